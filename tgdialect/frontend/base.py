@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import wraps
 from operator import index
-from typing import Any, Self, TypeGuard, TypeVar, cast
+from types import FunctionType
+from typing import Any, Concatenate, ParamSpec, Self, TypeGuard, TypeVar, cast
 from weakref import WeakValueDictionary, ref
 
 import numpy as np
@@ -26,7 +29,6 @@ from tgdialect.frontend.graph import (
     placed,
     same,
 )
-from tgdialect.frontend.keywords import accept_synonyms
 from tgdialect.frontend.symbolic import SymInt, Variable, greatest, to_dim
 from tgdialect.frontend.views import NO_VIEW, HasViews, register_view
 from tgdialect.ops import tg
@@ -47,6 +49,8 @@ Devices = str | list[str] | tuple[str, ...]
 
 
 T = TypeVar("T", bound="TensorBase")
+R = TypeVar("R")
+P = ParamSpec("P")
 
 
 class DTypeError(TypeError, RuntimeError):
@@ -60,6 +64,48 @@ class RangeError(ValueError, OverflowError):
 class UnknownModeError(ArgumentError, NotImplementedError):
     """The name of a mode that there is not."""
 
+
+SYNONYMS = (
+    ("axis", "dim"),
+    ("axis", "dims"),
+    ("dim", "axis"),
+    ("dim", "dims"),
+    ("dim", "dimension"),
+    ("dims", "dim"),
+    ("dims", "axis"),
+    ("order", "dims"),
+    ("order", "axes"),
+    ("keepdim", "keepdims"),
+    ("correction", "unbiased"),
+    ("correction", "ddof"),
+    ("min_", "min"),
+    ("max_", "max"),
+    ("y", "other"),
+    ("x", "other"),
+    ("x", "input"),
+    ("x", "exponent"),
+    ("w", "other"),
+    ("w", "tensor"),
+    ("sorted_", "sorted"),
+    ("sizes", "split_size"),
+    ("sizes", "split_size_or_sections"),
+    ("shape", "size"),
+    ("stop", "end"),
+    ("padding", "pad"),
+    ("src", "value"),
+    ("Y", "target"),
+    ("Y", "input"),
+    ("neg_slope", "negative_slope"),
+    ("formula", "equation"),
+    ("diagonal", "k"),
+    ("offset", "k"),
+)
+"""Names of ours, which are mostly tinygrad's, and another that is accepted where a method has the
+first name and not the second. Where a method has several of the first names, the first entry
+counts."""
+
+CONVERSIONS: Mapping[str, Callable[[Any], Any]] = {"unbiased": int}
+"""The value that a parameter of ours has for the value of another name, where that differs."""
 
 PARAMETERS: WeakValueDictionary[int, Any] = WeakValueDictionary()
 """The tensors that require a gradient, by id. Not in a set, which would compare them with `==`."""
@@ -353,3 +399,114 @@ def flattened(first: Any, rest: Sequence[Any]) -> tuple[Any, ...]:
 def extents_of(arguments: Sequence[Any]) -> tuple[Any, ...]:
     """A shape given as one sequence or as numbers; `f()` is `f(())`."""
     return tuple(to_dim(d) for d in flattened(arguments[0], arguments[1:])) if arguments else ()
+
+
+# -- wrappers of methods ----------------------------------------------------------------------
+
+
+def accept_synonyms(cls: type) -> None:
+    """Make the public methods of a class accept keyword arguments by their `SYNONYMS`. A keyword
+    that a method has by no name is a TypeError that names those that it has."""
+    for name, member in list(vars(cls).items()):
+        if name.startswith("_"):
+            continue
+        if isinstance(member, classmethod | staticmethod):
+            found = _accepting(cast(Any, member).__func__)
+            if found is not None:
+                setattr(cls, name, type(cast(Any, member))(found))
+        elif isinstance(member, FunctionType) and (found := _accepting(member)) is not None:
+            setattr(cls, name, found)
+
+
+def _accepting(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """A function that passes its arguments on to a method by their names there; None for a method
+    that takes no keywords, or all."""
+    code = inspect.unwrap(function).__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    if len(names) <= 1 or code.co_flags & inspect.CO_VARKEYWORDS:
+        return None
+    known = frozenset(names)
+    ours: dict[str, str] = {}
+    for name, other in SYNONYMS:
+        if name in known and other not in known:
+            ours.setdefault(other, name)
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and not kwargs.keys() <= known:
+            kwargs = _renamed(function.__name__, names[1:], ours, kwargs)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _renamed(
+    method: str, names: tuple[str, ...], ours: Mapping[str, str], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Arguments by our names. Raises TypeError for an unknown name, or two names of one
+    argument."""
+    result: dict[str, Any] = {}
+    for key, value in kwargs.items():
+        name = key if key in names else ours.get(key)
+        if name is None:
+            raise TypeError(f"{method}() has no argument {key!r}; it has {', '.join(names)}")
+        if name in result:
+            raise TypeError(f"{method}() got {name!r} by two names, of which one is {key!r}")
+        result[name] = CONVERSIONS[key](value) if key in CONVERSIONS else value
+    return result
+
+
+_AT_LEAST_F32 = dict.fromkeys(
+    (dtypes.fp8e4m3, dtypes.fp8e5m2, dtypes.float16, dtypes.bfloat16), dtypes.float32
+)
+"""The dtype in which functions of narrow floats are computed."""
+WIDER = {**_AT_LEAST_F32, dtypes.float32: dtypes.float64}
+"""The dtype in which a float dtype's products are exact."""
+
+
+def _computing_in(
+    wider: Mapping[dtypes.DType, dtypes.DType],
+    function: Callable[Concatenate[T, P], R],
+    *,
+    of_integers: bool,
+) -> Callable[Concatenate[T, P], R]:
+    @wraps(function)
+    def compute(x: T, /, *given: P.args, **named: P.kwargs) -> R:
+        args: Any = [operand_of(x, cast(Any, value)) for value in given]
+        kwargs: Any = {name: operand_of(x, cast(Any, value)) for name, value in named.items()}
+        others = [t.dtype for t in (*args, *kwargs.values()) if isinstance(t, TensorBase)]
+        dtype = dtypes.as_float(dtypes.promote(x.dtype, *others) if others else x.dtype)
+        wide = wider.get(dtype, dtype)
+        is_wide = all(d == wide or not d.is_float for d in (x.dtype, *others))
+        if is_wide and (of_integers or x.dtype.is_float):
+            return cast(Any, function)(x, *args, **kwargs)
+
+        def widened(value: Any) -> Any:
+            if not isinstance(value, TensorBase):
+                return value
+            # An integer is a float of the default dtype first, as in PyTorch.
+            value = value if value.dtype.is_float or of_integers else value.cast(dtype)
+            return value.cast(wide) if value.dtype.is_float else value
+
+        def rounded(value: Any) -> Any:
+            return value.cast(dtype)
+
+        keywords = {name: widened(value) for name, value in kwargs.items()}
+        x = (x if x.dtype.is_float else x.cast(dtype)).cast(wide)
+        result = cast(Any, function)(x, *map(widened, args), **keywords)
+        is_one = isinstance(result, TensorBase)
+        return cast(Any, rounded(result) if is_one else tuple(map(rounded, result)))
+
+    return compute
+
+
+def rounded_once(function: Callable[Concatenate[T, P], R]) -> Callable[Concatenate[T, P], R]:
+    """Make a method that is made of several ops compute narrow floats in f32, as PyTorch does, and
+    round each result once, to the promoted dtype of its tensors. So are its gradients."""
+    return _computing_in(_AT_LEAST_F32, function, of_integers=True)
+
+
+def widened(function: Callable[Concatenate[T, P], R]) -> Callable[Concatenate[T, P], R]:
+    """Make a method compute with twice the bits, at most 64, and round each result once. Its tensor
+    is a float, also where the caller's is an integer."""
+    return _computing_in(WIDER, function, of_integers=False)

@@ -12,10 +12,9 @@ from typing import Literal, Self, TypeVar
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import ArgumentError
+from tgdialect.frontend.base import ArgumentError, rounded_once, widened
 from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.linear_algebra import LinearAlgebra
-from tgdialect.frontend.precision import rounded_once, widened
 from tgdialect.frontend.reduction import AxisArgument
 from tgdialect.frontend.sorting import Sorting
 from tgdialect.frontend.symbolic import SymInt

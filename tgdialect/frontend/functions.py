@@ -10,9 +10,8 @@ from typing import Self
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import Number
+from tgdialect.frontend.base import Number, rounded_once, widened
 from tgdialect.frontend.elementwise import Elementwise
-from tgdialect.frontend.precision import rounded_once, widened
 from tgdialect.ops import tg
 
 _LN_2 = math.log(2)

@@ -12,13 +12,7 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import array_of
-from tgdialect.frontend.base import (
-    ArgumentError,
-    Number,
-    TensorBase,
-    check_integers,
-    check_tensors,
-)
+from tgdialect.frontend.base import ArgumentError, Number, TensorBase, check_integers, check_tensors
 from tgdialect.frontend.graph import argument_errors
 from tgdialect.frontend.realization import as_array
 from tgdialect.frontend.reduction import Reduction

@@ -12,9 +12,9 @@ from tgdialect.frontend.base import (
     DTypeError,
     check_tensors,
     operand_of,
+    rounded_once,
 )
 from tgdialect.frontend.dtypes import DTypeLike
-from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.reduction import AxisArgument, Reduction
 from tgdialect.ops.numpy_dtypes import Array
 

@@ -14,10 +14,9 @@ from tgdialect.analysis.structure import Structures
 from tgdialect.frontend.graph import Node, argument_errors, made
 from tgdialect.frontend.random import seed_once
 from tgdialect.frontend.realization import body_of, realize
-from tgdialect.frontend.structures import Slot, filled, mapped
 from tgdialect.frontend.symbolic import SymInt
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.frontend.tracing import is_tracing, parameter, tracing
+from tgdialect.frontend.tracing import Slot, filled, is_tracing, mapped, parameter, tracing
 from tgdialect.ops import tg
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.numbering import op_key

@@ -20,10 +20,10 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.graph import Node, Shape
 from tgdialect.frontend.ownership import lose, overwritten
 from tgdialect.frontend.realization import computed, realize
-from tgdialect.frontend.structures import Slot, filled, mapped
 from tgdialect.frontend.symbolic import Atom, SymInt, substituted, value_of
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.traced import Traced
+from tgdialect.frontend.tracing import Slot, filled, mapped
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime import compiler
 from tgdialect.runtime.devices.device import DEVICES

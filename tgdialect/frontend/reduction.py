@@ -8,12 +8,17 @@ from typing import Self
 
 from tgdialect.analysis.parts import parts_of, scan_blocks_of
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import ArgumentError, Number, TensorBase, check_tensors, is_cpu
+from tgdialect.frontend.base import (
+    ArgumentError,
+    Number,
+    TensorBase,
+    check_tensors,
+    is_cpu,
+    rounded_once,
+)
 from tgdialect.frontend.creation import Creation
 from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.functions import Functions
-from tgdialect.frontend.powers import Powers
-from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.symbolic import SymInt, greatest, larger
 from tgdialect.ops import tg
 from tgdialect.ops.reduce import ALU, identity
@@ -21,7 +26,7 @@ from tgdialect.ops.reduce import ALU, identity
 AxisArgument = int | Sequence[int] | None
 
 
-class Reduction(Functions, Powers, Creation):
+class Reduction(Functions, Creation):
     """Sums, extrema and statistics. `axis` is one axis or several; None is all."""
 
     __slots__ = ()

@@ -11,10 +11,9 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import is_array
 from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.graph import Node, static_extents
-from tgdialect.frontend.structures import mapped
 from tgdialect.frontend.symbolic import Atom, Dim, SymInt, Variable
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.frontend.tracing import size_parameter
+from tgdialect.frontend.tracing import mapped, size_parameter
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.properties import tensor_type
 

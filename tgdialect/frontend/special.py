@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from typing import Self
 
+from tgdialect.frontend.base import rounded_once, widened
 from tgdialect.frontend.functions import Functions
-from tgdialect.frontend.precision import rounded_once, widened
 from tgdialect.ops import tg
 
 

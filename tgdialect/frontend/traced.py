@@ -32,9 +32,18 @@ from tgdialect.frontend.realization import (
     named_devices,
     realize,
 )
-from tgdialect.frontend.structures import Inputs, Slot, mapped, structure_of
 from tgdialect.frontend.symbolic import Atom, SymInt, substituted
-from tgdialect.frontend.tracing import Graph, is_tracing, parameter, size_parameter, tracing
+from tgdialect.frontend.tracing import (
+    Graph,
+    Inputs,
+    Slot,
+    is_tracing,
+    mapped,
+    parameter,
+    size_parameter,
+    structure_of,
+    tracing,
+)
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import ANY_RESULT
 from tgdialect.ops.base import TgOp
