@@ -408,23 +408,23 @@ def accept_synonyms(cls: type) -> None:
     """Make the public methods of a class accept keyword arguments by their `SYNONYMS`. A keyword
     that a method has by no name is a TypeError that names those that it has."""
     for name, member in list(vars(cls).items()):
-        if name.startswith("_"):
-            continue
-        if isinstance(member, classmethod | staticmethod):
-            found = _accepting(cast(Any, member).__func__)
-            if found is not None:
-                setattr(cls, name, type(cast(Any, member))(found))
-        elif isinstance(member, FunctionType) and (found := _accepting(member)) is not None:
-            setattr(cls, name, found)
+        kind = type(member) if isinstance(member, classmethod | staticmethod) else _unchanged
+        function = getattr(member, "__func__", member)
+        if not name.startswith("_") and isinstance(function, FunctionType):
+            setattr(cls, name, kind(_accepting(function)))
 
 
-def _accepting(function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """A function that passes its arguments on to a method by their names there; None for a method
-    that takes no keywords, or all."""
+def _unchanged(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function
+
+
+def _accepting(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that passes its arguments on to a method by their names there; the method itself,
+    if it takes no keywords, or all."""
     code = inspect.unwrap(function).__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     if len(names) <= 1 or code.co_flags & inspect.CO_VARKEYWORDS:
-        return None
+        return function
     known = frozenset(names)
     ours: dict[str, str] = {}
     for name, other in SYNONYMS:

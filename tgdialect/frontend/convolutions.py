@@ -63,9 +63,7 @@ class Convolutions(LinearAlgebra, Scattering):
         x = x.reshape((batch, groups, inside, 1, *counts, *sizes))
         x = x.permute([0, 1, 3, *range(4, 4 + n), 2, *range(4 + n, 4 + 2 * n)])
         w = weight.reshape((1, groups, per, *[1] * n, inside, *sizes))
-        wanted = (
-            dtypes.promote(self.dtype, weight.dtype) if dtype is None else dtypes.to_dtype(dtype)
-        )
+        wanted = dtypes.to_dtype(dtype, dtypes.promote(self.dtype, weight.dtype))
         result = x._product(w)._total([-1 - i for i in range(1 + n)], wanted)
         result = result.reshape((batch, out, *counts))
         return result if bias is None else result + bias.reshape((1, out, *[1] * n))

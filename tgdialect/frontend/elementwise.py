@@ -56,16 +56,12 @@ class Elementwise(TensorBase):
         if isinstance(other, TensorBase):
             dtype = dtypes.promote(self.dtype, other.dtype)
         else:
-            other = other if isinstance(other, SymInt) else number_of(other)
-            dtype = dtypes.promote_number(self.dtype, 1 if isinstance(other, SymInt) else other)
+            other = number_of(other)
+            dtype = dtypes.promote_number(self.dtype, other)
+            other = self.of_node(size_node(other)) if isinstance(other, SymInt) else other
         dtype = dtypes.as_float(dtype) if as_float else dtype
         x = self.cast(dtype)
-        if isinstance(other, TensorBase):
-            y = other.cast(dtype)
-        elif isinstance(other, SymInt):
-            y = self.of_node(size_node(other)).cast(dtype)
-        else:
-            y = self._constant(other, dtype)
+        y = other.cast(dtype) if isinstance(other, TensorBase) else self._constant(other, dtype)
         return (y, x) if reverse else (x, y)
 
     def _binary(

@@ -61,21 +61,17 @@ greater one, a program that traces in each call learns of it late. An order of m
 _NO_SIZES: Mapping[Atom, Atom] = {}
 
 
-@dataclass(slots=True)
+@dataclass
 class _Signature:
-    """A signature of tensors alone."""
+    """A signature of tensors alone. The types are kept alive, so that their ids stay theirs."""
 
     traced: Traced[Executable]
     types: Sequence[Attribute]
-    training: bool
-    launch: Callable[..., Any] | None = None
-    """The launcher, made on the second call with this signature."""
 
+    @functools.cached_property
     def launcher(self) -> Callable[..., Any]:
-        """`Traced.launcher` for this signature."""
-        if self.launch is None:
-            self.launch = self.traced.launcher(self.types, Tensor)
-        return self.launch
+        """`Traced.launcher` for this signature, made on the second call with it."""
+        return self.traced.launcher(self.types, Tensor)
 
 
 class _Last(NamedTuple):
@@ -150,11 +146,8 @@ class Function(Generic[P, R]):
         if kwargs:
             args, kwargs = self._arguments.by_position(args, kwargs)
         arrays: list[Tensor] = []
-        if (
-            kwargs
-            or self._arguments.static
-            or any(type(argument) is not Tensor for argument in args)
-        ):
+        are_tensors = all(type(argument) is Tensor for argument in args)
+        if kwargs or self._arguments.static or not are_tensors:
             args, kwargs = self._arguments.with_tensors(args, kwargs, arrays)
         inputs: list[Tensor] = []
         nodes: list[Node] = []
@@ -171,32 +164,26 @@ class Function(Generic[P, R]):
             if not kwargs and len({*nodes}) == len(nodes):
                 known = self._quick.get(key)
                 if known is None:
-                    traced = self._traced_for(args, kwargs, inputs)
-                    # Kept alive, so that the ids stay theirs.
-                    types = [n.type for n in nodes]
-                    known = _Signature(traced, types, Neural.training)
-                    if not traced.fits(inputs):
-                        return self._called(traced, inputs, nodes, _NO_SIZES, arrays)
-                    self._quick[key] = known
-                elif known.traced.is_plain and self._freeze != "release":
-                    self._last = _Last(known.training, known.launcher(), known.traced.implicit)
+                    traced = self._traced_for(args, kwargs, Inputs(Tensor, (args, kwargs)))
+                    if traced.fits(inputs):
+                        self._quick[key] = _Signature(traced, [n.type for n in nodes])
+                    return self._called(traced, inputs, nodes, _NO_SIZES, arrays)
+                if known.traced.is_plain and self._freeze != "release":
+                    self._last = _Last(Neural.training, known.launcher, known.traced.implicit)
                 if known.traced.fits(inputs):
                     return self._called(known.traced, inputs, nodes, _NO_SIZES, arrays)
                 self._quick.pop(key)
         # Any other arguments.
-        found = Inputs(Tensor)
-        found.signature((args, kwargs))
-        traced = self._traced_for(args, kwargs, found.tensors)
+        found = Inputs(Tensor, (args, kwargs))
+        traced = self._traced_for(args, kwargs, found)
         sizes = dict(zip(traced.sizes, found.atoms, strict=True))
         nodes = [t.node for t in found.tensors]
         return self._called(traced, found.tensors, nodes, sizes, arrays)
 
-    def _traced_for(self, args: Any, kwargs: Any, inputs: Sequence[Tensor]) -> Traced[Executable]:
+    def _traced_for(self, args: Any, kwargs: Any, inputs: Inputs[Tensor]) -> Traced[Executable]:
         """The traced function for the signature of these arguments."""
-        found = Inputs(Tensor)
-        signature = found.signature((args, kwargs))
-        kinds = [found.kind_of(tensor) for tensor in inputs]
-        key = Neural.training, signature, tuple(kinds), tuple(found.atoms.values())
+        kinds = [inputs.kind_of(tensor) for tensor in inputs.tensors]
+        key = Neural.training, inputs.signature, tuple(kinds), tuple(inputs.atoms.values())
         if self._max_signatures is not None:
             self._count_signature((*key[:2], *((kind, extents) for kind, _, extents in kinds)))
         # If an argument turns out to be captured, too, trace again with the argument passed as it
@@ -206,15 +193,12 @@ class Function(Generic[P, R]):
             wanted = key, tuple((slot, id(t)) for slot, t in captured.items())
             traced = self._traced.get(wanted)
             if traced is None or not traced.is_current():
-                atoms = list(found.atoms)
                 traced = trace(
                     self._function,
                     args,
                     kwargs,
                     inputs,
-                    atoms,
                     compiled,
-                    Tensor,
                     arguments_captured=captured,
                     donate=self._donate,
                     freeze=bool(self._freeze),
@@ -228,7 +212,7 @@ class Function(Generic[P, R]):
                         RuntimeWarning,
                         stacklevel=4,
                     )
-            more = {s: t for s, t in enumerate(inputs) if id(t) in traced.captured}
+            more = {s: t for s, t in enumerate(inputs.tensors) if id(t) in traced.captured}
             if more.keys() <= captured.keys():
                 return traced
             captured = {**captured, **more}
@@ -247,8 +231,8 @@ class Function(Generic[P, R]):
         traced: Traced[Executable],
         inputs: Sequence[Tensor],
         nodes: list[Node],
-        sizes: Mapping[Atom, Atom] = _NO_SIZES,
-        arrays: Sequence[Tensor] = (),
+        sizes: Mapping[Atom, Atom],
+        arrays: Sequence[Tensor],
     ) -> R:
         """Call a traced function with the values of its inputs and sizes; `arrays` are the inputs
         that the caller does not have as tensors."""
@@ -322,17 +306,14 @@ class Function(Generic[P, R]):
 
             given.arguments[name] = mapped(argument, stand_in)
         # Trace, and describe how the program is called.
-        inputs = Inputs(Tensor)
-        inputs.signature((given.args, given.kwargs))
+        inputs = Inputs(Tensor, (given.args, given.kwargs))
         with traced_for(target or next(iter(places), None)):
             traced = trace(
                 self._function,
                 given.args,
                 given.kwargs,
-                inputs.tensors,
-                list(inputs.atoms),
+                inputs,
                 _untouched,
-                Tensor,
                 entry=entry,
                 donate=self._donate,
                 freeze=bool(self._freeze),

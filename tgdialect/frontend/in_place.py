@@ -9,11 +9,11 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.base import Number, Operand, TensorBase
 from tgdialect.frontend.graph import Node, same
-from tgdialect.frontend.indexing import position_of, slice_bounds, slice_end
+from tgdialect.frontend.indexing import reach_of
 from tgdialect.frontend.linear_algebra import LinearAlgebra
 from tgdialect.frontend.sorting import Sorting
 from tgdialect.frontend.state import State
-from tgdialect.frontend.symbolic import SymInt, greatest, larger
+from tgdialect.frontend.symbolic import greatest
 from tgdialect.ops import tg
 
 E = TypeVar("E", bound="InPlace")
@@ -107,30 +107,22 @@ class InPlace(LinearAlgebra, Sorting, State):
     def _set_window(self, entries: Sequence[Any], given: Self) -> Self:
         """This tensor with the cells of slices and numbers replaced: the new cells are spread to
         this shape, and selected by a mask that is spread alike."""
-        kept = [e for e in entries if e is not None]
         shape: list[int] = []
-        bounds: list[tuple[int, int, int, bool]] = []
-        for axis, entry in enumerate(kept):
-            extent = self.shape[axis]
-            if isinstance(entry, int | SymInt):
-                at = position_of(cast(int, entry), extent, axis)
-                bounds.append((at, 1, 1, False))
-                shape.append(1)
-                continue
-            start, stop, step = slice_bounds(entry, extent)
-            span = slice_end(start, stop) - start if step > 0 else larger(start - stop, 0)
-            count = -(-span // abs(step))
-            first = start if step > 0 else start + step * (count - 1)
-            bounds.append((first, count, abs(step), step < 0))
-            shape.append(count)
-        new = given.reshape(shape).flip([i for i, b in enumerate(bounds) if b[3]])
+        bounds: list[tuple[int, int]] = []
+        flips: list[int] = []
+        for axis, entry in enumerate(e for e in entries if e is not None):
+            start, end, step = reach_of(entry, self.shape[axis], axis)
+            shape.append(-(-(end - start) // abs(step)))
+            bounds.append((start if step > 0 else end - 1 + step * (shape[-1] - 1), abs(step)))
+            flips += [axis] if step < 0 else []
+        new = given.reshape(shape).flip(flips)
         mask = self.full(new.shape, True, dtypes.bool_)
         return mask._spread(bounds, self.shape).where(new._spread(bounds, self.shape), self)
 
-    def _spread(self, bounds: Sequence[tuple[int, int, int, bool]], shape: Sequence[int]) -> Self:
+    def _spread(self, bounds: Sequence[tuple[int, int]], shape: Sequence[int]) -> Self:
         """The cells moved to start, start + step, ... of each axis, with zeros elsewhere."""
-        x = self._dilated([step for _, _, step, _ in bounds])
-        return x._placed([start for start, _, _, _ in bounds], shape, 0)
+        x = self._dilated([step for _, step in bounds])
+        return x._placed([start for start, _ in bounds], shape, 0)
 
     # -- tensors of positions ----------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Collection, Sequence
+from functools import reduce
 from types import EllipsisType
 from typing import Any, Self, cast
 
@@ -54,38 +55,20 @@ class Indexing(Reduction):
         the axes of the view that they index."""
         # Slices, and numbers as slices of one cell: an axis for each entry.
         bounds: Bounds = []
-        flips: list[int] = []
         steps: list[int] = []
         for axis, entry in enumerate(e for e in entries if e is not None):
-            extent = self.shape[axis]
-            match entry:
-                case int() | SymInt():
-                    at = position_of(cast(int, entry), extent, axis)
-                    bounds.append((at, at + 1))
-                    steps.append(1)
-                case slice():
-                    start, stop, step = slice_bounds(entry, extent)
-                    if step < 0:
-                        flips.append(axis)
-                        start, stop = stop + 1, start + 1
-                    bounds.append((start, slice_end(start, stop)))
-                    steps.append(abs(step))
-                case _:
-                    bounds.append(None)
-                    steps.append(1)
-        x = self.shrink(bounds)
-        if flips:
-            x = x.flip(flips)
-        x = x._strided(steps)
+            is_tensor = isinstance(entry, TensorBase)
+            start, end, step = (0, 0, 1) if is_tensor else reach_of(entry, self.shape[axis], axis)
+            bounds.append(None if is_tensor else (start, end))
+            steps.append(step)
+        x = self.shrink(bounds).flip([axis for axis, step in enumerate(steps) if step < 0])
+        x = x._strided([abs(step) for step in steps])
         # Then numbers drop their axis, and None adds one.
         shape: list[int] = []
         tensors: list[tuple[int, Self]] = []
         extents = iter(x.shape)
         for entry in entries:
-            if entry is None:
-                shape.append(1)
-                continue
-            extent = next(extents)
+            extent = 1 if entry is None else next(extents)
             if isinstance(entry, TensorBase):
                 tensors.append((len(shape), cast(Self, entry)))
             if not isinstance(entry, int | SymInt):
@@ -238,21 +221,21 @@ class Indexing(Reduction):
         what is outside of an axis is outside of the flat axis, too. The positions in axes other
         than the `checked` ones are inside."""
         checked = range(len(extents)) if checked is None else checked
-        total: Self | None = None
-        is_inside: Self | None = None
-        for axis, (index, extent) in enumerate(zip(indices, extents, strict=True)):
-            is_checked = axis in checked
-            wide = (
-                index._from_front(extent, dtypes.int64) if is_checked else index.cast(dtypes.int64)
-            )
-            # Outside of the first axis the sum is outside as well, unless it wraps around.
-            may_wrap = len(extents) > 1 and index.dtype.bits > 32
-            if is_checked and (axis > 0 or may_wrap):
-                inside = (wide >= 0) & (wide < extent)
-                is_inside = inside if is_inside is None else is_inside & inside
-            total = wide if total is None else total * extent + wide
-        assert total is not None
-        return total if is_inside is None else is_inside.where(total, -1)
+        wide = [
+            index._from_front(extent, dtypes.int64) if a in checked else index.cast(dtypes.int64)
+            for a, (index, extent) in enumerate(zip(indices, extents, strict=True))
+        ]
+        # Outside of the first axis the sum is outside as well, unless it wraps around.
+        may_wrap = len(extents) > 1 and indices[0].dtype.bits > 32
+        is_inside = [
+            (wide[a] >= 0) & (wide[a] < extents[a])
+            for a in range(len(extents))
+            if a in checked and (a > 0 or may_wrap)
+        ]
+        total = wide[0]
+        for index, extent in zip(wide[1:], extents[1:], strict=True):
+            total = total * extent + index
+        return reduce(operator.and_, is_inside).where(total, -1) if is_inside else total
 
     def _from_front(self, extent: int, dtype: DType) -> Self:
         """Positions along an axis, negative ones from its end, in a signed dtype that has all of
@@ -296,11 +279,8 @@ class Indexing(Reduction):
             raise RuntimeError(
                 f"gather from {self.shape} by {index.shape}: the index needs as many axes"
             )
-        if any(
-            is_surely_less(d, i)
-            for a, (i, d) in enumerate(zip(index.shape, self.shape, strict=True))
-            if a != axis
-        ):
+        both = enumerate(zip(self.shape, index.shape, strict=True))
+        if any(a != axis and is_surely_less(d, i) for a, (d, i) in both):
             raise RuntimeError(f"gather from {self.shape} by {index.shape}: the index is larger")
         return self._gathered(axis, index, (axis,))
 
@@ -345,9 +325,8 @@ class Indexing(Reduction):
         axis = self._existing_axis(dim)
         # Broadcast with the axis as the first one, which then is not there.
         wide, places = (t.transpose(axis, 0) for t in (self, indices))
-        shapes = [(1, *t.shape[1:]) for t in (wide, places)]
         with argument_errors("take_along_dim: "):
-            shape = broadcast_shapes(shapes)[1:]
+            shape = broadcast_shapes([(1, *t.shape[1:]) for t in (wide, places)])[1:]
         wide, places = (
             t._broadcast_to((t.shape[0], *cast("tuple[int, ...]", shape))) for t in (wide, places)
         )
@@ -382,9 +361,8 @@ class Indexing(Reduction):
         found = positions[0].stack(*positions[1:], dim=1)
         if size is None:
             return found
-        return (
-            (self.arange(size) < mask.sum()).unsqueeze(1).where(found, found._constant(fill_value))
-        )
+        is_there = (self.arange(size) < mask.sum()).unsqueeze(1)
+        return is_there.where(found, found._constant(fill_value))
 
 
 def _is_index(value: object) -> bool:
@@ -446,12 +424,18 @@ def slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
     return bound(entry.start, high), bound(entry.stop, low), step
 
 
-def slice_end(start: int, stop: int) -> int:
-    """Where a slice ends that goes forward: not before it starts. A stop that may be negative is
-    kept in a slice from 0 on, whose size is then checked when it has a value."""
-    if start == 0 and not is_surely_less(-1, stop):
-        return stop
-    return larger(start, stop)
+def reach_of(entry: Any, extent: int, axis: int) -> tuple[int, int, int]:
+    """The cells from start to end of an axis that a number or a slice reaches, and its step. The
+    end is not before the start. One that may be negative is kept in a slice from 0 on, whose size
+    is then checked when it has a value."""
+    if isinstance(entry, int | SymInt):
+        at = position_of(cast(int, entry), extent, axis)
+        return at, at + 1, 1
+    start, stop, step = slice_bounds(entry, extent)
+    if step < 0:
+        start, stop = stop + 1, start + 1
+    is_kept = start == 0 and not is_surely_less(-1, stop)
+    return start, stop if is_kept else larger(start, stop), step
 
 
 def _positions(values: Sequence[Any]) -> Array:

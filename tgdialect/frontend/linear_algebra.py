@@ -35,18 +35,13 @@ class LinearAlgebra(Reduction):
         check_tensors(w)
         if not self.ndim or not w.ndim:
             raise RuntimeError(f"dot of {self.shape} and {w.shape}: both have an axis at least")
-        k = w.shape[-min(w.ndim, 2)]
+        k = w.shape[-2:][0]
         if self.shape[-1] != k:
             raise RuntimeError(f"dot of {self.shape} and {w.shape}: {self.shape[-1]} is not {k}")
-        x = self.reshape((*self.shape[:-1], *[1] * min(self.ndim - 1, w.ndim - 1, 1), k))
-        shape = (
-            *w.shape[:-2],
-            *[1] * min(self.ndim - 1, w.ndim - 1, 1),
-            *w.shape[-min(w.ndim, 2) :],
-        )
-        y = w.reshape(shape).transpose(-1, -min(w.ndim, 2)) if w.ndim > 1 else w
-        out = dtypes.promote(self.dtype, w.dtype)
-        wanted = out if dtype is None else dtypes.to_dtype(dtype)
+        ones = [1] * min(self.ndim - 1, w.ndim - 1, 1)
+        x = self.reshape((*self.shape[:-1], *ones, k))
+        y = w.reshape((*w.shape[:-2], *ones, *w.shape[-2:])).transpose(-1, -2) if w.ndim > 1 else w
+        wanted = dtypes.to_dtype(dtype, dtypes.promote(self.dtype, w.dtype))
         return x._product(y)._total(-1, wanted)
 
     def matmul(self, x: Self | Array, reverse: bool = False, dtype: DTypeLike = None) -> Self:
@@ -152,7 +147,7 @@ class LinearAlgebra(Reduction):
             raise ArgumentError(f"{formula}: the result names {output}")
         # Multiply the operands, each with its axes in the order of all letters.
         order = output + "".join(sorted(set(letters) - set(output)))
-        product: Self | None = None
+        lined: list[Self] = []
         extents: dict[str, int] = {}
         for term, t in zip(terms, tensors, strict=True):
             for letter in sorted(set(term)):
@@ -168,13 +163,11 @@ class LinearAlgebra(Reduction):
                     raise ArgumentError(f"{formula}: {letter} is {known} and {extent}")
                 extents[letter] = max(extents.get(letter, extent), extent)
             arranged = t.permute([term.index(c) for c in order if c in term])
-            lined = arranged.reshape(
-                tuple(t.shape[term.index(c)] if c in term else 1 for c in order)
+            lined.append(
+                arranged.reshape([t.shape[term.index(c)] if c in term else 1 for c in order])
             )
-            product = lined if product is None else product._product(lined)
+        product = reduce(cls._product, lined)
         # Sum over the letters that the result does not have.
-        assert product is not None
         summed = list(range(len(output), len(order)))
-        promoted = reduce(dtypes.promote, (t.dtype for t in tensors))
-        wanted = promoted if dtype is None else dtypes.to_dtype(dtype)
+        wanted = dtypes.to_dtype(dtype, reduce(dtypes.promote, (t.dtype for t in tensors)))
         return product._total(summed, wanted) if summed else product.cast(wanted)

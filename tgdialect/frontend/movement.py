@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import reduce
+from itertools import accumulate
 from operator import index
 from typing import Any, Self, TypeVar, cast
 
@@ -88,8 +90,7 @@ class Movement(TensorBase):
     def squeeze(self, dim: int | Sequence[int] | None = None) -> Self:
         """Without the axes of extent 1, or without those of them that are in `dim`."""
         axes = self._axes(dim)
-        kept = [d for i, d in enumerate(self.shape) if i not in axes or d != 1]
-        return self.reshape(tuple(kept))
+        return self.reshape([d for i, d in enumerate(self.shape) if i not in axes or d != 1])
 
     def unsqueeze(self, dim: int) -> Self:
         """With a new axis of extent 1."""
@@ -152,12 +153,10 @@ class Movement(TensorBase):
 
     def transpose(self, dim0: int = 1, dim1: int = 0) -> Self:
         """Two axes exchanged."""
+        a, b = self._axis(dim0), self._axis(dim1)
         if not self.ndim:
-            self._axes((dim0,))
-            self._axes((dim1,))
             return self
         order = list(range(self.ndim))
-        a, b = self._axis(dim0), self._axis(dim1)
         order[a], order[b] = order[b], order[a]
         return self.permute(order)
 
@@ -277,15 +276,10 @@ class Movement(TensorBase):
         if any(is_undecided(n, 0) and is_surely_less(n, 0) for pair in pairs for n in pair):
             raise ValueError(f"padding {pairs} is negative for the present sizes")
         added = [[n if is_undecided(n, 0) else larger(n, 0) for n in pair] for pair in pairs]
-        cut = self.shrink(
-            [
-                (before - a, d - (after - b))
-                for (a, b), (before, after), d in zip(pairs, added, self.shape, strict=True)
-            ]
-        )
-        wide = [(before, after) for before, after in added]
-        shape = [d + a + b for (a, b), d in zip(wide, cut.shape, strict=True)]
-        return cut._placed([a for a, _ in wide], shape, value)
+        ends = zip(pairs, added, self.shape, strict=True)
+        cut = self.shrink([(n - a, d - (m - b)) for (a, b), (n, m), d in ends])
+        shape = [d + n + m for (n, m), d in zip(added, cut.shape, strict=True)]
+        return cut._placed([n for n, _ in added], shape, value)
 
     def _dilated(self, steps: Sequence[int]) -> Self:
         """With step - 1 zeros between the cells of the last axes."""
@@ -367,12 +361,9 @@ class Movement(TensorBase):
         if not first.ndim:
             raise IndexError("cat of tensors without axes: stack makes one")
         axis = first._axis(dim)
+        rest = first.shape[:axis] + first.shape[axis + 1 :]
         for t in tensors:
-            if t.ndim != first.ndim or any(
-                a != b
-                for i, (a, b) in enumerate(zip(t.shape, first.shape, strict=True))
-                if i != axis
-            ):
+            if t.ndim != first.ndim or t.shape[:axis] + t.shape[axis + 1 :] != rest:
                 raise ValueError(f"cat along axis {axis} of {first.shape} and {t.shape}")
         # Equal shapes: stack, and merge the new axis with the other one.
         if len({t.shape for t in tensors}) == 1:
@@ -380,17 +371,14 @@ class Movement(TensorBase):
             shape[axis] *= len(tensors)
             return _stacked(tensors, axis).reshape(shape)
         # Different shapes: the sum of the tensors, each padded with zeros.
-        total, start = sum(t.shape[axis] for t in tensors), 0
-        result: T | None = None
-        for t in tensors:
-            pairs = [(0, 0)] * first.ndim
-            pairs[axis] = (start, total - start - t.shape[axis])
-            start += t.shape[axis]
-            part = t._padded(pairs, 0)
-            plus = tg.OrOp if part.dtype.is_bool else tg.AddOp
-            result = part if result is None else part._apply(plus, result.node, part.node)
-        assert result is not None
-        return result
+        ends = list(accumulate(t.shape[axis] for t in tensors))
+        before, after = [(0, 0)] * axis, [(0, 0)] * (first.ndim - axis - 1)
+        parts = (
+            t._padded([*before, (end - t.shape[axis], ends[-1] - end), *after], 0)
+            for t, end in zip(tensors, ends, strict=True)
+        )
+        plus = tg.OrOp if first.dtype.is_bool else tg.AddOp
+        return reduce(lambda a, b: a._apply(plus, a.node, b.node), parts)
 
     def stack(self: T | Sequence[T], *args: T | int, dim: int = 0) -> T:
         """Stack tensors of the same shape along a new axis. `Tensor.stack` also takes one sequence
@@ -420,12 +408,8 @@ class Movement(TensorBase):
             parts = list(sizes)
         if sum(parts) != extent:
             raise ValueError(f"parts {parts} of an axis of {extent}")
-        result: list[Self] = []
-        start = 0
-        for size in parts:
-            result.append(self._part(axis, start, start + size))
-            start += size
-        return tuple(result)
+        ends = zip(parts, accumulate(parts), strict=True)
+        return tuple(self._part(axis, end - size, end) for size, end in ends)
 
     def chunk(self, chunks: int, dim: int = 0) -> list[Self]:
         """At most `chunks` parts of one size, of which the last may be smaller."""

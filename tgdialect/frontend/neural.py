@@ -66,15 +66,9 @@ class Neural(Indexing):
     # -- losses ------------------------------------------------------------------------------------
 
     def _reduced(self, reduction: str) -> Self:
-        match reduction:
-            case "mean":
-                return self.mean()
-            case "sum":
-                return self.sum()
-            case "none":
-                return self
-            case _:
-                raise ValueError(f"reduction is none, mean or sum, got {reduction!r}")
+        if reduction not in ("none", "mean", "sum"):
+            raise ValueError(f"reduction is none, mean or sum, got {reduction!r}")
+        return {"none": lambda: self, "mean": self.mean, "sum": self.sum}[reduction]()
 
     @rounded_once
     def binary_crossentropy(self, Y: Self, reduction: Reduce = "mean") -> Self:

@@ -46,8 +46,9 @@ class Reduction(Functions, Creation):
         self, axis: AxisArgument = None, keepdim: bool = False, dtype: DTypeLike = None
     ) -> Self:
         """The sum. Bools and integers of fewer than 32 bits are summed in 32 bits."""
-        wanted = _sum_dtype(self.dtype) if dtype is None else dtypes.to_dtype(dtype)
-        return self.cast(wanted)._reduce(tg.ReduceKind.ADD, axis, keepdim)
+        return self.cast(dtypes.to_dtype(dtype, _sum_dtype(self.dtype)))._reduce(
+            tg.ReduceKind.ADD, axis, keepdim
+        )
 
     def prod(
         self, axis: AxisArgument = None, keepdim: bool = False, dtype: DTypeLike = None
@@ -291,8 +292,9 @@ class Reduction(Functions, Creation):
 
     def cumsum(self, axis: int = 0, dtype: DTypeLike = None) -> Self:
         """Inclusive prefix sums."""
-        wanted = _sum_dtype(self.dtype) if dtype is None else dtypes.to_dtype(dtype)
-        return self.cast(wanted)._running_in_f32(axis, tg.ReduceKind.ADD)
+        return self.cast(dtypes.to_dtype(dtype, _sum_dtype(self.dtype)))._running_in_f32(
+            axis, tg.ReduceKind.ADD
+        )
 
     def diff(
         self, n: int = 1, dim: int = -1, prepend: Self | None = None, append: Self | None = None
@@ -318,8 +320,9 @@ class Reduction(Functions, Creation):
 
     def cumprod(self, axis: int, dtype: DTypeLike = None) -> Self:
         """Inclusive prefix products."""
-        wanted = _sum_dtype(self.dtype) if dtype is None else dtypes.to_dtype(dtype)
-        return self.cast(wanted)._running_in_f32(axis, tg.ReduceKind.MUL)
+        return self.cast(dtypes.to_dtype(dtype, _sum_dtype(self.dtype)))._running_in_f32(
+            axis, tg.ReduceKind.MUL
+        )
 
     def cummax(self, axis: int = 0) -> tuple[Self, Self]:
         """Inclusive prefix maxima and their positions, the last ones of equals."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
+from functools import reduce
 from typing import Self, TypeVar, cast
 
 from tgdialect.frontend import dtypes
@@ -66,13 +68,9 @@ class Resizing(Reduction):
         fewer = [i for i in range(last) if self.dtype.is_float and is_fewer[i]]
         order = [*fewer, last, *(i for i in reversed(range(last)) if i not in fewer)]
         for i in order:
-            wanted, scale = sizes[i], scales[i]
-            step: float | Self
-            if scale is None or recompute_scale_factor:
-                step = self._ratio(extents[i], wanted)
-            else:
-                step = 1 / scale
-            x = x._resized(first + i, wanted, _MODES.get(mode, mode), align_corners, step)
+            scale = None if recompute_scale_factor else scales[i]
+            step = self._ratio(extents[i], sizes[i]) if scale is None else 1 / scale
+            x = x._resized(first + i, sizes[i], _MODES.get(mode, mode), align_corners, step)
             # Cells are computed once, but may be picked where they are needed.
             x = x if i == order[-1] or mode.startswith("nearest") else x.contiguous()
         return x._apart_from(self)
@@ -148,13 +146,12 @@ class Resizing(Reduction):
         elif not self.dtype.is_float:
             wide = dtypes.float64
         shape = tuple(-1 if i == axis else 1 for i in range(self.ndim))
-        total: Self | None = None
-        for k, weight in enumerate(weights):
-            cells = self._cells(axis, first + k).cast(wide)
-            part = cells * weight.cast(wide).contiguous().reshape(shape)
-            total = part if total is None else total + part
-        assert total is not None
-        return total._rounded(self.dtype)
+        cells = (self._cells(axis, first + k).cast(wide) for k in range(len(weights)))
+        parts = (
+            cell * weight.cast(wide).contiguous().reshape(shape)
+            for cell, weight in zip(cells, weights, strict=True)
+        )
+        return reduce(operator.add, parts)._rounded(self.dtype)
 
     def _averaged(self, axis: int, size: int) -> Self:
         """The means of windows that cover an axis: cell i has the old cells that overlap its

@@ -62,16 +62,11 @@ class Sorting(Indexing):
             raise ValueError(f"topk of {k} along an axis of {extent}")
         if not self.ndim:
             return self.sort(dim, largest)
-        if self.node.extents is None and to_dim(k) == greatest(k) and not self._is_on_several:
+        is_static = self.node.extents is None and to_dim(k) == greatest(k)
+        if is_static and isinstance(self.device, str):
             return self._first(axis, k, largest)
-        bounds: list[tuple[int, int] | None] = [None] * self.ndim
-        bounds[axis] = (0, k)
         values, indices = self.sort(dim, largest)
-        return values.shrink(bounds), indices.shrink(bounds)
-
-    @property
-    def _is_on_several(self) -> bool:
-        return isinstance(self.device, tuple)
+        return values._part(axis, 0, k), indices._part(axis, 0, k)
 
     def _first(self, axis: int, k: int | None, descending: bool) -> tuple[Self, Self]:
         """The first k sorted values along an axis, all of them by default, and their positions."""
@@ -79,8 +74,8 @@ class Sorting(Indexing):
         order = x._order(k, descending)
         indices = order.transpose(axis, -1)
         # A gradient needs positions; sizes that are not known, and devices, are for them alone.
-        is_plain = self.node.extents is None and not (self.node.is_tracked or self._is_on_several)
-        if not is_plain or 0 in order.shape:
+        is_special = self.node.extents is not None or isinstance(self.device, tuple)
+        if is_special or self.node.is_tracked or 0 in order.shape:
             return self._gathered(axis, indices), indices
         return x._sorted("tg.sort", k, descending).transpose(axis, -1), indices
 

@@ -22,7 +22,7 @@ from tgdialect.frontend.base import (
     Number,
     TensorBase,
     check_tensors,
-    flattened,
+    extents_of,
 )
 from tgdialect.frontend.convolutions import Convolutions
 from tgdialect.frontend.decompositions import Decompositions
@@ -52,7 +52,7 @@ from tgdialect.frontend.resizing import Resizing
 from tgdialect.frontend.sorting import Statistics
 from tgdialect.frontend.special import Special
 from tgdialect.frontend.spectral import Spectral
-from tgdialect.frontend.symbolic import Factor, SymInt, Variable, to_dim, value_of
+from tgdialect.frontend.symbolic import Factor, SymInt, Variable, value_of
 from tgdialect.frontend.tracing import is_tracing, note_gradient
 from tgdialect.ops import walk
 from tgdialect.ops.attributes import Device as DeviceNames
@@ -168,8 +168,8 @@ class Tensor(
         They are not copied, unless to another device: the memory has to be valid as long as the
         tensor is used. Raises ValueError for the address 0.
         """
-        wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
-        extents = tuple(to_dim(d) for d in flattened(shape, ()))
+        wanted = dtypes.to_dtype(dtype, dtypes.default_float)
+        extents = extents_of((shape,))
         if not ptr:
             raise ValueError("a tensor of the memory at address 0")
         memory = (ctypes.c_uint8 * (math.prod(extents) * wanted.itemsize)).from_address(ptr)

@@ -211,10 +211,8 @@ def trace(
     function: Callable[..., Any],
     args: Any,
     kwargs: Any,
-    inputs: Sequence[TensorBase],
-    atoms: Sequence[Atom],
+    inputs: Inputs[Any],
     compiled: Callable[[ModuleOp, str | None], E],
-    kind: type[TensorBase],
     *,
     arguments_captured: Mapping[int, TensorBase] = _NO_TENSORS,
     donate: Set[str] = frozenset(),
@@ -222,26 +220,26 @@ def trace(
     entry: str = "main",
     is_program: bool = False,
 ) -> Traced[E]:
-    """Trace a function on tensors of a class.
+    """Trace a function on the tensors among its arguments.
 
     The arguments in `arguments_captured`, by their numbers, are passed as they are, since the
     function captures them, too. If it returns a tensor that existed before the call, the call
     returns that tensor itself; a program (`is_program`) returns a new array instead.
     """
     # Parameters for sizes and tensors, and tensors that have them as values.
-    size_params = [size_parameter(atom.variable) for atom in atoms]
-    sizes = dict(zip(atoms, (atom for atom, _ in size_params), strict=True))
-    params = [parameter(t.node, sizes) for t in inputs]
+    size_params = [size_parameter(atom.variable) for atom in inputs.atoms]
+    sizes = dict(zip(inputs.atoms, (atom for atom, _ in size_params), strict=True))
+    params = [parameter(t.node, sizes) for t in inputs.tensors]
     stand_ins = {
-        id(t): t if slot in arguments_captured else kind.of_node(params[slot])
-        for slot, t in enumerate(inputs)
+        id(t): t if slot in arguments_captured else inputs.kind.of_node(params[slot])
+        for slot, t in enumerate(inputs.tensors)
     }
     slots = {
         id(stand_in): slot
         for slot, stand_in in enumerate(stand_ins.values())
         if slot not in arguments_captured
     }
-    donated = _donated(function, donate, args, kwargs, {id(t): i for i, t in enumerate(inputs)})
+    donated = _donated(function, donate, args, kwargs, inputs)
     for slot in arguments_captured.keys() & donated.keys():
         name = name_of(function)
         raise ValueError(f"{name} captures the tensor that is donated as {donated[slot]}")
@@ -287,7 +285,7 @@ def trace(
     argument_sizes = compound_sizes(leaves)
     types = [leaf.type for leaf in leaves] + [INDEX_TYPE] * len(argument_sizes)
     prototype = tg.FunctionOp(Block(arg_types=types).args, body_of(order, leaves, roots))
-    used = [_owner(node, kind) for node in implicit]
+    used = [_owner(node, inputs.kind) for node in implicit]
     return Traced(
         implicit=used,
         implicit_types=[node.type for node in implicit],
@@ -307,7 +305,7 @@ def trace(
         is_plain=isinstance(structure, Slot)
         and not is_apart
         and not (sizes or argument_sizes or changed or donated)
-        and not any(n.is_tracked for n in (*implicit, *(t.node for t in inputs)))
+        and not any(n.is_tracked for n in (*implicit, *(t.node for t in inputs.tensors)))
         and not any(n.extents is not None or n.size is not None for n in implicit),
     )
 
@@ -325,12 +323,10 @@ def iterated(function: Callable[..., E]) -> Callable[..., E]:
         if not is_tracing() and (result := last[1](*tensors)) is not None:
             return result
         kind = cast("type[TensorBase]", type(tensors[0]))
-        inputs = Inputs(kind)
-        key = inputs.signature(tensors), *(inputs.kind_of(tensor) for tensor in tensors)
+        inputs = Inputs(kind, tensors)
+        key = inputs.signature, *(inputs.kind_of(tensor) for tensor in tensors)
         if (traced := known.get(key)) is None:
-            atoms = list(inputs.atoms)
-            traced = trace(function, tensors, {}, inputs.tensors, atoms, compiled, kind)
-            known[key] = traced
+            traced = known[key] = trace(function, tensors, {}, inputs, compiled)
         sizes = dict(zip(traced.sizes, inputs.atoms, strict=True))
         nodes = [tensor.node for tensor in inputs.tensors]
         if traced is not last[0] and traced.is_plain and not traced.implicit:
@@ -342,26 +338,15 @@ def iterated(function: Callable[..., E]) -> Callable[..., E]:
 
 
 def _donated(
-    function: Callable[..., Any],
-    donate: Set[str],
-    args: Any,
-    kwargs: Any,
-    slots: Mapping[int, int],
+    function: Callable[..., Any], donate: Set[str], args: Any, kwargs: Any, inputs: Inputs[Any]
 ) -> Mapping[int, str]:
     """The tensors in donated arguments, by their slots, and the names of the arguments."""
-    found: dict[int, str] = {}
-    if not donate:
-        return found
-    given = signature(function).bind(*args, **kwargs).arguments
-    for name in donate & given.keys():
-
-        def note(value: Any, name: str = name) -> Any:
-            if isinstance(value, TensorBase):
-                found[slots[id(value)]] = name
-            return value
-
-        mapped(given[name], note)
-    return found
+    given = signature(function).bind(*args, **kwargs).arguments if donate else {}
+    return {
+        inputs.slots[id(tensor)].index: name
+        for name in donate & given.keys()
+        for tensor in Inputs(inputs.kind, given[name]).tensors
+    }
 
 
 MAX_OPS = 1 << 15

@@ -200,32 +200,34 @@ class Same:
 
 
 class Inputs(Generic[T]):
-    """The tensors of a class in the arguments of a call, once each, and the numbered variables of
-    sizes."""
+    """The tensors of a class in the arguments of a call, once each, the numbered variables of
+    sizes, and the arguments as a key."""
 
-    def __init__(self, kind: type[T]) -> None:
-        self._kind = kind
+    def __init__(self, kind: type[T], value: Any) -> None:
+        self.kind = kind
         self.tensors: list[T] = []
         self.atoms: dict[Atom, Atom] = {}
-        self._slots: dict[int, Slot] = {}
+        self.slots: dict[int, Slot] = {}
+        """By the ids of the tensors."""
+        self.signature = self._key(value)
 
-    def signature(self, value: Any) -> Any:
+    def _key(self, value: Any) -> Any:
         """A value as a hashable key, with slots for its tensors."""
-        if isinstance(value, self._kind):
-            if id(value) not in self._slots:
-                self._slots[id(value)] = Slot(len(self.tensors))
+        if isinstance(value, self.kind):
+            if id(value) not in self.slots:
+                self.slots[id(value)] = Slot(len(self.tensors))
                 self.tensors.append(value)
                 self._note(value.node.extents or ())
-            return self._slots[id(value)]
+            return self.slots[id(value)]
         if isinstance(value, SymInt):
             self._note((value,))
             return value.substituted(self.atoms)
         if isinstance(value, list | tuple):
             items = cast("Sequence[Any]", value)
-            return type(items), *[self.signature(item) for item in items]
+            return type(items), *[self._key(item) for item in items]
         if isinstance(value, dict):
             entries = cast("dict[Any, Any]", value)
-            return dict, *[(k, self.signature(v)) for k, v in entries.items()]
+            return dict, *[(k, self._key(v)) for k, v in entries.items()]
         if isinstance(value, np.ndarray):
             array = cast(Array, value)
             return np.ndarray, array.shape, array.dtype, array.tobytes()
