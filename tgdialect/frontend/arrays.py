@@ -43,7 +43,8 @@ def array_of(data: Any, dtype: DType | None = None) -> Array:
             ) from None
         if array.dtype == object and all(isinstance(number, int) for number in array.flat):
             if dtype is None or not dtype.is_float:
-                raise ValueError(f"an integer beyond 64 bits in {_shortened(array)}")
+                shown = np.array2string(array, threshold=8, separator=", ")
+                raise ValueError(f"an integer beyond 64 bits in {shown}")
             array = array.astype(np.float64)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
@@ -73,7 +74,3 @@ def _in_default_dtype(array: Array) -> Array:
         return array.astype(np.float32)
     narrow = array.astype(np.int32) if array.dtype == np.int64 else array
     return narrow if (narrow == array).all() else array
-
-
-def _shortened(array: Array) -> str:
-    return np.array2string(array, threshold=8, separator=", ")

@@ -407,15 +407,12 @@ def extents_of(arguments: Sequence[Any]) -> tuple[Any, ...]:
 def accept_synonyms(cls: type) -> None:
     """Make the public methods of a class accept keyword arguments by their `SYNONYMS`. A keyword
     that a method has by no name is a TypeError that names those that it has."""
-    for name, member in list(vars(cls).items()):
-        kind = type(member) if isinstance(member, classmethod | staticmethod) else _unchanged
-        function = getattr(member, "__func__", member)
+    members: list[tuple[str, Any]] = list(vars(cls).items())
+    for name, member in members:
+        function: Any = getattr(member, "__func__", member)  # That of a class method.
         if not name.startswith("_") and isinstance(function, FunctionType):
-            setattr(cls, name, kind(_accepting(function)))
-
-
-def _unchanged(function: Callable[..., Any]) -> Callable[..., Any]:
-    return function
+            found = _accepting(function)
+            setattr(cls, name, found if function is member else type(member)(found))
 
 
 def _accepting(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -265,7 +265,9 @@ class Decompositions(LinearAlgebra, Sorting):
         # Rotations of the columns of X are accumulated in the rows below it.
         both = x.cat(v, dim=-2)
         order = self._of_array(np.array(_pairing(half), np.int32))
-        for _ in range(_sweeps(columns) * (2 * half - 1)):
+        # After so many sweeps over all pairs of columns they are orthogonal in f64.
+        sweeps = 1 if columns <= 2 else 4 + columns.bit_length()
+        for _ in range(sweeps * (2 * half - 1)):
             both = both._rotated(order)
         both = both.detach()
         # After whole sweeps each column is in its place again, and the added one is the last.
@@ -336,8 +338,3 @@ def _pairing(half: int) -> list[int]:
     if half == 1:
         return [0, 1]
     return [0, half, *range(1, half - 1), *range(half + 1, 2 * half), half - 1]
-
-
-def _sweeps(columns: int) -> int:
-    """The number of sweeps over all pairs of columns, after which they are orthogonal in f64."""
-    return 1 if columns <= 2 else 4 + columns.bit_length()

@@ -313,7 +313,7 @@ class Function(Generic[P, R]):
                 given.args,
                 given.kwargs,
                 inputs,
-                _untouched,
+                lambda module, _: module,
                 entry=entry,
                 donate=self._donate,
                 freeze=bool(self._freeze),
@@ -344,10 +344,6 @@ class _Method(functools.partial[R]):
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """As `Function.lower`, of the arguments after the object."""
         return cast("Function[..., R]", self.func).lower(*self.args, *args, **kwargs)
-
-
-def _untouched(module: ModuleOp, device: str | None) -> ModuleOp:
-    return module
 
 
 def _name_parameters(module: ModuleOp, names: Sequence[str]) -> None:

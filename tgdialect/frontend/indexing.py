@@ -15,6 +15,7 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.base import ArgumentError, Number, TensorBase, check_integers, check_tensors
 from tgdialect.frontend.graph import argument_errors
+from tgdialect.frontend.movement import interleaved
 from tgdialect.frontend.realization import as_array
 from tgdialect.frontend.reduction import Reduction
 from tgdialect.frontend.symbolic import (
@@ -80,13 +81,11 @@ class Indexing(Reduction):
         if all(step == 1 for step in steps):
             return self
         counts = [-(-d // s) for d, s in zip(self.shape, steps, strict=True)]
-        wide = self._padded(
-            [(0, c * s - d) for c, s, d in zip(counts, steps, self.shape, strict=True)], 0
-        )
+        ends = zip(counts, steps, self.shape, strict=True)
+        wide = self._padded([(0, c * s - d) for c, s, d in ends], 0)
         mark_view(wide.node)
-        pairs = wide.reshape(tuple(e for c, s in zip(counts, steps, strict=True) for e in (c, s)))
-        cut: Bounds = [b for c in counts for b in ((0, c), (0, 1))]
-        return pairs.shrink(cut).reshape(counts)
+        pairs = wide.reshape(interleaved(counts, steps))
+        return pairs.shrink_to(interleaved(counts, [1] * len(counts))).reshape(counts)
 
     def _entries(self, indices: Any) -> list[Any]:
         """One entry for each axis, and None for each new axis. Masks become tensors of
@@ -235,7 +234,7 @@ class Indexing(Reduction):
         total = wide[0]
         for index, extent in zip(wide[1:], extents[1:], strict=True):
             total = total * extent + index
-        return reduce(operator.and_, is_inside).where(total, -1) if is_inside else total
+        return reduce(cls.bitwise_and, is_inside).where(total, -1) if is_inside else total
 
     def _from_front(self, extent: int, dtype: DType) -> Self:
         """Positions along an axis, negative ones from its end, in a signed dtype that has all of

@@ -213,7 +213,7 @@ def _loop(
         _check_state(state, following)
         outputs = _Leaves.of(output, "an output", numbers=True)
         if steps == 0:
-            ys = [_no_outputs(tensor) for tensor in outputs.tensors]
+            ys = [t.expand(1, *t.shape)[:0].zeros_like() for t in outputs.tensors]
             return state.filled(state.tensors), outputs.filled(ys)
         # Tensors from before that it assigns to are states, too.
         assigned = cast("list[tuple[Tensor, Node]]", capture.assigned())
@@ -281,11 +281,6 @@ def _unrolled(
 def _element(sequence: Tensor) -> Tensor:
     """A tensor of the type of an element, also if there is none."""
     return (sequence if sequence.shape[0] else sequence.pad_to(1, *sequence.shape[1:]))[0]
-
-
-def _no_outputs(output: Tensor) -> Tensor:
-    """The outputs of no steps, stacked."""
-    return output.expand(1, *output.shape)[:0].zeros_like()
 
 
 def _drop_devices(body: Region) -> None:

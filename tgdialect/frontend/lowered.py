@@ -193,7 +193,8 @@ class Binding:
             if isinstance(node.device, str) and not isinstance(node.data, ShardedArray):
                 node.data = DEVICES[node.device].array(node.data)
             tensor.adopt(node)
-        return _valued(filled(traced.structure, results, sizes))
+        returned = filled(traced.structure, results, sizes)
+        return mapped(returned, lambda value: value.value if isinstance(value, SymInt) else value)
 
     def _overwritten(self, arrays: Sequence[Any], given: list[Any]) -> Sequence[Node]:
         """The values of captured tensors that a call overwrites in memory. In `given`, its
@@ -295,8 +296,3 @@ class CompiledFunction(Binding):
     def module(self, stage: str) -> ModuleOp:
         """As `Executable.module`."""
         return self.executable.module(stage)
-
-
-def _valued(result: Any) -> Any:
-    """A return value with integers for its symbolic sizes."""
-    return mapped(result, lambda value: value.value if isinstance(value, SymInt) else value)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from functools import reduce
 from itertools import accumulate
-from operator import index
 from typing import Any, Self, TypeVar, cast
 
 from tgdialect.frontend.base import (
@@ -286,13 +286,12 @@ class Movement(TensorBase):
         if all(step == 1 for step in steps):
             return self
         lead, extents = self.shape[: -len(steps)], self.shape[-len(steps) :]
-        kept = [None] * len(lead)
-        x = self.reshape((*lead, *(e for extent in extents for e in (extent, 1))))
+        x = self.reshape((*lead, *interleaved(extents, [1] * len(steps))))
         pairs = [pair for step in steps for pair in ((0, 0), (0, step - 1))]
         x = x._padded([*((0, 0) for _ in lead), *pairs], 0)
         x = x.reshape((*lead, *(e * s for e, s in zip(extents, steps, strict=True))))
-        ends = ((0, larger((e - 1) * s + 1, 0)) for e, s in zip(extents, steps, strict=True))
-        return x.shrink([*kept, *ends])
+        ends = (larger((e - 1) * s + 1, 0) for e, s in zip(extents, steps, strict=True))
+        return x.shrink_to((*lead, *ends))
 
     def _placed(self, starts: Sequence[int], shape: Sequence[int], value: Number) -> Self:
         """The cells at an offset in a larger shape; the other cells have `value`."""
@@ -433,10 +432,9 @@ class Movement(TensorBase):
         if len(counts) < self.ndim or any(is_surely_less(count, 0) for count in counts):
             raise ValueError(f"repeat of {self.shape} by {counts}: a count for each axis")
         base = (1,) * (len(counts) - self.ndim) + self.shape
-        pairs = list(zip(counts, base, strict=True))
-        single = self.reshape(tuple(d for _, b in pairs for d in (1, b)))
-        wide = single.expand(tuple(d for r, b in pairs for d in (r, b)))
-        return wide.reshape(tuple(r * b for r, b in pairs))._apart_from(self)
+        single = self.reshape(interleaved([1] * len(base), base))
+        wide = single.expand(interleaved(counts, base))
+        return wide.reshape(list(map(operator.mul, counts, base)))._apart_from(self)
 
     def tile(self, dims: Any, *args: Any) -> Self:
         """The tensor repeated along its last axes; new axes come first."""
@@ -463,10 +461,15 @@ class Movement(TensorBase):
         return result._apart_from(self)
 
 
+def interleaved(*sequences: Sequence[int]) -> list[int]:
+    """The first members of sequences of one length, then their second ones, and so on."""
+    return [member for members in zip(*sequences, strict=True) for member in members]
+
+
 def _joined(first: Any, rest: Sequence[Any], dim: int) -> tuple[Sequence[Any], int]:
     """The tensors of a join and its axis, which may follow a sequence of tensors."""
     if isinstance(first, list | tuple) and len(rest) == 1 and not isinstance(rest[0], TensorBase):
-        return flattened(first, ()), index(rest[0])
+        return flattened(first, ()), operator.index(rest[0])
     return flattened(first, rest), dim
 
 

@@ -35,19 +35,15 @@ def overwritten(
     """
     found: list[Node] = []
     written = [i - first for _, i in executable.overwritten if first <= i < first + len(nodes)]
-    is_needed = _has_gradients(nodes, written)
+    # A gradient that needs the nodes may be asked for by a tensor that the call does not assign to,
+    # or by one that a node was computed from.
+    is_needed = any(n.is_tracked and (i not in written or n.operands) for i, n in enumerate(nodes))
     for i in written:
         if not is_needed and has_one_holder(nodes, i) and _is_free(data, first + i):
             found.append(nodes[i])
         else:
             data[first + i] = executable.copied(data[first + i])
     return found
-
-
-def _has_gradients(nodes: Sequence[Node], written: Sequence[int]) -> bool:
-    """Whether a gradient that needs the nodes may be asked for after a call which writes some: by a
-    tensor that the call does not assign to, or by one that a node was computed from."""
-    return any(n.is_tracked and (i not in written or n.operands) for i, n in enumerate(nodes))
 
 
 def _is_free(data: Sequence[Any], i: int) -> bool:

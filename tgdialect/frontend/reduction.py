@@ -273,16 +273,15 @@ class Reduction(Functions, Creation):
         pairs = [(0, 0)] * (self.ndim - 1) + [(extent - 1, missing)]
         windows = last._padded(pairs, identity(kind, self.dtype))._windows((extent,), (1,), (1,))
         result = windows._reduce(kind, -1, keepdim=False).transpose(at, -1)
-        return result.shrink([(0, d) for d in self.shape])
+        return result.shrink_to(self.shape)
 
     def _running_in_blocks(self, kind: tg.ReduceKind) -> Self:
         """The prefix reduction of rows that are given in blocks, (..., blocks, n): reduce each
         block, scan the results, and scan each block from there. Threads share the blocks."""
         totals = self._reduce(kind, -1, keepdim=False)._running(-1, kind)
-        rank, count = totals.ndim, totals.shape[-1]
-        shifted = totals._padded([(0, 0)] * (rank - 1) + [(1, 0)], identity(kind, self.dtype))
-        before = shifted.shrink([*((0, d) for d in totals.shape[:-1]), (0, count)])
-        before = before.contiguous().unsqueeze(-1)
+        pairs = [(0, 0)] * (totals.ndim - 1) + [(1, 0)]
+        shifted = totals._padded(pairs, identity(kind, self.dtype))
+        before = shifted.shrink_to(totals.shape).contiguous().unsqueeze(-1)
         return self._running(-1, kind)._binary(ALU[kind], before)
 
     @rounded_once

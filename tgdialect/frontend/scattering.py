@@ -40,14 +40,13 @@ class Scattering(Indexing):
                     f"index is longer"
                 )
         values = values.shrink_to(*index.shape)
-        pairs = [
-            (0, 0 if a == axis else d - i)
-            for a, (i, d) in enumerate(zip(index.shape, self.shape, strict=True))
-        ]
-        inside = self.full(index.shape, True, dtypes.bool_)._padded(pairs, False)
-        moved = index._padded(pairs, 0).transpose(axis, -1).unsqueeze(-2)
-        entries = values._padded(pairs, 0).transpose(axis, -1).unsqueeze(-2)
-        inside = inside.transpose(axis, -1).unsqueeze(-2)
+        # The cells of other axes that the index does not reach are outside.
+        shape = (*self.shape[:axis], index.shape[axis], *self.shape[axis + 1 :])
+        every = self.full(index.shape, True, dtypes.bool_)
+        inside, moved, entries = (
+            t._placed([0] * self.ndim, shape, 0).transpose(axis, -1).unsqueeze(-2)
+            for t in (every, index, values)
+        )
         extent = self.shape[axis]
         line = self.arange(extent).reshape((extent, 1))
         is_narrow = is_surely_less(extent, 1 << 31)

@@ -268,7 +268,10 @@ def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
     """A nested value with a function applied to all its leaves."""
     if isinstance(value, list | tuple):
         items = [mapped(item, function) for item in cast("Sequence[Any]", value)]
-        return items if isinstance(value, list) else _tuple_like(value, items)
+        if isinstance(value, list):
+            return items
+        # A named tuple takes its members one by one.
+        return cast(Any, type(value))(*items) if hasattr(value, "_fields") else tuple(items)
     if isinstance(value, dict):
         entries = cast("dict[Any, Any]", value)
         return {k: mapped(v, function) for k, v in entries.items()}
@@ -312,8 +315,3 @@ def filled(
                 return value
 
     return mapped(structure, fill)
-
-
-def _tuple_like(old: Any, items: Sequence[Any]) -> Any:
-    """A tuple, or a named tuple of the same kind."""
-    return type(old)(*items) if hasattr(old, "_fields") else tuple(items)

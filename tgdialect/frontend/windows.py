@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from tgdialect.frontend.base import ArgumentError
-from tgdialect.frontend.movement import Movement
+from tgdialect.frontend.movement import Movement, interleaved
 from tgdialect.frontend.symbolic import (
     SymInt,
     greatest,
@@ -76,10 +76,8 @@ class Windows(Movement):
         x = self.repeat([1] * len(lead) + copies)
 
         def cut_and_split(x: Self, *groups: Sequence[int], into: Sequence[Sequence[int]]) -> Self:
-            none: list[tuple[int, int] | None] = [None] * len(lead)
-            bounds = [(0, e) for entries in zip(*groups, strict=True) for e in entries]
-            shape = [e for entries in zip(*into, strict=True) for e in entries]
-            return x.shrink([*none, *bounds]).reshape((*lead, *shape))
+            x = x.shrink_to((*lead, *interleaved(*groups)))
+            return x.reshape((*lead, *interleaved(*into)))
 
         # Cell (k, w * stride) of the rows is cell k of window w.
         spans = [c * s for c, s in zip(counts, strides, strict=True)]
@@ -99,15 +97,14 @@ class Windows(Movement):
         """
         n = len(sizes)
         lead, extents = self.shape[: self.ndim - n], self.shape[self.ndim - n :]
-        none: list[tuple[int, int] | None] = [None] * len(lead)
         spans = [c * s for c, s in zip(counts, strides, strict=True)]
         stops = [smaller(i, e) for i, e in zip(extents, spans, strict=True)]
-        x = self.shrink([*none, *((0, stop) for stop in stops)])
-        x = x.pad([*none, *((0, e - stop) for e, stop in zip(spans, stops, strict=True))])
-        x = x.reshape((*lead, *(e for pair in zip(counts, strides, strict=True) for e in pair)))
-        bounds = [b for c, k in zip(counts, sizes, strict=True) for b in ((0, c), (0, k))]
+        more = ((0, e - stop) for e, stop in zip(spans, stops, strict=True))
+        x = self.shrink_to((*lead, *stops)).pad([*((0, 0) for _ in lead), *more])
+        x = x.reshape((*lead, *interleaved(counts, strides)))
         axes = range(len(lead), len(lead) + 2 * n)
-        return x.shrink([*none, *bounds]).permute([*range(len(lead)), *axes[::2], *axes[1::2]])
+        x = x.shrink_to((*lead, *interleaved(counts, sizes)))
+        return x.permute([*range(len(lead)), *axes[::2], *axes[1::2]])
 
     def diagonal(self, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Self:
         """The cells (i, i + offset) of two axes, as a new last axis."""
@@ -116,15 +113,14 @@ class Windows(Movement):
             raise RuntimeError(f"a diagonal of axis {a} with itself")
         x = self.permute([*(i for i in range(self.ndim) if i not in (a, b)), a, b])
         *lead, rows, columns = x.shape
-        none: list[tuple[int, int] | None] = [None] * len(lead)
         start = (0, smaller(offset, columns)) if offset >= 0 else (smaller(-offset, rows), 0)
         size = smaller(rows - start[0], columns - start[1])
         if size == 0:
-            return x.shrink([*none, (0, 0), (0, min(columns, 1))]).reshape((*lead, 0))
-        x = x.shrink([*none, *((s, s + size) for s in start)])
+            return x.shrink_to((*lead, 0, min(columns, 1))).reshape((*lead, 0))
+        x = x.shrink([*((0, d) for d in lead), *((s, s + size) for s in start)])
         # With rows longer by one cell, the diagonal is the first column.
         flat = x.reshape((*lead, size * size))
         wide = flat._padded([(0, 0)] * len(lead) + [(0, size)], 0)
         mark_view(wide.node)
         rows = wide.reshape((*lead, size, size + 1))
-        return rows.shrink([*none, (0, size), (0, 1)]).reshape((*lead, size))
+        return rows.shrink_to((*lead, size, 1)).reshape((*lead, size))
