@@ -76,6 +76,7 @@ serials = count()
 """Numbers the nodes as they are made."""
 
 
+@dataclass(slots=True, weakref_slot=True, eq=False, repr=False)
 class Node:
     """A value of a tensor program: an op on other nodes, or data.
 
@@ -92,30 +93,16 @@ class Node:
         view: the view that this node is, if `prototype` does not say it (`views.py`).
     """
 
-    __slots__ = (
-        *("__weakref__", "data", "extents", "is_tracked", "operands", "owner", "prototype"),
-        *("serial", "size", "type", "view"),
-    )
-
-    def __init__(
-        self,
-        prototype: TgOp | None,
-        operands: tuple[Node, ...],
-        type: Attribute,
-        data: Data | None = None,
-        is_tracked: bool = False,
-        extents: Shape | None = None,
-    ) -> None:
-        self.prototype = prototype
-        self.operands = operands
-        self.type = type
-        self.data = data
-        self.is_tracked = is_tracked
-        self.extents = extents
-        self.size: SymInt | None = None
-        self.owner: Callable[[], object] | None = None
-        self.view: tuple[Any, ...] | None = None
-        self.serial = next(serials)
+    prototype: TgOp | None
+    operands: tuple[Node, ...]
+    type: Attribute
+    data: Data | None = None
+    is_tracked: bool = False
+    extents: Shape | None = None
+    size: SymInt | None = field(default=None, init=False)
+    owner: Callable[[], object] | None = field(default=None, init=False)
+    view: tuple[Any, ...] | None = field(default=None, init=False)
+    serial: int = field(default_factory=serials.__next__, init=False)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -76,10 +76,6 @@ class _Leaves:
         found.structure = mapped(value, slot)
         return found
 
-    @property
-    def are_symbolic(self) -> bool:
-        return any(tensor.node.extents is not None for tensor in self.tensors)
-
     def filled(self, tensors: Sequence[Tensor]) -> Any:
         """The value with other tensors."""
         return filled(self.structure, tensors, {})
@@ -130,7 +126,7 @@ def scan(
         return cast("tuple[Any, Any]", result)
 
     state = _Leaves.of(init, "a state", numbers=True, symbolic=True)
-    if steps and (state.are_symbolic or sequence.are_symbolic):
+    if steps and any(t.node.extents is not None for t in (*state.tensors, *sequence.tensors)):
         return _unrolled(step, state, sequence, range(steps)[:: -1 if reverse else 1])
     return _loop(step, init, sequence, steps, reverse=reverse)
 

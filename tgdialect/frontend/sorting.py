@@ -116,14 +116,12 @@ class Statistics(Sorting):
         ValueError over no elements (as PyTorch does: an empty axis beside that of the medians gives
         an empty result)."""
         if dim is None:
-            if self.numel() == 0:
-                raise ValueError(f"median over no elements: {self.shape}")
+            self._check_nonempty("median", None)
             return self.flatten()._medians(0)[0].squeeze(0)
         axis = self._axis(dim)
         if not self.ndim:
             return self._apart_from(self), self._zeros_index()
-        if self.shape[axis] == 0:
-            raise ValueError(f"median over no elements: {self.shape}")
+        self._check_nonempty("median", axis)
         found = self._medians(axis)
         return found if keepdim else (found[0].squeeze(axis), found[1].squeeze(axis))
 

@@ -289,15 +289,13 @@ class SymInt:
     ) -> T:
         """The sum of products in any arithmetic, in an order that values of variables do not
         change: programs for several of them are equal."""
-        total: T | None = None
+        terms: list[T] = []
         for product, coefficient in monomials(self.polynomial):
             factors = [factor(f) for f in sorted(product, key=str)]
             if coefficient != 1 or not factors:
                 factors.append(constant(coefficient))
-            term = reduce(times, factors)
-            total = term if total is None else plus(total, term)
-        assert total is not None
-        return total
+            terms.append(reduce(times, factors))
+        return reduce(plus, terms)
 
     def substituted(self, values: Mapping[Atom, Atom]) -> SymInt:
         """This size with some variables replaced by others."""
@@ -538,11 +536,7 @@ def factors_of(dims: Iterable[Dim]) -> Iterable[Factor]:
 
 def larger(a: int, b: int) -> int:
     """The greater of two sizes."""
-    return cast(int, _larger(a, b))
-
-
-def _larger(a: Dim, b: Dim) -> Dim:
-    difference = a - b
+    difference = cast(Dim, a - b)
     if least(difference) >= 0:
         return a
     if greatest(difference) <= 0:
@@ -553,7 +547,8 @@ def _larger(a: Dim, b: Dim) -> Dim:
         b, difference = a, -difference
     polynomial = difference.polynomial
     common = gcd(polynomial.divisor, polynomial.constant)
-    return b + common * _derived(Derived("max", SymInt(polynomial.divided(common)), 0))
+    maximum = _derived(Derived("max", SymInt(polynomial.divided(common)), 0))
+    return b + cast(int, common * maximum)
 
 
 def _order(size: SymInt) -> tuple[bool, str]:

@@ -66,7 +66,7 @@ _REPR_LIMIT = 1000
 """`repr` abbreviates tensors of more elements."""
 
 
-class _Casts(TensorBase):
+class Casts(TensorBase):
     """Conversions, by the names that dtypes have in C. The class has no other methods, since inside
     of it these names hide Python's types."""
 
@@ -106,15 +106,7 @@ class _Casts(TensorBase):
 
 
 class Tensor(
-    _Casts,
-    Special,
-    Convolutions,
-    Statistics,
-    Decompositions,
-    Resizing,
-    Spectral,
-    Attention,
-    InPlace,
+    Casts, Special, Convolutions, Statistics, Decompositions, Resizing, Spectral, Attention, InPlace
 ):
     """A tensor that is computed when its elements are needed.
 
