@@ -30,11 +30,10 @@ def array_of(data: Any, dtype: DType | None = None) -> Array:
     """
     if isinstance(data, bytes | bytearray | memoryview):
         return _of_memory(cast(bytes, data), dtype or dtypes.uint8)
-    is_array = True
-    if isinstance(data, np.ndarray | np.generic) or hasattr(data, "__dlpack__"):
+    is_array = isinstance(data, np.ndarray | np.generic) or hasattr(data, "__dlpack__")
+    if is_array:
         array = host_array(data)
     else:
-        is_array = False
         try:
             array: Array = np.asarray(data)
         except ValueError:

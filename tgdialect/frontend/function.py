@@ -326,7 +326,7 @@ class Function(Generic[P, R]):
         atoms = dict(zip(inputs.atoms, traced.sizes, strict=True))
         interface = Interface(
             arguments=[
-                Argument(name, t.node.tensor_type, substituted(t.node.extents, atoms))
+                Argument(name, substituted(t.node.extents, atoms) or t.node.shape)
                 for name, t in zip(names, inputs.tensors, strict=True)
             ],
             traced=traced,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -38,21 +38,12 @@ if TYPE_CHECKING:
     from tgdialect.runtime.staged import StagedModule
 
 
-@dataclass(frozen=True)
-class Argument:
-    """A tensor among the arguments of a traced function.
-
-    `type` is its type, and `extents` its shape if some of it is symbolic.
-    """
+class Argument(NamedTuple):
+    """A tensor among the arguments of a traced function: its name, and its extents in terms of the
+    sizes of the program."""
 
     name: str
-    type: TensorType[Attribute]
-    extents: Shape | None
-
-    @property
-    def shape(self) -> Shape:
-        """The extents, in terms of the sizes of the program."""
-        return self.type.get_shape() if self.extents is None else self.extents
+    shape: Shape
 
 
 @dataclass(frozen=True)
