@@ -99,12 +99,8 @@ class Convolutions(LinearAlgebra, Scattering):
         # The input, with stride - 1 zeros between cells.
         x = self._dilated(strides)
         # A convolution with stride 1, padded so that each cell reaches all windows that had it.
-        around = [
-            ((k - 1) * d - a, (k - 1) * d - b + o)
-            for k, d, (a, b), o in zip(
-                sizes, dilations, _padding_pairs(padding, n), more, strict=True
-            )
-        ]
+        each = zip(sizes, dilations, _padding_pairs(padding, n), more, strict=True)
+        around = [((k - 1) * d - a, (k - 1) * d - b + o) for k, d, (a, b), o in each]
         x = x._padded([(0, 0), (0, 0), *around], 0)
         return x.conv2d(w, bias, groups=groups, dilation=dilations)
 
@@ -186,10 +182,8 @@ class Convolutions(LinearAlgebra, Scattering):
         if self.ndim < n or indices.shape != self.shape:
             raise ValueError(f"max_unpool2d of {self.shape} in {n} axes by {indices.shape}")
         lead, counts = self.shape[: self.ndim - n], self.shape[self.ndim - n :]
-        spans = tuple(
-            (c - 1) * s + d * (k - 1) + 1 - a - b
-            for c, k, s, d, (a, b) in zip(counts, *window, strict=True)
-        )
+        each = zip(counts, *window, strict=True)
+        spans = tuple((c - 1) * s + d * (k - 1) + 1 - a - b for c, k, s, d, (a, b) in each)
         extents = spans if output_size is None else tuple(to_dim(e) for e in output_size)[-n:]
         if len(extents) != n or any(
             abs(e - span) >= s for e, span, s in zip(extents, spans, window.strides, strict=True)

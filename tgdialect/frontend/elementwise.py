@@ -510,9 +510,8 @@ class Elementwise(TensorBase):
         negative."""
         if decimals and self.dtype.is_float:
             scale = self._constant(10.0 ** abs(decimals))
-            return (
-                (self * scale).round() / scale if decimals > 0 else (self / scale).round() * scale
-            )
+            whole = (self * scale if decimals > 0 else self / scale).round()
+            return whole / scale if decimals > 0 else whole * scale
         if not self.dtype.is_float:
             return self._rounded_to(10**-decimals) if decimals < 0 else self._apart_from(self)
         whole = self.trunc()

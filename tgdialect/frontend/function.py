@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Parameter, signature
+from itertools import chain, repeat
 from typing import (
     Any,
     Generic,
@@ -50,6 +51,7 @@ from tgdialect.runtime.executable import Executable
 Names = str | int | Collection[str | int]
 """Names or positions of arguments."""
 
+E = TypeVar("E")
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -193,16 +195,7 @@ class Function(Generic[P, R]):
             wanted = key, tuple((slot, id(t)) for slot, t in captured.items())
             traced = self._traced.get(wanted)
             if traced is None or not traced.is_current():
-                traced = trace(
-                    self._function,
-                    args,
-                    kwargs,
-                    inputs,
-                    compiled,
-                    arguments_captured=captured,
-                    donate=self._donate,
-                    freeze=bool(self._freeze),
-                )
+                traced = self._trace(args, kwargs, inputs, compiled, arguments_captured=captured)
                 self._traced[wanted] = traced
                 if len(self._traced) == MANY_SIGNATURES and self._max_signatures is None:
                     warnings.warn(
@@ -216,6 +209,17 @@ class Function(Generic[P, R]):
             if more.keys() <= captured.keys():
                 return traced
             captured = {**captured, **more}
+
+    def _trace(
+        self,
+        args: Any,
+        kwargs: Any,
+        inputs: Inputs[Tensor],
+        compiled: Callable[[ModuleOp, str | None], E],
+        **options: Any,
+    ) -> Traced[E]:
+        options |= {"donate": self._donate, "freeze": bool(self._freeze)}
+        return trace(self._function, args, kwargs, inputs, compiled, **options)
 
     def _count_signature(self, signature: Any) -> None:
         if signature not in self._signatures:
@@ -308,30 +312,20 @@ class Function(Generic[P, R]):
         # Trace, and describe how the program is called.
         inputs = Inputs(Tensor, (given.args, given.kwargs))
         with traced_for(target or next(iter(places), None)):
-            traced = trace(
-                self._function,
-                given.args,
-                given.kwargs,
-                inputs,
-                lambda module, _: module,
-                entry=entry,
-                donate=self._donate,
-                freeze=bool(self._freeze),
-                is_program=True,
+            named: Any = {"entry": entry, "is_program": True}
+            traced = self._trace(
+                given.args, given.kwargs, inputs, lambda module, _: module, **named
             )
         assert traced.executable is not None
         if not traced.kinds:
             raise TypeError(f"{self._name} returns no tensor, and assigns to none")
         _name_parameters(traced.executable, [*names, *(s.variable.name for s in traced.sizes)])
         atoms = dict(zip(inputs.atoms, traced.sizes, strict=True))
-        interface = Interface(
-            arguments=[
-                Argument(name, substituted(t.node.extents, atoms) or t.node.shape)
-                for name, t in zip(names, inputs.tensors, strict=True)
-            ],
-            traced=traced,
-        )
-        return Lowered(traced.executable, entry, interface)
+        described = [
+            Argument(name, substituted(t.node.extents, atoms) or t.node.shape)
+            for name, t in zip(names, inputs.tensors, strict=True)
+        ]
+        return Lowered(traced.executable, entry, Interface(described, traced))
 
 
 def _remade(kind: type[Function[P, R]], function: Callable[P, R], options: Any) -> Function[P, R]:
@@ -446,12 +440,10 @@ class CallArguments:
         Scalars of NumPy stay what they are in operators on tensors: numbers. Raises TypeError for
         an array that is not of numbers, and for a static tensor.
         """
-        names = self._positional
+        names = chain(self._positional, repeat(self._positional[-1]))
+        both = zip(names, args, strict=False)
         return (
-            tuple(
-                self._with_tensors(names[min(i, len(names) - 1)], value, made)
-                for i, value in enumerate(args)
-            ),
+            tuple(self._with_tensors(name, value, made) for name, value in both),
             {name: self._with_tensors(name, value, made) for name, value in kwargs.items()},
         )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import Any, cast
 from weakref import WeakValueDictionary
@@ -412,12 +413,8 @@ def size_node(size: SymInt) -> Node:
             else:
                 node = Node(None, (), INDEX_TYPE, np.array(atom.value, np.int64))
         else:
-            node = size.evaluated(
-                lambda factor: size_node(SymInt.of(factor)),
-                _index,
-                lambda a, b: apply(tg.MulOp, a, b),
-                lambda a, b: apply(tg.AddOp, a, b),
-            )
+            times, plus = partial(apply, tg.MulOp), partial(apply, tg.AddOp)
+            node = size.evaluated(lambda f: size_node(SymInt.of(f)), _index, times, plus)
         register_size(size, node)
     return node
 
@@ -444,6 +441,9 @@ def emit_size(builder: OpBuilder, size: SymInt, values: dict[Factor, SSAValue]) 
     """Insert the arithmetic that computes a size. `values` are those of variables; those of
     quotients and maxima are added."""
 
+    def put(op: Callable[..., TgOp], a: SSAValue, b: SSAValue) -> SSAValue:
+        return builder.put(op(a, b))
+
     def operand(dim: Dim) -> SSAValue:
         if isinstance(dim, int):
             return builder.index_constant(dim)
@@ -452,17 +452,11 @@ def emit_size(builder: OpBuilder, size: SymInt, values: dict[Factor, SSAValue]) 
     def value_of(factor: Factor) -> SSAValue:
         if factor not in values:
             assert isinstance(factor, Derived), "variables have values"
-            values[factor] = builder.put(
-                _DERIVED[factor.rule](operand(factor.a), operand(factor.b))
-            )
+            values[factor] = put(_DERIVED[factor.rule], operand(factor.a), operand(factor.b))
         return values[factor]
 
-    return size.evaluated(
-        value_of,
-        builder.index_constant,
-        lambda a, b: builder.put(tg.MulOp(a, b)),
-        lambda a, b: builder.put(tg.AddOp(a, b)),
-    )
+    times, plus = partial(put, tg.MulOp), partial(put, tg.AddOp)
+    return size.evaluated(value_of, builder.index_constant, times, plus)
 
 
 def extents_of_value(value: SSAValue, factors: Mapping[SSAValue, Factor]) -> Shape | None:

@@ -171,11 +171,7 @@ class InPlace(LinearAlgebra, Sorting, State):
 def _is_same(a: Node, b: Node) -> bool:
     """Whether two nodes are the same chain of ops on the same value."""
     while a is not b:
-        if (
-            a.prototype is None
-            or a.prototype is not b.prototype
-            or a.operands[1:] != b.operands[1:]
-        ):
+        if a.prototype is None or (a.prototype, a.operands[1:]) != (b.prototype, b.operands[1:]):
             return False
         if not a.operands:
             return True

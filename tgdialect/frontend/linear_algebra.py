@@ -140,9 +140,8 @@ class LinearAlgebra(Reduction):
         if arrow:
             output = output.replace("...", dots)
         else:
-            output = dots + "".join(
-                sorted(c for c in set(letters) if letters.count(c) == 1 and c not in dots)
-            )
+            once = sorted(c for c in set(letters) if letters.count(c) == 1 and c not in dots)
+            output = dots + "".join(once)
         if len(set(output)) < len(output) or not set(output) <= set(letters):
             raise ArgumentError(f"{formula}: the result names {output}")
         # Multiply the operands, each with its axes in the order of all letters.
@@ -163,9 +162,8 @@ class LinearAlgebra(Reduction):
                     raise ArgumentError(f"{formula}: {letter} is {known} and {extent}")
                 extents[letter] = max(extents.get(letter, extent), extent)
             arranged = t.permute([term.index(c) for c in order if c in term])
-            lined.append(
-                arranged.reshape([t.shape[term.index(c)] if c in term else 1 for c in order])
-            )
+            shape = [t.shape[term.index(c)] if c in term else 1 for c in order]
+            lined.append(arranged.reshape(shape))
         product = reduce(cls._product, lined)
         # Sum over the letters that the result does not have.
         summed = list(range(len(output), len(order)))

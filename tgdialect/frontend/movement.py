@@ -210,10 +210,8 @@ class Movement(TensorBase):
         """The cells from start to end of each axis; None keeps the axis."""
         if len(arg) != self.ndim:
             raise ValueError(f"shrink of {self.ndim} axes got {len(arg)} bounds")
-        bounds = [
-            (0, d) if a is None else (to_dim(a[0]), to_dim(a[1]))
-            for a, d in zip(arg, self.shape, strict=True)
-        ]
+        given = zip(arg, self.shape, strict=True)
+        bounds = [(0, d) if a is None else (to_dim(a[0]), to_dim(a[1])) for a, d in given]
         if any(
             is_surely_less(a, 0) or is_surely_less(b, a) or is_surely_less(d, b)
             for (a, b), d in zip(bounds, self.shape, strict=True)

@@ -25,10 +25,10 @@ from tgdialect.frontend.symbolic import Atom, Derived, Factor, SymInt, check_bou
 from tgdialect.frontend.tracing import is_parameter
 from tgdialect.frontend.views import shared_cells, view_of
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import is_process, is_tensor
+from tgdialect.ops.attributes import is_process
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import place_of, shape_of
+from tgdialect.ops.properties import shape_of
 from tgdialect.ops.source import parameters
 from tgdialect.runtime.compiler import compile
 from tgdialect.runtime.devices.device import DEVICES
@@ -116,11 +116,8 @@ def compiled(module: ModuleOp, device: str | None) -> Executable:
 
 def is_sharded(nodes: Iterable[Node]) -> bool:
     """Whether a graph has a value on several devices, or on a process of MPI."""
-    return any(
-        isinstance(device, tuple) or is_process(device)
-        for node in nodes
-        if (device := node.device) is not None
-    )
+    named = (device for node in nodes if (device := node.device) is not None)
+    return any(isinstance(device, tuple) or is_process(device) for device in named)
 
 
 def _copies(order: Iterable[Node]) -> list[Node]:
@@ -328,8 +325,7 @@ def named_devices(nodes: Iterable[Node]) -> set[str]:
     nodes = list(nodes)
     if is_sharded(nodes):
         return set()
-    types = [node.type for node in nodes if is_tensor(node.type)]
-    return {str(name) for type in types if (name := place_of(type).device) is not None}
+    return {str(name) for node in nodes if (name := node.device) is not None}
 
 
 def computed(node: Node) -> Data:

@@ -46,9 +46,16 @@ class Reduction(Functions, Creation):
         self, axis: AxisArgument = None, keepdim: bool = False, dtype: DTypeLike = None
     ) -> Self:
         """The sum. Bools and integers of fewer than 32 bits are summed in 32 bits."""
-        return self.cast(dtypes.to_dtype(dtype, _sum_dtype(self.dtype)))._reduce(
-            tg.ReduceKind.ADD, axis, keepdim
-        )
+        return self._widened(dtype)._reduce(tg.ReduceKind.ADD, axis, keepdim)
+
+    def _widened(self, dtype: DTypeLike) -> Self:
+        """Cast to a dtype, by default that of sums: integers have 32 bits at least, so that sums
+        rarely wrap."""
+        wide = self.dtype
+        if not wide.is_float:
+            is_signed = wide.low < 0 or wide.is_bool
+            wide = dtypes.promote(wide, dtypes.int32 if is_signed else dtypes.uint32)
+        return self.cast(dtypes.to_dtype(dtype, wide))
 
     def prod(
         self, axis: AxisArgument = None, keepdim: bool = False, dtype: DTypeLike = None
@@ -291,9 +298,7 @@ class Reduction(Functions, Creation):
 
     def cumsum(self, axis: int = 0, dtype: DTypeLike = None) -> Self:
         """Inclusive prefix sums."""
-        return self.cast(dtypes.to_dtype(dtype, _sum_dtype(self.dtype)))._running_in_f32(
-            axis, tg.ReduceKind.ADD
-        )
+        return self._widened(dtype)._running_in_f32(axis, tg.ReduceKind.ADD)
 
     def diff(
         self, n: int = 1, dim: int = -1, prepend: Self | None = None, append: Self | None = None
@@ -319,9 +324,7 @@ class Reduction(Functions, Creation):
 
     def cumprod(self, axis: int, dtype: DTypeLike = None) -> Self:
         """Inclusive prefix products."""
-        return self.cast(dtypes.to_dtype(dtype, _sum_dtype(self.dtype)))._running_in_f32(
-            axis, tg.ReduceKind.MUL
-        )
+        return self._widened(dtype)._running_in_f32(axis, tg.ReduceKind.MUL)
 
     def cummax(self, axis: int = 0) -> tuple[Self, Self]:
         """Inclusive prefix maxima and their positions, the last ones of equals."""
@@ -357,10 +360,3 @@ class Reduction(Functions, Creation):
         # Mask before the exponential, which may overflow for later cells.
         total = causal.where(wide - shift, -math.inf).exp().sum(-1)
         return (total.log() + shift.squeeze(-1)).transpose(at, -1)
-
-
-def _sum_dtype(dtype: dtypes.DType) -> dtypes.DType:
-    """The dtype of sums: integers are widened to 32 bits, so that sums rarely wrap."""
-    if dtype.is_float:
-        return dtype
-    return dtypes.promote(dtype, dtypes.int32 if dtype.low < 0 or dtype.is_bool else dtypes.uint32)

@@ -342,9 +342,8 @@ class Statistics(Sorting):
             if weights.shape != self.shape:
                 raise ValueError(f"weights {weights.shape} for elements {self.shape}")
         count = self._bins(minlength) if size is None else to_dim(size)
-        entries = (
-            self._constant(1, dtypes.default_int) if weights is None else weights.unsqueeze(-1)
-        )
+        ones = self._constant(1, dtypes.default_int)
+        entries = ones if weights is None else weights.unsqueeze(-1)
         hits = self.unsqueeze(-1).eq(self.arange(count))
         return hits.where(entries, 0).sum(0, dtype=entries.dtype)
 

@@ -147,11 +147,9 @@ class Traced(Generic[E]):
         """Execute the function on nodes with data. Results have data, some in the memory of the
         nodes."""
         arrays, lost = self._arrays(nodes, sizes)
+        reason = f"{name} has overwritten this value in memory: .clone() before the call keeps it"
         for node in lost:
-            lose(
-                node,
-                f"{name} has overwritten this value in memory: .clone() before the call keeps it",
-            )
+            lose(node, reason)
         results = [
             Node(None, (), t, a, False, substituted(e, sizes))
             for (t, e), a in zip(self.kinds, arrays, strict=True)
@@ -235,9 +233,7 @@ def trace(
         for slot, t in enumerate(inputs.tensors)
     }
     slots = {
-        id(stand_in): slot
-        for slot, stand_in in enumerate(stand_ins.values())
-        if slot not in arguments_captured
+        id(s): slot for slot, s in enumerate(stand_ins.values()) if slot not in arguments_captured
     }
     donated = _donated(function, donate, args, kwargs, inputs)
     for slot in arguments_captured.keys() & donated.keys():

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from threading import get_ident
 from typing import Any, Generic, TypeVar, cast
@@ -52,7 +52,6 @@ class Graph:
         return [values[root] for root in self.roots]
 
 
-@dataclass(eq=False)
 class Capture:
     """The tensors that a function reads and assigns to beside its arguments, while it is traced.
 
@@ -62,17 +61,13 @@ class Capture:
     input.
     """
 
-    thread: int = field(default_factory=get_ident)
-    start: int = field(default_factory=lambda: next(serials))
-    before: dict[int, tuple[ref[TensorBase], Node]] = field(
-        default_factory=dict[int, tuple[ref[TensorBase], Node]]
-    )
-    """The tensors that were assigned to, by their ids, and their former nodes. The references are
-    weak: tensors that the function makes itself are gone when it has returned."""
-    gradients: dict[int, tuple[ref[TensorBase], TensorBase | None]] = field(
-        default_factory=dict[int, tuple[ref[TensorBase], TensorBase | None]]
-    )
-    """The tensors whose `grad` was set, and the former ones."""
+    def __init__(self) -> None:
+        self.thread, self.start = get_ident(), next(serials)
+        self.before: dict[int, tuple[ref[TensorBase], Node]] = {}
+        """The tensors that were assigned to, by their ids, and their former nodes. The references
+        are weak: tensors that the function makes itself are gone when it has returned."""
+        self.gradients: dict[int, tuple[ref[TensorBase], TensorBase | None]] = {}
+        """The tensors whose `grad` was set, and the former ones."""
 
     def note_change(self, tensor: TensorBase) -> None:
         """Record the node of a tensor before the first assignment to it."""

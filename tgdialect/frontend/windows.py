@@ -51,10 +51,8 @@ class Windows(Movement):
             raise ValueError(f"windows with strides {strides} and dilations {dilations}")
         lead = self.shape[: self.ndim - n]
         extents = self.shape[self.ndim - n :]
-        counts = [
-            (i - d * (k - 1) - 1) // s + 1
-            for i, k, s, d in zip(extents, sizes, strides, dilations, strict=True)
-        ]
+        each = zip(extents, sizes, strides, dilations, strict=True)
+        counts = [(i - d * (k - 1) - 1) // s + 1 for i, k, s, d in each]
         if any(is_surely_less(count, 1) for count in counts) or 0 in sizes:
             raise ArgumentError(f"a window of {tuple(sizes)} does not fit in {extents}")
         is_apart = all(greatest(k - s) <= 0 for k, s in zip(sizes, strides, strict=True))
@@ -63,10 +61,8 @@ class Windows(Movement):
         # Overlapping windows: repeat each axis, and split it into `size` rows of `width` cells,
         # which is the extent, once or twice, plus the dilation. Row k begins at cell k * dilation
         # of the axis.
-        times = [
-            1 if greatest(c * s - i + d * (k - 1)) <= 0 else 2
-            for i, k, c, s, d in zip(extents, sizes, counts, strides, dilations, strict=True)
-        ]
+        each = zip(extents, sizes, counts, strides, dilations, strict=True)
+        times = [1 if greatest(c * s - i + d * (k - 1)) <= 0 else 2 for i, k, c, s, d in each]
         widths = [i * t + d for i, t, d in zip(extents, times, dilations, strict=True)]
         # Where a window fits, d * (k - 1) < i, so that k * d <= 2 * i for k > 1, and d for k = 1.
         copies = [

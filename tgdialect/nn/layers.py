@@ -71,18 +71,16 @@ class Conv2d:
         self.stride, self.padding, self.dilation, self.groups = stride, padding, dilation, groups
         fan_in = in_channels // groups * math.prod(self.kernel_size)
         bound = 1 / math.sqrt(fan_in) if fan_in else 0
-        self.weight = learnt(
-            *self._weight_shape(in_channels, out_channels), *self.kernel_size, bound=bound
-        )
+        shape = *self._weight_shape(in_channels, out_channels), *self.kernel_size
+        self.weight = learnt(*shape, bound=bound)
         self.bias = learnt(out_channels, bound=bound) if bias else None
 
     def _weight_shape(self, in_channels: int, out_channels: int) -> tuple[int, int]:
         return out_channels, in_channels // self.groups
 
     def __call__(self, x: Tensor) -> Tensor:
-        return x.conv2d(
-            self.weight, self.bias, self.groups, self.stride, self.dilation, self.padding
-        )
+        sizes = self.groups, self.stride, self.dilation, self.padding
+        return x.conv2d(self.weight, self.bias, *sizes)
 
 
 class Conv1d(Conv2d):

@@ -49,15 +49,12 @@ class Recurrent(ABC):
         output_size = self.output_size
         self.num_layers, self.bias = num_layers, bias
         self.ways = ("", "_reverse") if bidirectional else ("",)
-        bound = 1 / math.sqrt(hidden_size)
+        rows, bound = self.gates * hidden_size, 1 / math.sqrt(hidden_size)
         for layer in range(num_layers):
             features = input_size if layer == 0 else output_size * len(self.ways)
-            shapes = {
-                "weight_ih": (self.gates * hidden_size, features),
-                "weight_hh": (self.gates * hidden_size, output_size),
-            }
+            shapes = {"weight_ih": (rows, features), "weight_hh": (rows, output_size)}
             if bias:
-                shapes |= dict.fromkeys(("bias_ih", "bias_hh"), (self.gates * hidden_size,))
+                shapes |= dict.fromkeys(("bias_ih", "bias_hh"), (rows,))
             if output_size != hidden_size:
                 shapes["weight_hr"] = output_size, hidden_size
             for way in self.ways:

@@ -41,9 +41,8 @@ def _collect(obj: Any, path: str, found: StateDict, inside: set[int]) -> None:
     else:
         entries = cast("Mapping[Any, Any]", getattr(obj, "__dict__", {}))
     for name, value in entries.items():
-        _collect(
-            value, f"{path}.{name}" if path else str(name), found, {*inside, id(cast(object, obj))}
-        )
+        place = f"{path}.{name}" if path else str(name)
+        _collect(value, place, found, {*inside, id(cast(object, obj))})
 
 
 def get_parameters(obj: Any) -> list[Tensor]:
