@@ -295,12 +295,10 @@ class Function(Generic[P, R]):
             return spec
 
         # Replace each by a tensor without a value.
-        arguments = {
-            name: self._arguments.leaves(name, value, found)
-            for name, value in given.arguments.items()
-        }
+        for name, value in given.arguments.items():
+            given.arguments[name] = self._arguments.leaves(name, value, found)
         sizes = Sizes(specs)
-        for name, argument in arguments.items():
+        for name, argument in given.arguments.items():
 
             def stand_in(value: Any, name: str = name) -> Any:
                 if isinstance(value, Spec):

@@ -36,12 +36,12 @@ from tgdialect.frontend.symbolic import Atom, SymInt, substituted
 from tgdialect.frontend.tracing import (
     Graph,
     Inputs,
+    Same,
     Slot,
     is_tracing,
     mapped,
     parameter,
     size_parameter,
-    structure_of,
     tracing,
 )
 from tgdialect.ops import tg
@@ -146,7 +146,15 @@ class Traced(Generic[E]):
     ) -> list[Node]:
         """Execute the function on nodes with data. Results have data, some in the memory of the
         nodes."""
-        arrays, lost = self._arrays(nodes, sizes)
+        data: list[Any] = [node.data for node in nodes]
+        data += (
+            np.array(size.substituted(sizes).value)
+            for size in (*self.argument_sizes, *self.result_sizes)
+        )
+        assert self.executable is not None
+        lost = overwritten(self.executable, nodes, data) if self.executable.overwritten else ()
+        found: Array | tuple[Array, ...] = self.executable.resident(*data)
+        arrays = found if isinstance(found, tuple) else (found,)
         reason = f"{name} has overwritten this value in memory: .clone() before the call keeps it"
         for node in lost:
             lose(node, reason)
@@ -186,18 +194,6 @@ class Traced(Generic[E]):
         assert self.executable is not None
         for number, released in self.executable.release(reason).items():
             nodes[number].data = cast(Array, released)
-
-    def _arrays(
-        self: Traced[Executable], nodes: Sequence[Node], sizes: Mapping[Atom, Atom]
-    ) -> tuple[Sequence[Array], Sequence[Node]]:
-        """The results of the executable, and the nodes whose memory has some of them."""
-        data: list[Any] = [node.data for node in nodes]
-        for size in (*self.argument_sizes, *self.result_sizes):
-            data.append(np.array(size.substituted(sizes).value))
-        assert self.executable is not None
-        lost = overwritten(self.executable, nodes, data) if self.executable.overwritten else ()
-        found: Array | tuple[Array, ...] = self.executable.resident(*data)
-        return found if isinstance(found, tuple) else (found,), lost
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -251,17 +247,20 @@ def trace(
         new_args, new_kwargs = mapped((args, kwargs), stand_in)
         result = function(*new_args, **new_kwargs)
 
-        def same(tensor: TensorBase) -> TensorBase | int | None:
-            """The number of the argument, or the captured tensor, that a result is identical
-            to; None if it is new."""
-            is_new = is_program or capture.former(tensor).serial >= capture.start
-            if is_new or slots.get(id(tensor)) in donated:
-                return None
-            return slots.get(id(tensor), tensor)
+        def slot(value: Any) -> Any:
+            """The place of a result: that of the tensor itself if it existed before the call."""
+            if not isinstance(value, TensorBase):
+                return value
+            number = slots.get(id(value))
+            is_new = is_program or capture.former(value).serial >= capture.start
+            if not is_new and number not in donated:
+                return Same(value if number is None else number)
+            outputs.append(value.node)
+            return Slot(len(outputs) - 1)
 
         # Results, and the new values of tensors.
         outputs: list[Node] = []
-        structure = structure_of(result, outputs, same)
+        structure = mapped(result, slot)
         del result
         changed = [c for c in capture.assigned(slots) if slots.get(id(c[0])) not in donated]
         roots = [*outputs, *(t.node for t, _ in changed)]

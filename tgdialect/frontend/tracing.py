@@ -273,23 +273,6 @@ def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
     return function(value)
 
 
-def structure_of(
-    value: Any, outputs: list[Node], same: Callable[[TensorBase], TensorBase | int | None]
-) -> Any:
-    """A return value with a `Same` for each tensor that `same` finds to have existed before, and a
-    `Slot` for each new tensor, whose node is added to `outputs`."""
-
-    def slot(inner: Any) -> Any:
-        if not isinstance(inner, TensorBase):
-            return inner
-        if (known := same(inner)) is not None:
-            return Same(known)
-        outputs.append(inner.node)
-        return Slot(len(outputs) - 1)
-
-    return mapped(value, slot)
-
-
 def filled(
     structure: Any,
     results: Sequence[Any],
