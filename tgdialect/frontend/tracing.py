@@ -265,8 +265,8 @@ def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
         items = [mapped(item, function) for item in cast("Sequence[Any]", value)]
         if isinstance(value, list):
             return items
-        # A named tuple takes its members one by one.
-        return cast(Any, type(value))(*items) if hasattr(value, "_fields") else tuple(items)
+        kind: Any = type(cast(object, value))  # A named tuple takes its members one by one.
+        return kind(*items) if hasattr(kind, "_fields") else tuple(items)
     if isinstance(value, dict):
         entries = cast("dict[Any, Any]", value)
         return {k: mapped(v, function) for k, v in entries.items()}
