@@ -32,6 +32,7 @@ from tgdialect.frontend.graph import (
 from tgdialect.frontend.symbolic import SymInt, Variable, greatest, to_dim
 from tgdialect.frontend.views import NO_VIEW, HasViews, register_view
 from tgdialect.ops import tg
+from tgdialect.ops.attributes import Device
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.numpy_dtypes import Array
@@ -231,6 +232,12 @@ class TensorBase:
     def _on_devices(self, devices: tuple[str, ...], axis: int | None) -> Self:
         """This value split along an axis among devices, or on each of them."""
         return self.of_node(placed(self.node, DEVICES.names(devices), axis))
+
+    def _at(self, device: Device, axis: int | None) -> Self:
+        """This value where a type names a device, or several; None is anywhere."""
+        if isinstance(device, tuple):
+            return self._on_devices(device, axis)
+        return self if device is None else self.to(device)
 
     def numel(self) -> int:
         """The number of elements."""

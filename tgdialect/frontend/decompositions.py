@@ -83,8 +83,7 @@ class Decompositions(LinearAlgebra, Sorting):
         p2 (X Xᵀ)² X ... of the matrix, which is first divided by its Frobenius norm plus eps."""
         rows, columns = self._matrix("newton_schulz")
         if rows > columns:
-            wide = self.transpose(-2, -1).newton_schulz(steps, params, eps)
-            return wide.transpose(-2, -1)
+            return self.transpose(-2, -1).newton_schulz(steps, params, eps).transpose(-2, -1)
         x = self / (self._norm(2, (-2, -1), True) + eps)
         for _ in range(steps):
             square = x.matmul(x.transpose(-2, -1))
@@ -100,8 +99,7 @@ class Decompositions(LinearAlgebra, Sorting):
         """The inverse of square matrices, by elimination with pivots; infinities or NaN where there
         is none."""
         n = self._square("inverse")
-        lead = self.shape[:-2]
-        one = self.eye(n, dtype=self.dtype)._broadcast_to((*lead, n, n))
+        one = self.eye(n, dtype=self.dtype)._broadcast_to((*self.shape[:-2], n, n))
         both = self.detach().cat(one, dim=-1)._eliminated(n)
         pivots = both._part(-1, 0, n).diagonal(0, -2, -1).unsqueeze(-1)
         inverse = (both._part(-1, n, 2 * n) / pivots).detach().contiguous()
@@ -259,8 +257,7 @@ class Decompositions(LinearAlgebra, Sorting):
         half = (columns + 1) // 2
         scale = self.abs().max((-2, -1), keepdim=True)
         x = self._wide() / scale.eq(0).where(1, scale)
-        none = [(0, 0)] * len(lead)
-        x = x._padded([*none, (0, 0), (0, 2 * half - columns)], 0)
+        x = x._padded([*[(0, 0)] * len(lead), (0, 0), (0, 2 * half - columns)], 0)
         v = x.eye(2 * half, dtype=x.dtype)._broadcast_to((*lead, 2 * half, 2 * half))
         # Rotations of the columns of X are accumulated in the rows below it.
         both = x.cat(v, dim=-2)

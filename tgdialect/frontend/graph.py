@@ -321,8 +321,7 @@ def interned(op: TgOp) -> TgOp:
     arguments or PARAMs of its own."""
     if op.regions:
         return op
-    key = op_key(op, [o.type for o in op.operands])
-    return _by_content.setdefault(key, op)
+    return _by_content.setdefault(op_key(op, [o.type for o in op.operands]), op)
 
 
 def prototype_of(op: Operation) -> TgOp:

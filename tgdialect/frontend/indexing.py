@@ -290,8 +290,7 @@ class Indexing(Reduction):
         positions = index._places(axis)
         flat = self.flatten()
         linear = self._linear(positions, self.shape, checked)
-        picked = flat._apply(tg.IndexOp, flat.node, (linear.flatten().node,))
-        return picked.reshape(index.shape)
+        return flat._apply(tg.IndexOp, flat.node, (linear.flatten().node,)).reshape(index.shape)
 
     def _places(self, axis: int) -> list[Self]:
         """Positions of cells along every axis, for an index along one axis: those of the other axes
@@ -336,8 +335,7 @@ class Indexing(Reduction):
         check_integers("classes", self)
         if is_surely_less(to_dim(num_classes), 0):
             raise ValueError(f"one_hot of {num_classes} classes")
-        line = self.arange(to_dim(num_classes))
-        return self.unsqueeze(-1).eq(line).cast(dtypes.default_int)
+        return self.unsqueeze(-1).eq(self.arange(to_dim(num_classes))).cast(dtypes.default_int)
 
     def masked_select(self, mask: Self, size: int | None = None, fill_value: Number = 0) -> Self:
         """The cells where a mask is true, as one axis; with `size` exactly that many, padded with

@@ -430,8 +430,7 @@ class Movement(TensorBase):
         if len(counts) < self.ndim or any(is_surely_less(count, 0) for count in counts):
             raise ValueError(f"repeat of {self.shape} by {counts}: a count for each axis")
         base = (1,) * (len(counts) - self.ndim) + self.shape
-        single = self.reshape(interleaved([1] * len(base), base))
-        wide = single.expand(interleaved(counts, base))
+        wide = self.reshape(interleaved([1] * len(base), base)).expand(interleaved(counts, base))
         return wide.reshape(list(map(operator.mul, counts, base)))._apart_from(self)
 
     def tile(self, dims: Any, *args: Any) -> Self:

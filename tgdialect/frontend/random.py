@@ -82,8 +82,7 @@ class Random(Sorting, State):
     def _words(cls, count: int, device: str | None) -> Self:
         """Random words of 32 bits."""
         seed, counter = cls._next_counter(count)
-        key = (seed << 32) | _DEVICE_KEY
-        first = counter.threefry(key)
+        first = counter.threefry((seed << 32) | _DEVICE_KEY)
         half = -(-count // 2)
         positions = cls.arange(half, device=device).cast(dtypes.uint64)
         pairs = (((positions + half) << 32) | positions).threefry(first)

@@ -252,8 +252,7 @@ class Reduction(Functions, Creation):
         """0, 1, ..., extent - 1 along an axis; or extent, ..., 1."""
         kind = dtypes.int32 if greatest(extent) < 1 << 31 else dtypes.int64
         ends = (extent, 0, -1) if descending else (0, extent, 1)
-        line = self.arange(*ends, dtype=kind)
-        return line.reshape((extent, *(1,) * (self.ndim - axis - 1)))
+        return self.arange(*ends, dtype=kind).reshape((extent, *(1,) * (self.ndim - axis - 1)))
 
     # -- running reductions ------------------------------------------------------------------------
 
@@ -279,8 +278,7 @@ class Reduction(Functions, Creation):
         missing = extent - last.shape[-1]
         pairs = [(0, 0)] * (self.ndim - 1) + [(extent - 1, missing)]
         windows = last._padded(pairs, identity(kind, self.dtype))._windows((extent,), (1,), (1,))
-        result = windows._reduce(kind, -1, keepdim=False).transpose(at, -1)
-        return result.shrink_to(self.shape)
+        return windows._reduce(kind, -1, keepdim=False).transpose(at, -1).shrink_to(self.shape)
 
     def _running_in_blocks(self, kind: tg.ReduceKind) -> Self:
         """The prefix reduction of rows that are given in blocks, (..., blocks, n): reduce each

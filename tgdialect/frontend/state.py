@@ -31,11 +31,7 @@ class State(Elementwise, Movement):
         new = x if isinstance(x, TensorBase) else self._of_array(array_of(x, self.dtype), where)
         if new.dtype != self.dtype:
             raise DTypeError(f"assign dtype mismatch: {new.dtype.name} to {self.dtype.name}")
-        new = new._broadcast_to(self.shape).detach()
-        if isinstance(device, tuple):
-            new = new._on_devices(device, self.node.axis)
-        elif device is not None:
-            new = new.to(device)
+        new = new._broadcast_to(self.shape).detach()._at(device, self.node.axis)
         self.adopt(new.node.copy(False))
         return self
 

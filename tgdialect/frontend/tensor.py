@@ -227,12 +227,7 @@ class Tensor(
         grad: Tensor | None,
     ) -> Self:
         """A tensor from what `__reduce_ex__` gives."""
-        device, axis = place
-        new = cls._of_data(DEVICES[DEVICES.DEFAULT].array(array), extents=extents)
-        if isinstance(device, tuple):
-            new = new._on_devices(device, axis)
-        elif device is not None:
-            new = new.to(device)
+        new = cls._of_data(DEVICES[DEVICES.DEFAULT].array(array), extents=extents)._at(*place)
         # A tensor of its own: `copy.copy` gives that of the other tensor.
         new.grad = None if grad is None else cls(grad)
         return new.requires_grad_(requires_grad)

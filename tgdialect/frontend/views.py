@@ -138,8 +138,7 @@ def written(step: Step, source: Node, new: Node) -> Node:
         case tg.ReshapeOp():
             return apply(tg.ReshapeOp, new, source.shape)
         case tg.PermuteOp():
-            inverse = np.argsort(op.order.get_values()).tolist()
-            return apply(tg.PermuteOp, new, tuple(inverse))
+            return apply(tg.PermuteOp, new, tuple(np.argsort(op.order.get_values()).tolist()))
         case tg.FlipOp():
             return apply(tg.FlipOp, new, tuple(bool(flag) for flag in op.flags.get_values()))
         case tg.PadOp():
