@@ -33,8 +33,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from tgdialect.diagnostics import lasting_hint
-from tgdialect.frontend.arrays import is_array
-from tgdialect.frontend.base import TensorBase, is_elsewhere, traced_for
+from tgdialect.frontend.base import TensorBase, is_array, is_elsewhere, traced_for
 from tgdialect.frontend.graph import Node
 from tgdialect.frontend.lowered import Argument, Interface, Lowered
 from tgdialect.frontend.neural import Neural
@@ -439,13 +438,11 @@ class CallArguments:
         an array that is not of numbers, and for a static tensor.
         """
         names = chain(self._positional, repeat(self._positional[-1]))
-        both = zip(names, args, strict=False)
-        return (
-            tuple(self._with_tensors(name, value, made) for name, value in both),
-            {name: self._with_tensors(name, value, made) for name, value in kwargs.items()},
-        )
+        converted = functools.partial(self._with_tensors, made)
+        by_name = {name: converted(name, value) for name, value in kwargs.items()}
+        return tuple(map(converted, names, args)), by_name
 
-    def _with_tensors(self, name: str, value: Any, made: list[Tensor]) -> Any:
+    def _with_tensors(self, made: list[Tensor], name: str, value: Any) -> Any:
         def tensor(value: Any) -> Any:
             if not is_array(value) or isinstance(value, (Tensor, np.generic)):
                 return cast(object, value)

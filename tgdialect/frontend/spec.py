@@ -8,7 +8,7 @@ from operator import index
 from typing import Any, cast
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.arrays import is_array
+from tgdialect.frontend.base import is_array
 from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.graph import Node, static_extents
 from tgdialect.frontend.symbolic import Atom, Dim, SymInt, Variable

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Self, cast
 from weakref import ref
 
-from tgdialect.frontend.arrays import array_of
-from tgdialect.frontend.base import DTypeError, Number, TensorBase, check_tensors
+from tgdialect.frontend.base import DTypeError, Number, TensorBase, array_of, check_tensors
 from tgdialect.frontend.elementwise import Elementwise
 from tgdialect.frontend.graph import Node, apply, same
 from tgdialect.frontend.movement import Movement

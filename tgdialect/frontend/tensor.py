@@ -13,7 +13,6 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.diagnostics import SHAPES, kept_facts
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.base import (
     PARAMETERS,
     ArgumentError,
@@ -21,6 +20,7 @@ from tgdialect.frontend.base import (
     DTypeError,
     Number,
     TensorBase,
+    array_of,
     check_tensors,
     extents_of,
 )
@@ -50,7 +50,6 @@ from tgdialect.frontend.realization import (
 )
 from tgdialect.frontend.resizing import Resizing
 from tgdialect.frontend.sorting import Statistics
-from tgdialect.frontend.special import Special
 from tgdialect.frontend.spectral import Spectral
 from tgdialect.frontend.symbolic import Factor, SymInt, Variable, value_of
 from tgdialect.frontend.tracing import is_tracing, note_gradient
@@ -106,7 +105,7 @@ class Casts(TensorBase):
 
 
 class Tensor(
-    Casts, Special, Convolutions, Statistics, Decompositions, Resizing, Spectral, Attention, InPlace
+    Casts, Convolutions, Statistics, Decompositions, Resizing, Spectral, Attention, InPlace
 ):
     """A tensor that is computed when its elements are needed.
 
