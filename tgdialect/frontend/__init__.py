@@ -9,11 +9,10 @@ The lazy graph:
 
 Methods of `Tensor`, one mixin per family, which extends the families whose methods it calls:
 
-* `base.py`: the class that every family extends, other names of arguments, and in which dtype a
-  method computes;
+* `base.py`: the class that every family extends, other names of arguments, in which dtype a method
+  computes, and numbers of Python and of other libraries as arrays;
 * `creation.py`, `random.py`: tensors without operands;
-* `arrays.py`: numbers of Python and of other libraries as arrays;
-* `elementwise.py`: arithmetic; `functions.py`, `special.py`: functions of floats;
+* `elementwise.py`: arithmetic; `functions.py`: functions of floats;
 * `movement.py`, `windows.py`: reshaping, padding, joins, windows;
 * `indexing.py`, `scattering.py`: slicing, gather and scatter;
 * `einops.py`: formulas of `rearrange`;
