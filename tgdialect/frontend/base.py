@@ -366,9 +366,9 @@ def operand_of(x: T, value: T | Operand) -> T | Number:
 def is_array(value: object) -> bool:
     """Whether a value is an array: of NumPy, also a scalar of it, or of a library that offers
     NumPy's protocol or DLPack."""
-    if isinstance(value, type):  # The class np.float32 has the attributes of its scalars.
-        return False
-    return hasattr(value, "__array__") or hasattr(value, "__dlpack__")
+    # The class np.float32 has the attributes of its scalars.
+    has_protocol = hasattr(value, "__array__") or hasattr(value, "__dlpack__")
+    return has_protocol and not isinstance(value, type)
 
 
 def array_of(data: Any, dtype: DType | None = None) -> Array:
@@ -382,10 +382,10 @@ def array_of(data: Any, dtype: DType | None = None) -> Array:
         return _of_memory(cast(bytes, data), dtype or dtypes.uint8)
     is_array = isinstance(data, np.ndarray | np.generic) or hasattr(data, "__dlpack__")
     if is_array:
-        array = host_array(data)
+        array: Array = host_array(cast(Any, data))
     else:
         try:
-            array: Array = np.asarray(data)
+            array = np.asarray(data)
         except ValueError:
             raise ValueError(
                 "lists of different shapes, or of values that are not numbers"
@@ -484,10 +484,8 @@ def _accepting(function: Callable[..., Any]) -> Callable[..., Any]:
     if len(names) <= 1 or code.co_flags & inspect.CO_VARKEYWORDS:
         return function
     known = frozenset(names)
-    ours: dict[str, str] = {}
-    for name, other in SYNONYMS:
-        if name in known and other not in known:
-            ours.setdefault(other, name)
+    pairs = reversed(SYNONYMS)  # The first of several counts.
+    ours = {other: name for name, other in pairs if name in known and other not in known}
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -546,14 +544,12 @@ def _computing_in(
             value = value if value.dtype.is_float or of_integers else value.cast(dtype)
             return value.cast(wide) if value.dtype.is_float else value
 
-        def rounded(value: Any) -> Any:
-            return value.cast(dtype)
-
         keywords = {name: widened(value) for name, value in kwargs.items()}
         x = (x if x.dtype.is_float else x.cast(dtype)).cast(wide)
         result = cast(Any, function)(x, *map(widened, args), **keywords)
-        is_one = isinstance(result, TensorBase)
-        return cast(Any, rounded(result) if is_one else tuple(map(rounded, result)))
+        if isinstance(result, TensorBase):
+            return cast(Any, result.cast(dtype))
+        return cast(Any, tuple(each.cast(dtype) for each in result))
 
     return compute
 

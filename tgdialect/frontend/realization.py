@@ -67,14 +67,15 @@ def _realize(roots: Iterable[Node]) -> None:
     if copies := _copies(order):
         for node in copies:
             source = computed(next(iter(node.operands)))
-            node.settle(DEVICES[_single(node) or DEVICES.DEFAULT].copied(source))
+            node.settle(DEVICES[cast(str, node.device) or DEVICES.DEFAULT].copied(source))
         _realize(wanted)
         return
     # The results of each device have a program, after those that may be anywhere.
-    devices = sorted({_single(node) or "" for node in wanted})
+    places = {node: cast(str, node.device or "") for node in wanted}
+    devices = sorted(set(places.values()))
     if len(devices) > (2 if devices[0] == "" else 1):
         for device in devices:
-            _realize([node for node in wanted if (_single(node) or "") == device])
+            _realize([node for node in wanted if places[node] == device])
         return
     _compute(order, wanted, device_of(order) or DEVICES.DEFAULT)
 
@@ -298,13 +299,6 @@ def insert_nodes(
         )
         values[node] = builder.put(op)
     return values
-
-
-def _single(node: Node) -> str | None:
-    """The device of a node of a graph that is not sharded."""
-    device = node.device
-    assert not isinstance(device, tuple)
-    return device
 
 
 def device_of(nodes: Iterable[Node]) -> str | None:

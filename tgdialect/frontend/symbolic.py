@@ -117,12 +117,8 @@ class Derived:
     @cached_property
     def nesting(self) -> int:
         """The number of factors of this kind within one another."""
-        return 1 + max(_nesting(self.a), _nesting(self.b))
-
-    def computed(self, of: Callable[[Dim], int]) -> int:
-        """The value, from those of the operands."""
-        a, b = of(self.a), of(self.b)
-        return max(a, b) if self.rule == "max" else a // b
+        inner = (f.nesting for f in factors_of((self.a, self.b)) if isinstance(f, Derived))
+        return 1 + max(inner, default=0)
 
     @cached_property
     def interval(self) -> Interval:
@@ -132,12 +128,6 @@ class Derived:
             return Interval(max(a, b), max(c, d))
         ends = [x // y for x in (a, c) for y in (b, d)]
         return Interval(min(ends), max(ends))
-
-
-def _nesting(dim: Dim) -> int:
-    if isinstance(dim, int):
-        return 0
-    return max((f.nesting for f in dim.factors if isinstance(f, Derived)), default=0)
 
 
 Factor = Atom | Derived
@@ -215,9 +205,8 @@ class SymInt:
     @cached_property
     def atoms(self) -> tuple[Atom, ...]:
         """The variables that occur, also within quotients and maxima, in order of their names."""
-        found: set[Atom] = set()
-        for factor in self.factors:
-            found.update((factor,) if isinstance(factor, Atom) else atoms_of((factor.a, factor.b)))
+        derived = (atoms_of((f.a, f.b)) for f in self.factors if isinstance(f, Derived))
+        found = {f for f in self.factors if isinstance(f, Atom)}.union(*derived)
         return tuple(sorted(found, key=lambda atom: (atom.variable.name, atom.parameter or 0)))
 
     @property
@@ -238,7 +227,8 @@ class SymInt:
 
     def _value_of(self, factor: Factor) -> int:
         if isinstance(factor, Derived):
-            return factor.computed(value_of)
+            a, b = value_of(factor.a), value_of(factor.b)
+            return max(a, b) if factor.rule == "max" else a // b
         if factor.value is None:
             check_bound(factor)
             raise RuntimeError(f"{self!r} is not known while its function is traced")
