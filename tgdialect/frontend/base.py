@@ -382,10 +382,10 @@ def array_of(data: Any, dtype: DType | None = None) -> Array:
         return _of_memory(cast(bytes, data), dtype or dtypes.uint8)
     is_array = isinstance(data, np.ndarray | np.generic) or hasattr(data, "__dlpack__")
     if is_array:
-        array: Array = host_array(cast(Any, data))
+        array = host_array(data)
     else:
         try:
-            array = np.asarray(data)
+            array: Array = np.asarray(cast(Any, data))
         except ValueError:
             raise ValueError(
                 "lists of different shapes, or of values that are not numbers"

@@ -247,7 +247,7 @@ def trace(
         new_args, new_kwargs = mapped((args, kwargs), stand_in)
         result = function(*new_args, **new_kwargs)
 
-        def slot(value: Any) -> Any:
+        def place(value: Any) -> Any:
             """The place of a result: that of the tensor itself if it existed before the call."""
             if not isinstance(value, TensorBase):
                 return value
@@ -260,7 +260,7 @@ def trace(
 
         # Results, and the new values of tensors.
         outputs: list[Node] = []
-        structure = mapped(result, slot)
+        structure = mapped(result, place)
         del result
         changed = [c for c in capture.assigned(slots) if slots.get(id(c[0])) not in donated]
         roots = [*outputs, *(t.node for t, _ in changed)]
