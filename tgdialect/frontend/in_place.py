@@ -138,8 +138,7 @@ class InPlace(LinearAlgebra, Sorting, State):
         indices = tensors[0][1]._broadcasted(*(t for _, t in tensors[1:]))
         rank, before = indices[0].ndim, sum(i < axes[0] for i in rest)
         if axes == list(range(axes[0], axes[0] + len(axes))):
-            inner = range(before + rank, values.ndim)
-            values = values.permute([*range(before, before + rank), *range(before), *inner])
+            values = values.movedim([*range(before, before + rank)], [*range(rank)])
         count = indices[0].numel()
         values = values.reshape((count, *cells))
         places = self._linear(indices, extents).reshape((count,))

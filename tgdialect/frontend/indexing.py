@@ -208,9 +208,7 @@ class Indexing(Reduction):
         if axes != list(range(axes[0], axes[0] + len(axes))):
             return picked
         before = sum(i < axes[0] for i in range(self.ndim) if i not in axes)
-        rank = len(shape)
-        order = [*range(rank, rank + before), *range(rank), *range(rank + before, picked.ndim)]
-        return picked.permute(order)
+        return picked.movedim([*range(len(shape))], [*range(before, before + len(shape))])
 
     def _rows(self, axes: Sequence[int]) -> Self:
         """Some axes merged into the first one."""

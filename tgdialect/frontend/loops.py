@@ -214,16 +214,13 @@ def _loop(
         # Tensors from before that it assigns to are states, too.
         assigned = cast("list[tuple[Tensor, Node]]", capture.assigned())
         changed = [(t, n) for t, n in assigned if n.serial < capture.start and n not in params]
-        results = [tensor.node for tensor in following.tensors]
-        results += [tensor.node for tensor, _ in changed]
+        results = [tensor.node for tensor in (*following.tensors, *(t for t, _ in changed))]
         stacked = [tensor.node for tensor in outputs.tensors]
     # Everything else that was there before is a constant.
     states = [*params[:count], *(node for _, node in changed)]
     graph = capture.graph(list(dict.fromkeys([*states, *params[count:]])), [*results, *stacked])
-    inputs = [tensor.node for tensor in state.tensors]
-    inputs += [tensor.node for tensor, _ in changed]
-    inputs += [tensor.node for tensor in sequence.tensors]
-    inputs += graph.captured
+    given = *state.tensors, *(tensor for tensor, _ in changed), *sequence.tensors
+    inputs = [*(tensor.node for tensor in given), *graph.captured]
     # The states of all steps are what gradients begin with.
     is_tracked = not is_while and any(node.is_tracked for node in inputs)
     kept = states if is_tracked else []

@@ -13,8 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.graph import Node, Shape
@@ -236,10 +235,9 @@ class Binding:
         memory = list(out) if isinstance(out, list | tuple) else [cast(Array, out)]
         traced = self._interface.traced
         for type, extents in traced.kinds[traced.first_change :]:
-            tensor = cast("TensorType[Attribute]", type)
-            shape = substituted(extents, sizes) or tensor.get_shape()
-            dtype = dtypes.numpy_of(dtypes.of_attribute(tensor.element_type))
-            memory.append(np.empty([value_of(extent) for extent in shape], dtype))
+            like = Node(None, (), type, extents=substituted(extents, sizes))
+            shape = [value_of(extent) for extent in like.shape]
+            memory.append(np.empty(shape, dtypes.numpy_of(like.dtype)))
         return {"out": memory}
 
 

@@ -473,7 +473,7 @@ def _joined(first: Any, rest: Sequence[Any], dim: int) -> tuple[Sequence[Any], i
 def _stacked(tensors: Sequence[T], axis: int) -> T:
     """Tensors of one shape and dtype along a new axis."""
     stacked = tensors[0]._apply(tg.StackOp, tuple(t.node for t in tensors))  # pyright: ignore[reportPrivateUsage]
-    return stacked.permute([*range(1, axis + 1), 0, *range(axis + 1, stacked.ndim)])
+    return stacked.movedim(0, axis)
 
 
 def _of_one_dtype(name: str, tensors: Sequence[T]) -> tuple[T, ...]:

@@ -65,6 +65,12 @@ class Neural(Indexing):
 
     # -- losses ------------------------------------------------------------------------------------
 
+    def _check_target(self, name: str, target: Self, label_smoothing: float = 0.0) -> None:
+        check_tensors(target)
+        self._check_axes(name, 1)
+        if not 0 <= label_smoothing <= 1:
+            raise ValueError("label_smoothing must be in [0.0, 1.0]")
+
     def _reduced(self, reduction: str) -> Self:
         if reduction not in ("none", "mean", "sum"):
             raise ValueError(f"reduction is none, mean or sum, got {reduction!r}")
@@ -98,10 +104,7 @@ class Neural(Indexing):
         reduction: Reduce = "mean",
     ) -> Self:
         """The cross-entropy of logits, in the last axis, and class numbers."""
-        check_tensors(Y)
-        self._check_axes("sparse_categorical_crossentropy", 1)
-        if not 0 <= label_smoothing <= 1:
-            raise ValueError("label_smoothing must be in [0.0, 1.0]")
+        self._check_target("sparse_categorical_crossentropy", Y, label_smoothing)
         self._check_classes("sparse_categorical_crossentropy", -1, Y, ignore_index)
         classes = self.shape[-1]
         log_probs = self.log_softmax()
@@ -124,10 +127,7 @@ class Neural(Indexing):
     ) -> Self:
         """The cross-entropy of logits, in axis 1 (axis 0 if there is one only), and class numbers
         or class probabilities."""
-        check_tensors(Y)
-        self._check_axes("cross_entropy", 1)
-        if not 0 <= label_smoothing <= 1:
-            raise ValueError("label_smoothing must be in [0.0, 1.0]")
+        self._check_target("cross_entropy", Y, label_smoothing)
         axis = 1 if self.ndim > 1 else 0
         classes = self.shape[axis]
         if Y.shape != self.shape:
@@ -170,8 +170,7 @@ class Neural(Indexing):
     ) -> Self:
         """The negative log-likelihood of log-probabilities, in axis 1 (axis 0 if there is one
         only), and class numbers; classes may have weights."""
-        check_tensors(Y)
-        self._check_axes("nll_loss", 1)
+        self._check_target("nll_loss", Y)
         axis = 1 if self.ndim > 1 else 0
         self._check_classes("nll_loss", axis, Y, ignore_index)
         if weight is not None and weight.shape != (self.shape[axis],):

@@ -32,14 +32,13 @@ class Windows(Movement):
             raise RuntimeError(f"windows of {size}, step {step}, of an axis of {extent}")
         if not self.ndim:
             return self.reshape((1,)).shrink([(0, size)])
-        moved = self.permute([i for i in range(self.ndim) if i != axis] + [axis])
+        moved = self.movedim(axis, -1)
         if size == 0:
             windows = moved.shrink_to(*moved.shape[:-1], 0)
             windows = windows.reshape((*moved.shape[:-1], extent // step + 1, 0))
         else:
             windows = moved._windows((size,), (step,), (1,))
-        rank = self.ndim
-        return windows.permute([*range(axis), rank - 1, *range(axis, rank - 1), rank])
+        return windows.movedim(-2, axis)
 
     def _windows(
         self, sizes: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
@@ -107,7 +106,7 @@ class Windows(Movement):
         a, b = self._axis(dim1), self._axis(dim2)
         if a == b:
             raise RuntimeError(f"a diagonal of axis {a} with itself")
-        x = self.permute([*(i for i in range(self.ndim) if i not in (a, b)), a, b])
+        x = self.movedim((a, b), (-2, -1))
         *lead, rows, columns = x.shape
         start = (0, smaller(offset, columns)) if offset >= 0 else (smaller(-offset, rows), 0)
         size = smaller(rows - start[0], columns - start[1])
