@@ -20,8 +20,8 @@ from tgdialect.frontend.base import (
 from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.elementwise import Elementwise
 from tgdialect.frontend.graph import constant, size_node
+from tgdialect.frontend.movement import Movement
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, larger, to_dim
-from tgdialect.frontend.windows import Windows
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DType, wrap_to
 from tgdialect.runtime.devices.device import DEVICES
@@ -33,7 +33,7 @@ _LONGEST_LINE = 2**28
 in cells, whose numbers have to be indices; a longer range has rows of this length."""
 
 
-class Creation(Elementwise, Windows):
+class Creation(Elementwise, Movement):
     """Class methods that make tensors."""
 
     __slots__ = ()

@@ -35,10 +35,9 @@ from xdsl.ir import Attribute
 from tgdialect.diagnostics import lasting_hint
 from tgdialect.frontend.base import TensorBase, is_array, is_elsewhere, traced_for
 from tgdialect.frontend.graph import Node
-from tgdialect.frontend.lowered import Argument, Interface, Lowered
+from tgdialect.frontend.lowered import Argument, Interface, Lowered, Sizes, Spec, spec_of
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import compiled
-from tgdialect.frontend.spec import Sizes, Spec, spec_of
 from tgdialect.frontend.symbolic import Atom, SymInt, substituted
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.traced import Traced, name_of, refuse_call, trace

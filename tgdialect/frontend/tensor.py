@@ -25,7 +25,6 @@ from tgdialect.frontend.base import (
     extents_of,
 )
 from tgdialect.frontend.convolutions import Convolutions
-from tgdialect.frontend.decompositions import Decompositions
 from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.graph import (
     Node,
@@ -38,6 +37,7 @@ from tgdialect.frontend.graph import (
     sorted_nodes,
 )
 from tgdialect.frontend.in_place import InPlace
+from tgdialect.frontend.linear_algebra import Decompositions
 from tgdialect.frontend.neural import Attention, Neural
 from tgdialect.frontend.ownership import loss_of
 from tgdialect.frontend.realization import (
