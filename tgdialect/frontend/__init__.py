@@ -13,24 +13,24 @@ Methods of `Tensor`, one mixin per family, which extends the families whose meth
   computes, and numbers of Python and of other libraries as arrays;
 * `creation.py`, `random.py`: tensors without operands;
 * `elementwise.py`: arithmetic; `functions.py`: functions of floats;
-* `movement.py`, `windows.py`: reshaping, padding, joins, windows;
+* `movement.py`: reshaping, padding, joins, windows;
 * `indexing.py`, `scattering.py`: slicing, gather and scatter;
 * `einops.py`: formulas of `rearrange`;
-* `reduction.py`, `linear_algebra.py`, `sorting.py`: sums, products, sorts, counts;
+* `reduction.py`, `sorting.py`: sums, sorts, counts;
+* `linear_algebra.py`: products, QR, singular values, norms;
 * `convolutions.py`: convolutions and pooling;
-* `decompositions.py`: QR, singular values, norms; `spectral.py`: Fourier transforms;
+* `spectral.py`: Fourier transforms;
 * `resizing.py`, `neural.py`: images, networks;
 * `tensor.py`: `Tensor`, which has all of them, and gradients.
 
 Compiled functions:
 
 * `ownership.py`: which values a call may overwrite;
-* `spec.py`: shape and dtype of an argument without an array;
 * `tracing.py`: calls a function on tensors without values, and captures what else it reads and
   writes; tensors in nested arguments and results;
 * `loops.py`: `tg.scan` and `tg.while_loop`;
 * `function.py`: `@tg.function`; `traced.py`: one trace of a function, and how it is run;
-  `lowered.py`: functions that are compiled before they are called.
+  `lowered.py`: functions that are compiled before they are called, for specs.
 """
 
 from tgdialect.frontend.tensor import Tensor
