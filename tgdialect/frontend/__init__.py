@@ -3,7 +3,8 @@
 The lazy graph:
 
 * `dtypes.py`: names of dtypes, and promotion; `symbolic.py`: sizes that are known when called;
-* `graph.py`: nodes, each an op on other nodes; `realization.py`: from nodes to arrays;
+* `graph.py`: nodes, each an op on other nodes; `realization.py`: from nodes to arrays,
+  and which values a call may overwrite;
 * `state.py`: assignment to tensors, and tensors on several devices; `in_place.py`: operators in
   place, and assignment to cells; `views.py`: writes through views.
 
@@ -25,7 +26,6 @@ Methods of `Tensor`, one mixin per family, which extends the families whose meth
 
 Compiled functions:
 
-* `ownership.py`: which values a call may overwrite;
 * `tracing.py`: calls a function on tensors without values, and captures what else it reads and
   writes; tensors in nested arguments and results;
 * `loops.py`: `tg.scan` and `tg.while_loop`;

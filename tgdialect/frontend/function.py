@@ -157,7 +157,7 @@ class Function(Generic[P, R]):
             if type(argument) is not Tensor or argument.node.extents is not None:
                 break
             inputs.append(argument)
-            nodes.append(argument.node)  # And nothing else refers to it (`ownership.py`).
+            nodes.append(argument.node)  # And nothing else refers to it (`realization.py`).
             quick += id(argument.node.type), argument.node.is_tracked
         else:
             key = tuple(quick)

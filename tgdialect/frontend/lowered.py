@@ -21,8 +21,7 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import is_array
 from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.graph import Node, Shape, static_extents
-from tgdialect.frontend.ownership import lose, overwritten
-from tgdialect.frontend.realization import computed, realize
+from tgdialect.frontend.realization import computed, lose, overwritten, realize
 from tgdialect.frontend.symbolic import Atom, Dim, SymInt, Variable, substituted, value_of
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.traced import Traced

@@ -1,12 +1,19 @@
-"""From a lazy graph to arrays: one module computes all requested nodes, and is compiled once."""
+"""From a lazy graph to arrays: one module computes all requested nodes, and is compiled once. Which
+values a call may overwrite: those that nobody but one tensor can see.
+
+A value is seen by other tensors that share its memory, by values that are computed from it later,
+by arrays of `numpy()`, by libraries that took it by DLPack, and by calls on other threads. Each of
+them holds a reference to the value's node or to its array, so references are counted at the call.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, UnitAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, TensorType, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
@@ -20,7 +27,6 @@ from tgdialect.frontend.graph import (
     size_node,
     sorted_nodes,
 )
-from tgdialect.frontend.ownership import loss_of
 from tgdialect.frontend.symbolic import Atom, Derived, Factor, SymInt, check_bound
 from tgdialect.frontend.tracing import is_parameter
 from tgdialect.frontend.views import shared_cells, view_of
@@ -31,8 +37,11 @@ from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import shape_of
 from tgdialect.ops.source import parameters
 from tgdialect.runtime.compiler import compile
+from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.references import has_one_holder, owns_memory
+from tgdialect.runtime.released import ReleasedArray
 
 Key = tuple[Any, ...]
 
@@ -334,3 +343,62 @@ def as_array(node: Node) -> Array:
     """The data of a node as an array of the host, computed if necessary."""
     data = computed(node)
     return data if isinstance(data, np.ndarray) else data.numpy()
+
+
+# -- values that are gone ------------------------------------------------------------------------
+
+_LOST = "lost"
+"""The attribute of the prototype of a value that is gone: what those who ask for it are told."""
+
+
+def overwritten(
+    executable: Executable, nodes: Sequence[Node], data: list[Any], first: int = 0
+) -> list[Node]:
+    """The nodes whose memory a call overwrites. `data` are the arguments of the call, with the
+    arrays of the nodes from the `first` on; those that somebody else sees are replaced by copies.
+
+    Of the callers none may refer to a node but by `nodes`, or to an array but by `data`.
+    """
+    found: list[Node] = []
+    written = [i - first for _, i in executable.overwritten if first <= i < first + len(nodes)]
+    # A gradient that needs the nodes may be asked for by a tensor that the call does not assign to,
+    # or by one that a node was computed from.
+    is_needed = any(n.is_tracked and (i not in written or n.operands) for i, n in enumerate(nodes))
+    for i in written:
+        if not is_needed and has_one_holder(nodes, i) and _is_free(data, first + i):
+            found.append(nodes[i])
+        else:
+            data[first + i] = executable.copied(data[first + i])
+    return found
+
+
+def _is_free(data: Sequence[Any], i: int) -> bool:
+    """Whether only its node, beside `data`, refers to the memory of an array."""
+    if not has_one_holder(data, i):
+        return False
+    if isinstance(data[i], np.ndarray):
+        return owns_memory(data[i])
+    return isinstance(data[i], DeviceArray) and data[i].owns_memory
+
+
+def lose(node: Node, reason: str) -> None:
+    """Take the value of a node away. `reason` is the error for those who ask for it."""
+    node.data, node.operands = None, ()
+    node.prototype = _lost(reason)
+
+
+@lru_cache
+def _lost(reason: str) -> tg.ParamOp:
+    """The prototype of values that are gone for a reason."""
+    prototype = tg.ParamOp(0, INDEX_TYPE)
+    prototype.attributes[_LOST] = StringAttr(reason)
+    return prototype
+
+
+def loss_of(node: Node) -> str | None:
+    """Why a node has no value any more; None if that is not so."""
+    data: object = node.data
+    if isinstance(data, ReleasedArray):
+        return data.reason
+    lost = None if node.prototype is None else node.prototype.attributes.get(_LOST)
+    return lost.data if isinstance(lost, StringAttr) else None

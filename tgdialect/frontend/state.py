@@ -10,7 +10,7 @@ from tgdialect.frontend.base import DTypeError, Number, TensorBase, array_of, ch
 from tgdialect.frontend.elementwise import Elementwise
 from tgdialect.frontend.graph import Node, apply, same
 from tgdialect.frontend.movement import Movement
-from tgdialect.frontend.ownership import lose
+from tgdialect.frontend.realization import lose
 from tgdialect.frontend.tracing import note_change
 from tgdialect.frontend.views import NO_VIEW, View, owner, shown, view_of, written
 from tgdialect.ops import tg

@@ -39,13 +39,13 @@ from tgdialect.frontend.graph import (
 from tgdialect.frontend.in_place import InPlace
 from tgdialect.frontend.linear_algebra import Decompositions
 from tgdialect.frontend.neural import Attention, Neural
-from tgdialect.frontend.ownership import loss_of
 from tgdialect.frontend.realization import (
     as_array,
     compound_sizes,
     computed,
     insert_nodes,
     insert_parameters,
+    loss_of,
     realize,
 )
 from tgdialect.frontend.resizing import Resizing

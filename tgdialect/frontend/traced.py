@@ -21,15 +21,16 @@ from xdsl.ir import Attribute, Block
 from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.frontend.base import TensorBase
 from tgdialect.frontend.graph import INDEX_TYPE, Node, Shape, apply, made, serials, size_node
-from tgdialect.frontend.ownership import lose, overwritten
 from tgdialect.frontend.realization import (
     body_of,
     compiled,
     compound_sizes,
     device_of,
     function_of,
+    lose,
     module_of,
     named_devices,
+    overwritten,
     realize,
 )
 from tgdialect.frontend.symbolic import Atom, SymInt, substituted
