@@ -593,14 +593,10 @@ class Elementwise(TensorBase):
         return self.div(x, True, rounding_mode="floor")
 
     def __eq__(self, x: Self | Operand) -> Self:  # type: ignore[override]
-        if not is_operand(x):
-            return NotImplemented
-        return self.eq(x)
+        return self.eq(x) if is_operand(x) else NotImplemented
 
     def __ne__(self, x: Self | Operand) -> Self:  # type: ignore[override]
-        if not is_operand(x):
-            return NotImplemented
-        return self.ne(x)
+        return self.ne(x) if is_operand(x) else NotImplemented
 
     def __hash__(self) -> int:
         return id(self)

@@ -40,7 +40,7 @@ from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import compiled
 from tgdialect.frontend.symbolic import Atom, SymInt, substituted
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.frontend.traced import Traced, name_of, refuse_call, trace
+from tgdialect.frontend.traced import Compiler, Traced, name_of, refuse_call, trace
 from tgdialect.frontend.tracing import Inputs, Slot, filled, is_tracing, mapped
 from tgdialect.ops.source import parameters
 from tgdialect.runtime.devices.array import DeviceArray
@@ -209,12 +209,7 @@ class Function(Generic[P, R]):
             captured = {**captured, **more}
 
     def _trace(
-        self,
-        args: Any,
-        kwargs: Any,
-        inputs: Inputs[Tensor],
-        compiled: Callable[[ModuleOp, str | None], E],
-        **options: Any,
+        self, args: Any, kwargs: Any, inputs: Inputs[Tensor], compiled: Compiler[E], **options: Any
     ) -> Traced[E]:
         options |= {"donate": self._donate, "freeze": bool(self._freeze)}
         return trace(self._function, args, kwargs, inputs, compiled, **options)

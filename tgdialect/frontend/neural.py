@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Literal, Self
 
 import numpy as np
@@ -29,10 +30,7 @@ class Neural(Indexing):
 
     def sequential(self, ll: Sequence[Callable[[Self], Self]]) -> Self:
         """Apply one function after the other."""
-        result = self
-        for function in ll:
-            result = function(result)
-        return result
+        return reduce(lambda x, function: function(x), ll, self)
 
     @rounded_once
     def layernorm(self, axis: int | Sequence[int] = -1, eps: float = 1e-05) -> Self:
@@ -84,10 +82,7 @@ class Neural(Indexing):
 
     @rounded_once
     def binary_crossentropy_logits(
-        self,
-        Y: Self,
-        reduction: Reduce = "mean",
-        pos_weight: Self | None = None,
+        self, Y: Self, reduction: Reduce = "mean", pos_weight: Self | None = None
     ) -> Self:
         """The binary cross-entropy of logits; `pos_weight` weights the positive class."""
         check_tensors(Y)
@@ -120,10 +115,7 @@ class Neural(Indexing):
 
     @rounded_once
     def cross_entropy(
-        self,
-        Y: Self,
-        reduction: Reduce = "mean",
-        label_smoothing: float = 0.0,
+        self, Y: Self, reduction: Reduce = "mean", label_smoothing: float = 0.0
     ) -> Self:
         """The cross-entropy of logits, in axis 1 (axis 0 if there is one only), and class numbers
         or class probabilities."""

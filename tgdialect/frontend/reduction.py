@@ -230,7 +230,7 @@ class Reduction(Functions, Creation):
             return result.reshape((1,) * self.ndim) if keepdim else result
         at = self._axis(axis)
         if not self.ndim:
-            return self._zeros_index()
+            return self._constant(0, dtypes.int32)
         self._check_nonempty("argmax", at)
         greatest = self.max(at, keepdim=True)
         is_there = self.eq(greatest)
@@ -244,9 +244,6 @@ class Reduction(Functions, Creation):
     def argmin(self, axis: int | None = None, keepdim: bool = False) -> Self:
         """The position of the first minimum, or of the first NaN."""
         return self._inverse().argmax(axis, keepdim)
-
-    def _zeros_index(self) -> Self:
-        return self._constant(0, dtypes.int32)
 
     def _line(self, extent: int, axis: int, *, descending: bool = False) -> Self:
         """0, 1, ..., extent - 1 along an axis; or extent, ..., 1."""
@@ -328,7 +325,7 @@ class Reduction(Functions, Creation):
         """Inclusive prefix maxima and their positions, the last ones of equals."""
         at = self._axis(axis)
         if not self.ndim:
-            return self._apart_from(self), self._zeros_index()
+            return self._apart_from(self), self._constant(0, dtypes.int32)
         values = self._running(at, tg.ReduceKind.MAX)
         is_there = self.eq(values)
         if self.dtype.is_float:

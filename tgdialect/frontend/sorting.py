@@ -120,7 +120,7 @@ class Statistics(Sorting):
             return self.flatten()._medians(0)[0].squeeze(0)
         axis = self._axis(dim)
         if not self.ndim:
-            return self._apart_from(self), self._zeros_index()
+            return self._apart_from(self), self._constant(0, dtypes.int32)
         self._check_nonempty("median", axis)
         found = self._medians(axis)
         return found if keepdim else (found[0].squeeze(axis), found[1].squeeze(axis))

@@ -147,9 +147,7 @@ def _operator(
     return compute
 
 
-def _operator_on_tensors(
-    operation: Callable[[Any, Any], Any],
-) -> Callable[[SymInt, Any], Any]:
+def _operator_on_tensors(operation: Callable[[Any, Any], Any]) -> Callable[[SymInt, Any], Any]:
     """An operator whose result is a scalar tensor."""
     return lambda self, other: self.in_floats(operation, other)
 

@@ -53,6 +53,8 @@ from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.launcher import Holders
 
 E = TypeVar("E")
+Compiler = Callable[[ModuleOp, str | None], E]
+"""What makes an executable of a module and the name of a device."""
 
 _NO_TENSORS: Mapping[int, TensorBase] = {}
 _HOLDERS = Holders("node", "data", "owner", "serial", serials, ("type", "is_tracked"))
@@ -207,7 +209,7 @@ def trace(
     args: Any,
     kwargs: Any,
     inputs: Inputs[Any],
-    compiled: Callable[[ModuleOp, str | None], E],
+    compiled: Compiler[E],
     *,
     arguments_captured: Mapping[int, TensorBase] = _NO_TENSORS,
     donate: Set[str] = frozenset(),
