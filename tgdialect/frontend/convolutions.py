@@ -56,7 +56,7 @@ class Convolutions(LinearAlgebra, Scattering):
             padding = same_padding(padding, stride, dilation, sizes)
         # (batch, groups, channels out / groups, *counts, channels in / groups, *window): products
         # of windows and weights, summed over the last axes.
-        x = self._padded([(0, 0), (0, 0), *_padding_pairs(padding, n)], 0)
+        x = self._padded(_padding_pairs(padding, n), 0)
         x = x._windows(sizes, _each(stride, n), _each(dilation, n))
         counts = x.shape[2 : 2 + n]
         per = out // groups
@@ -101,7 +101,7 @@ class Convolutions(LinearAlgebra, Scattering):
         # A convolution with stride 1, padded so that each cell reaches all windows that had it.
         each = zip(sizes, dilations, _padding_pairs(padding, n), more, strict=True)
         around = [((k - 1) * d - a, (k - 1) * d - b + o) for k, d, (a, b), o in each]
-        x = x._padded([(0, 0), (0, 0), *around], 0)
+        x = x._padded(around, 0)
         return x.conv2d(w, bias, groups=groups, dilation=dilations)
 
     # -- pooling -----------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ class Convolutions(LinearAlgebra, Scattering):
         n = len(window.sizes)
         if self.ndim < n:
             raise ValueError(f"windows of {n} axes of a tensor with {self.ndim}")
-        x = self._padded([(0, 0)] * (self.ndim - n) + window.padding, fill)
+        x = self._padded(window.padding, fill)
         return x._windows(window.sizes, window.strides, window.dilations).flatten(self.ndim)
 
     def max_pool2d(

@@ -407,7 +407,7 @@ class Decompositions(LinearAlgebra, Sorting):
         # Columns of Q are those of U up to their sign; where a singular value is 0, U has none.
         sign = (q._part(-1, 0, columns) * u).sum(-2, keepdim=True) < 0
         sign = sign.where(-1.0, 1.0).cast(self.dtype)
-        sign = sign._padded([(0, 0)] * (q.ndim - 1) + [(0, q.shape[-1] - columns)], 1)
+        sign = sign._padded([(0, q.shape[-1] - columns)], 1)
         u, s, v = self._svd_near((q * sign).contiguous(), v.contiguous(), s.contiguous())
         return u, s, v.transpose(-2, -1)
 
@@ -419,7 +419,7 @@ class Decompositions(LinearAlgebra, Sorting):
         half = (columns + 1) // 2
         scale = self.abs().max((-2, -1), keepdim=True)
         x = self._wide() / scale.eq(0).where(1, scale)
-        x = x._padded([*[(0, 0)] * len(lead), (0, 0), (0, 2 * half - columns)], 0)
+        x = x._padded([(0, 2 * half - columns)], 0)
         v = x.eye(2 * half, dtype=x.dtype)._broadcast_to((*lead, 2 * half, 2 * half))
         # Rotations of the columns of X are accumulated in the rows below it.
         both = x.cat(v, dim=-2)

@@ -120,9 +120,8 @@ class Movement(TensorBase):
         if self.shape == shape:
             return self
         lined = (1,) * (len(shape) - self.ndim) + self.shape
-        if len(lined) != len(shape) or any(
-            e not in (1, s) for e, s in zip(lined, shape, strict=True)
-        ):
+        fits = (e in (1, s) for e, s in zip(lined, shape, strict=False))
+        if len(lined) != len(shape) or not all(fits):
             raise ValueError(f"{self.shape} cannot be expanded to {shape}")
         value = self.reshape(lined)
         return value if lined == shape else value._apply(tg.ExpandOp, value.node, shape)
@@ -272,8 +271,9 @@ class Movement(TensorBase):
         return pairs
 
     def _padded(self, pairs: Sequence[tuple[int, int]], value: Number) -> Self:
-        """Padded by pairs of numbers; negative ones cut cells off. A number whose sign depends on
-        variables is taken to be positive."""
+        """The last axes padded by pairs of numbers; negative ones cut cells off. A number whose
+        sign depends on variables is taken to be positive."""
+        pairs = [(0, 0)] * (self.ndim - len(pairs)) + [*pairs]
         if any(is_undecided(n, 0) and is_surely_less(n, 0) for pair in pairs for n in pair):
             raise ValueError(f"padding {pairs} is negative for the present sizes")
         added = [[n if is_undecided(n, 0) else larger(n, 0) for n in pair] for pair in pairs]
@@ -289,7 +289,7 @@ class Movement(TensorBase):
         lead, extents = self.shape[: -len(steps)], self.shape[-len(steps) :]
         x = self.reshape((*lead, *interleaved(extents, [1] * len(steps))))
         pairs = [pair for step in steps for pair in ((0, 0), (0, step - 1))]
-        x = x._padded([*((0, 0) for _ in lead), *pairs], 0)
+        x = x._padded(pairs, 0)
         x = x.reshape((*lead, *(e * s for e, s in zip(extents, steps, strict=True))))
         ends = (larger((e - 1) * s + 1, 0) for e, s in zip(extents, steps, strict=True))
         return x.shrink_to((*lead, *ends))
@@ -361,9 +361,9 @@ class Movement(TensorBase):
         if not first.ndim:
             raise IndexError("cat of tensors without axes: stack makes one")
         axis = first._axis(dim)
-        rest = first.shape[:axis] + first.shape[axis + 1 :]
+        others = first.shape[:axis] + first.shape[axis + 1 :]
         for t in tensors:
-            if t.ndim != first.ndim or t.shape[:axis] + t.shape[axis + 1 :] != rest:
+            if t.ndim != first.ndim or t.shape[:axis] + t.shape[axis + 1 :] != others:
                 raise ValueError(f"cat along axis {axis} of {first.shape} and {t.shape}")
         # Equal shapes: stack, and merge the new axis with the other one.
         if len({t.shape for t in tensors}) == 1:
@@ -372,9 +372,9 @@ class Movement(TensorBase):
             return _stacked(tensors, axis).reshape(shape)
         # Different shapes: the sum of the tensors, each padded with zeros.
         ends = list(accumulate(t.shape[axis] for t in tensors))
-        before, after = [(0, 0)] * axis, [(0, 0)] * (first.ndim - axis - 1)
+        rest = [(0, 0)] * (first.ndim - axis - 1)
         parts = (
-            t._padded([*before, (end - t.shape[axis], ends[-1] - end), *after], 0)
+            t._padded([(end - t.shape[axis], ends[-1] - end), *rest], 0)
             for t, end in zip(tensors, ends, strict=True)
         )
         plus = tg.OrOp if first.dtype.is_bool else tg.AddOp
@@ -553,7 +553,7 @@ class Movement(TensorBase):
         x = x.shrink([*((0, d) for d in lead), *((s, s + size) for s in start)])
         # With rows longer by one cell, the diagonal is the first column.
         flat = x.reshape((*lead, size * size))
-        wide = flat._padded([(0, 0)] * len(lead) + [(0, size)], 0)
+        wide = flat._padded([(0, size)], 0)
         mark_view(wide.node)
         rows = wide.reshape((*lead, size, size + 1))
         return rows.shrink_to((*lead, size, 1)).reshape((*lead, size))

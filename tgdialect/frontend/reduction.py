@@ -268,21 +268,18 @@ class Reduction(Functions, Creation):
             parts = parts if parts and extent % parts == 0 else 0
         if parts:
             size = -(-extent // parts)
-            pairs = [(0, 0)] * (self.ndim - 1) + [(0, parts * size - extent)]
-            padded = last._padded(pairs, identity(kind, self.dtype))
+            padded = last._padded([(0, parts * size - extent)], identity(kind, self.dtype))
             blocks = padded.reshape((*last.shape[:-1], parts, size))._running_in_blocks(kind)
             return blocks.reshape(padded.shape).shrink_to(last.shape).transpose(at, -1)
-        missing = extent - last.shape[-1]
-        pairs = [(0, 0)] * (self.ndim - 1) + [(extent - 1, missing)]
-        windows = last._padded(pairs, identity(kind, self.dtype))._windows((extent,), (1,), (1,))
+        wide = last._padded([(extent - 1, extent - last.shape[-1])], identity(kind, self.dtype))
+        windows = wide._windows((extent,), (1,), (1,))
         return windows._reduce(kind, -1, keepdim=False).transpose(at, -1).shrink_to(self.shape)
 
     def _running_in_blocks(self, kind: tg.ReduceKind) -> Self:
         """The prefix reduction of rows that are given in blocks, (..., blocks, n): reduce each
         block, scan the results, and scan each block from there. Threads share the blocks."""
         totals = self._reduce(kind, -1, keepdim=False)._running(-1, kind)
-        pairs = [(0, 0)] * (totals.ndim - 1) + [(1, 0)]
-        shifted = totals._padded(pairs, identity(kind, self.dtype))
+        shifted = totals._padded([(1, 0)], identity(kind, self.dtype))
         before = shifted.shrink_to(totals.shape).contiguous().unsqueeze(-1)
         return self._running(-1, kind)._binary(ALU[kind], before)
 

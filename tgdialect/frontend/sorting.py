@@ -242,7 +242,7 @@ class Statistics(Sorting):
         order = self.argsort(-1).contiguous()
         values = self.detach()._gathered(1, order).contiguous()
         is_other = values[:, 1:].ne(values[:, :-1])
-        is_first = is_other._padded([(0, 0), (smaller(self.shape[1], 1), 0)], True)
+        is_first = is_other._padded([(smaller(self.shape[1], 1), 0)], True)
         ranks = (is_first.cumsum(1) - 1).contiguous()
         return ranks._gathered(1, order.argsort(-1)).contiguous(), order, is_first
 
