@@ -13,7 +13,6 @@ from tgdialect.frontend.linear_algebra import LinearAlgebra
 from tgdialect.frontend.sorting import Sorting
 from tgdialect.frontend.state import State
 from tgdialect.frontend.symbolic import greatest
-from tgdialect.ops import tg
 
 E = TypeVar("E", bound="InPlace")
 
@@ -144,7 +143,7 @@ class InPlace(LinearAlgebra, Sorting, State):
         places = self._linear(indices, extents).reshape((count,))
         # For each row the last of its values, if there is one.
         last = places._last_entries(rows.shape[0])
-        taken = values._apply(tg.IndexOp, values.node, ((last - 1).node,))
+        taken = values._indexed(last - 1)
         is_hit = (last > 0).reshape((rows.shape[0], *(1 for _ in rest)))
         new = is_hit.where(taken, rows).reshape((*extents, *cells))
         return new.permute([[*axes, *rest].index(axis) for axis in range(self.ndim)])
@@ -159,11 +158,11 @@ class InPlace(LinearAlgebra, Sorting, State):
             return numbers.reshape((count, 1)).eq(self).where(order, 0).max(1)
         # Sort, keeping the order of equal ones. Then search for how many are not greater.
         order = self.argsort(0).contiguous()
-        ordered = self._apply(tg.IndexOp, self.node, (order.node,)).contiguous()
+        ordered = self._indexed(order).contiguous()
         found = ordered._bisected(numbers)
         at = (found - 1).maximum(0)
-        is_there = ordered._apply(tg.IndexOp, ordered.node, (at.node,)).eq(numbers) & (found > 0)
-        return is_there.where(order._apply(tg.IndexOp, order.node, (at.node,)) + 1, 0)
+        is_there = ordered._indexed(at).eq(numbers) & (found > 0)
+        return is_there.where(order._indexed(at) + 1, 0)
 
 
 def _is_same(a: Node, b: Node) -> bool:

@@ -36,7 +36,6 @@ from tgdialect.frontend.symbolic import (
 )
 from tgdialect.frontend.tracing import is_tracing
 from tgdialect.frontend.views import mark_view
-from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import broadcast_shapes
@@ -144,18 +143,13 @@ class Indexing(Reduction):
         """The positions where a mask is true, a tensor for each axis: the first `count`, or all."""
         flat = self.flatten()
         positions = flat._ranked(flat._count_of_true() if count is None else count)
-        inner = (math.prod(self.shape[axis + 1 :]) for axis in range(self.ndim))
-        return [
-            positions.div(cells, rounding_mode="floor") % extent
-            for cells, extent in zip(inner, self.shape, strict=True)
-        ]
+        pairs = ((math.prod(self.shape[axis + 1 :]), d) for axis, d in enumerate(self.shape))
+        return [positions.div(cells, rounding_mode="floor") % d for cells, d in pairs]
 
     def _ranked(self, count: int) -> Self:
         """The positions of the first `count` true cells of a mask with one axis."""
-        n = self.shape[0]
-        found = self.full((count,), 0, dtypes.int32)
-        if count == 0 or n == 0:
-            return found
+        if 0 in (count, self.shape[0]):
+            return self.full((count,), 0, dtypes.int32)
         return self.cumsum(0).contiguous()._bisected(self.arange(count))
 
     def _bisected(
@@ -176,7 +170,7 @@ class Indexing(Reduction):
             last = found + ((1 << bit) - 1)
             at = last.minimum(n - 1)
             at = at if start is None else at + start
-            cell = self._apply(tg.IndexOp, self.node, (at.node,))
+            cell = self._indexed(at)
             is_after = cell > wanted if right else cell >= wanted
             is_further = (last < n) & is_after.logical_not()
             found = found + is_further.cast(dtypes.int32) * (1 << bit)
@@ -202,7 +196,7 @@ class Indexing(Reduction):
             raise IndexError(f"indices of shapes {shapes} do not broadcast") from None
         flat = self._rows(axes)
         linear = self._linear(indices, [self.shape[a] for a in axes])
-        picked = flat._apply(tg.IndexOp, flat.node, (linear.flatten().node,))
+        picked = flat._indexed(linear.flatten())
         shape = indices[0].shape
         picked = picked.reshape((*shape, *flat.shape[1:]))
         if axes != list(range(axes[0], axes[0] + len(axes))):
@@ -291,10 +285,8 @@ class Indexing(Reduction):
         """`gather` by an index of positions that are inside of an axis, unless it is `checked`."""
         if index.max_numel() == 0:
             return self.full(index.shape, 0, self.dtype)
-        positions = index._places(axis)
-        flat = self.flatten()
-        linear = self._linear(positions, self.shape, checked)
-        return flat._apply(tg.IndexOp, flat.node, (linear.flatten().node,)).reshape(index.shape)
+        linear = self._linear(index._places(axis), self.shape, checked)
+        return self.flatten()._indexed(linear.flatten()).reshape(index.shape)
 
     def _places(self, axis: int) -> list[Self]:
         """Positions of cells along every axis, for an index along one axis: those of the other axes
@@ -348,7 +340,7 @@ class Indexing(Reduction):
         flat, where = (t.flatten() for t in self._broadcasted(mask.cast(dtypes.bool_)))
         if size is None:
             return flat[where]
-        picked = flat._apply(tg.IndexOp, flat.node, (where._ranked(size).node,))
+        picked = flat._indexed(where._ranked(size))
         return (self.arange(size) < where.sum()).where(picked, picked._constant(fill_value))
 
     def nonzero(self, size: int | None = None, fill_value: Number = 0) -> Self:

@@ -230,6 +230,10 @@ class Movement(TensorBase):
         bounds[axis] = (start, end)
         return self.shrink(bounds)
 
+    def _indexed(self, places: Self) -> Self:
+        """INDEX: the cells of the first axis at a tensor of positions that are not negative."""
+        return self._apply(tg.IndexOp, self.node, (places.node,))
+
     def shrink_to(self, shape: Any, *args: Any) -> Self:
         """The first cells of each axis, up to this shape; None keeps the axis."""
         wanted = flattened(shape, args)

@@ -11,7 +11,6 @@ from typing import Self, TypeVar, cast
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.reduction import Reduction
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, larger, to_dim
-from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DType
 
 _MODES = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
@@ -132,8 +131,7 @@ class Resizing(Reduction):
         """The cells at positions along an axis; beyond the ends, those at the ends."""
         # Clamped after they are stored, so that it is known that they are inside.
         place = position.cast(dtypes.int32).contiguous().clamp(0, self.shape[axis] - 1)
-        moved = self.transpose(0, axis)
-        return moved._apply(tg.IndexOp, moved.node, (place.node,)).transpose(0, axis)
+        return self.transpose(0, axis)._indexed(place).transpose(0, axis)
 
     def _blended(self, axis: int, first: Self, weights: Sequence[Self]) -> Self:
         """Sums of neighbours along an axis, from positions on, with these weights."""
@@ -164,7 +162,7 @@ class Resizing(Reduction):
         is_inside = place < stop.unsqueeze(-1)
         shape = (size, longest, *(1,) * (self.ndim - 1))
         moved = self.transpose(0, axis)
-        picked = moved._apply(tg.IndexOp, moved.node, (place.flatten().clamp(0, extent - 1).node,))
+        picked = moved._indexed(place.flatten().clamp(0, extent - 1))
         cells = picked.reshape((*shape[:2], *moved.shape[1:]))._accurate()
         total = is_inside.contiguous().reshape(shape).where(cells, 0).sum(1)
         counts = (stop - start).cast(total.dtype).contiguous().reshape((-1, *shape[2:]))
