@@ -593,10 +593,10 @@ class Elementwise(TensorBase):
         return self.div(x, True, rounding_mode="floor")
 
     def __eq__(self, x: Self | Operand) -> Self:  # type: ignore[override]
-        return self.eq(x) if is_operand(x) else NotImplemented
+        return self.eq(x) if is_operand(x) else cast(Any, NotImplemented)
 
     def __ne__(self, x: Self | Operand) -> Self:  # type: ignore[override]
-        return self.ne(x) if is_operand(x) else NotImplemented
+        return self.ne(x) if is_operand(x) else cast(Any, NotImplemented)
 
     def __hash__(self) -> int:
         return id(self)

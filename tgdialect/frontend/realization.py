@@ -137,12 +137,10 @@ def _copies(order: Iterable[Node]) -> list[Node]:
     copies: list[Node] = []
     for node in order:
         is_given = node.data is not None and node.size is None
-        if not (is_given or any(operand in placed for operand in node.operands)):
-            if node.device is not None:
-                placed.add(node)
-            continue
-        placed.add(node)
-        if node.data is None and isinstance(node.prototype, tg.CopyOp):
+        is_moved = is_given or any(operand in placed for operand in node.operands)
+        if is_moved or node.device is not None:
+            placed.add(node)
+        if is_moved and node.data is None and isinstance(node.prototype, tg.CopyOp):
             copies.append(node)
     return copies
 

@@ -165,15 +165,13 @@ class Traced(Generic[E]):
             Node(None, (), t, a, False, substituted(e, sizes))
             for (t, e), a in zip(self.kinds, arrays, strict=True)
         ]
-        for node in nodes:
-            if node.is_tracked:
-                # Gradients go through the FUNCTION, so results keep how they were made. The new
-                # values of assigned tensors have no history.
-                last = self.first_change
-                results[:last] = self.applied(nodes, sizes, last)
-                for result, array in zip(results, arrays[:last], strict=False):
-                    result.settle(array)
-                break
+        if any(node.is_tracked for node in nodes):
+            # Gradients go through the FUNCTION, so results keep how they were made. The new values
+            # of assigned tensors have no history.
+            last = self.first_change
+            results[:last] = self.applied(nodes, sizes, last)
+            for result, array in zip(results, arrays[:last], strict=False):
+                result.settle(array)
         return results
 
     def applied(

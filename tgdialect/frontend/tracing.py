@@ -90,23 +90,18 @@ class Capture:
         are the ids of tensors that stay."""
         changed = self.changed()
         ids = {id(tensor) for tensor, _ in changed}
-        return [
-            (tensor, node)
-            for tensor, node in changed
-            if id(tensor) in arguments
-            or not (view := view_of(tensor.node))
-            or id(owner(view)) not in ids
-        ]
+
+        def follows(tensor: TensorBase) -> bool:
+            return bool(view := view_of(tensor.node)) and id(owner(view)) in ids
+
+        return [c for c in changed if id(c[0]) in arguments or not follows(c[0])]
 
     def graph(self, given: Sequence[Node], roots: Sequence[Node]) -> Graph:
         """The graph of results. Leaves other than the given ones are captured."""
         order = sorted_nodes(roots, since=self.start)
         known = set(given)
-        captured = [
-            node
-            for node in order
-            if node not in known and (node.serial < self.start or node.data is not None)
-        ]
+        outside = (n for n in order if n.serial < self.start or n.data is not None)
+        captured = [node for node in outside if node not in known]
         return Graph(order, [*given, *captured], roots, captured)
 
 
