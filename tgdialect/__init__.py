@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from tgdialect.frontend import dtypes
     from tgdialect.frontend.function import function
     from tgdialect.frontend.loops import scan, while_loop
-    from tgdialect.frontend.spec import spec
+    from tgdialect.frontend.lowered import spec
     from tgdialect.frontend.symbolic import Variable
     from tgdialect.frontend.tensor import Tensor
     from tgdialect.runtime.devices.array import DeviceArray
@@ -94,7 +94,7 @@ _HOMES = {
     "function": "tgdialect.frontend.function",
     "scan": "tgdialect.frontend.loops",
     "while_loop": "tgdialect.frontend.loops",
-    "spec": "tgdialect.frontend.spec",
+    "spec": "tgdialect.frontend.lowered",
     "compile": "tgdialect.compilation",
     "load": "tgdialect.runtime.program_file",
 }

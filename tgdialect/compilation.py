@@ -103,7 +103,7 @@ def compile(
             custom=custom,
         )
     from tgdialect.frontend.function import traceable
-    from tgdialect.frontend.spec import check_specs
+    from tgdialect.frontend.lowered import check_specs
 
     check_specs(specs)
     return traceable(source).lowered(specs, {}, entry, target).compile(target=target, opt=opt)

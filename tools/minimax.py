@@ -1,5 +1,5 @@
 """Derive the polynomial tables of `float_format`, `sine` and `error_function` in
-`tgdialect/transforms`, and those of `frontend/functions.py`, `frontend/special.py` and
+`tgdialect/transforms`, and those of `frontend/functions.py` and
 `lowering/render/llvm/exponentials.py`.
 
 Needs mpmath. Each table is the minimax polynomial of a relative error, found with Remez's
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from mpmath import mp, mpf
 
-from tgdialect.frontend.special import ERFINV_NEAR, LGAMMA_CENTER, LGAMMA_NEAR
+from tgdialect.frontend.functions import ERFINV_NEAR, LGAMMA_CENTER, LGAMMA_NEAR
 from tgdialect.transforms.error_function import (
     CENTER,
     FACTOR,

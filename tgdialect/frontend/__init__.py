@@ -3,39 +3,34 @@
 The lazy graph:
 
 * `dtypes.py`: names of dtypes, and promotion; `symbolic.py`: sizes that are known when called;
-* `graph.py`: nodes, each an op on other nodes; `realization.py`: from nodes to arrays;
-* `gradient.py`: gradients of nodes;
-* `state.py`, `setitem.py`: assignment to tensors, and to cells of them; `in_place.py`: operators
-  in place; `views.py`: writes through views.
+* `graph.py`: nodes, each an op on other nodes; `realization.py`: from nodes to arrays,
+  and which values a call may overwrite;
+* `state.py`: assignment to tensors, and tensors on several devices; `in_place.py`: operators in
+  place, and assignment to cells; `views.py`: writes through views.
 
 Methods of `Tensor`, one mixin per family, which extends the families whose methods it calls:
 
-* `base.py`: the class that every family extends; `keywords.py`: other names of arguments;
-* `casts.py`, `creation.py`, `random.py`: conversions, and tensors without operands;
-* `arrays.py`: numbers of Python and of other libraries as arrays;
-* `precision.py`: in which dtype a method computes;
-* `elementwise.py`, `powers.py`: arithmetic; `functions.py`, `special.py`: functions of floats;
-* `movement.py`, `windows.py`: reshaping, padding, joins, windows;
+* `base.py`: the class that every family extends, other names of arguments, in which dtype a method
+  computes, and numbers of Python and of other libraries as arrays;
+* `creation.py`, `random.py`: tensors without operands;
+* `elementwise.py`: arithmetic; `functions.py`: functions of floats;
+* `movement.py`: reshaping, padding, joins, windows;
 * `indexing.py`, `scattering.py`: slicing, gather and scatter;
 * `einops.py`: formulas of `rearrange`;
-* `reduction.py`, `linear_algebra.py`, `sorting.py`, `statistics.py`: sums, products, sorts, counts;
+* `reduction.py`, `sorting.py`: sums, sorts, counts;
+* `linear_algebra.py`: products, QR, singular values, norms;
 * `convolutions.py`: convolutions and pooling;
-* `decompositions.py`: QR, singular values, norms; `spectral.py`: Fourier transforms;
-* `resizing.py`, `neural.py`, `attention.py`: images, networks;
-* `sharding.py`: tensors on several devices;
-* `tensor.py`: `Tensor`, which has all of them.
+* `spectral.py`: Fourier transforms;
+* `resizing.py`, `neural.py`: images, networks;
+* `tensor.py`: `Tensor`, which has all of them, and gradients.
 
 Compiled functions:
 
-* `ownership.py`: which values a call may overwrite;
-* `spec.py`: shape and dtype of an argument without an array;
-* `structures.py`: tensors in nested arguments and results;
-* `arguments.py`: names, positions and arrays of arguments;
 * `tracing.py`: calls a function on tensors without values, and captures what else it reads and
-  writes;
+  writes; tensors in nested arguments and results;
 * `loops.py`: `tg.scan` and `tg.while_loop`;
 * `function.py`: `@tg.function`; `traced.py`: one trace of a function, and how it is run;
-  `lowered.py`: functions that are compiled before they are called.
+  `lowered.py`: functions that are compiled before they are called, for specs.
 """
 
 from tgdialect.frontend.tensor import Tensor

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple, Self, cast
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import check_integers, check_tensors
+from tgdialect.frontend.base import check_integers, check_tensors, rounded_once
 from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.linear_algebra import LinearAlgebra
-from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.scattering import Scattering
 from tgdialect.frontend.symbolic import larger, smaller, to_dim
 
@@ -57,16 +56,14 @@ class Convolutions(LinearAlgebra, Scattering):
             padding = same_padding(padding, stride, dilation, sizes)
         # (batch, groups, channels out / groups, *counts, channels in / groups, *window): products
         # of windows and weights, summed over the last axes.
-        x = self._padded([(0, 0), (0, 0), *_padding_pairs(padding, n)], 0)
+        x = self._padded(_padding_pairs(padding, n), 0)
         x = x._windows(sizes, _each(stride, n), _each(dilation, n))
         counts = x.shape[2 : 2 + n]
         per = out // groups
         x = x.reshape((batch, groups, inside, 1, *counts, *sizes))
         x = x.permute([0, 1, 3, *range(4, 4 + n), 2, *range(4 + n, 4 + 2 * n)])
         w = weight.reshape((1, groups, per, *[1] * n, inside, *sizes))
-        wanted = (
-            dtypes.promote(self.dtype, weight.dtype) if dtype is None else dtypes.to_dtype(dtype)
-        )
+        wanted = dtypes.to_dtype(dtype, dtypes.promote(self.dtype, weight.dtype))
         result = x._product(w)._total([-1 - i for i in range(1 + n)], wanted)
         result = result.reshape((batch, out, *counts))
         return result if bias is None else result + bias.reshape((1, out, *[1] * n))
@@ -102,13 +99,9 @@ class Convolutions(LinearAlgebra, Scattering):
         # The input, with stride - 1 zeros between cells.
         x = self._dilated(strides)
         # A convolution with stride 1, padded so that each cell reaches all windows that had it.
-        around = [
-            ((k - 1) * d - a, (k - 1) * d - b + o)
-            for k, d, (a, b), o in zip(
-                sizes, dilations, _padding_pairs(padding, n), more, strict=True
-            )
-        ]
-        x = x._padded([(0, 0), (0, 0), *around], 0)
+        each = zip(sizes, dilations, _padding_pairs(padding, n), more, strict=True)
+        around = [((k - 1) * d - a, (k - 1) * d - b + o) for k, d, (a, b), o in each]
+        x = x._padded(around, 0)
         return x.conv2d(w, bias, groups=groups, dilation=dilations)
 
     # -- pooling -----------------------------------------------------------------------------------
@@ -118,7 +111,7 @@ class Convolutions(LinearAlgebra, Scattering):
         n = len(window.sizes)
         if self.ndim < n:
             raise ValueError(f"windows of {n} axes of a tensor with {self.ndim}")
-        x = self._padded([(0, 0)] * (self.ndim - n) + window.padding, fill)
+        x = self._padded(window.padding, fill)
         return x._windows(window.sizes, window.strides, window.dilations).flatten(self.ndim)
 
     def max_pool2d(
@@ -189,10 +182,8 @@ class Convolutions(LinearAlgebra, Scattering):
         if self.ndim < n or indices.shape != self.shape:
             raise ValueError(f"max_unpool2d of {self.shape} in {n} axes by {indices.shape}")
         lead, counts = self.shape[: self.ndim - n], self.shape[self.ndim - n :]
-        spans = tuple(
-            (c - 1) * s + d * (k - 1) + 1 - a - b
-            for c, k, s, d, (a, b) in zip(counts, *window, strict=True)
-        )
+        each = zip(counts, *window, strict=True)
+        spans = tuple((c - 1) * s + d * (k - 1) + 1 - a - b for c, k, s, d, (a, b) in each)
         extents = spans if output_size is None else tuple(to_dim(e) for e in output_size)[-n:]
         if len(extents) != n or any(
             abs(e - span) >= s for e, span, s in zip(extents, spans, window.strides, strict=True)

@@ -20,8 +20,8 @@ from tgdialect.frontend.base import (
 from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.elementwise import Elementwise
 from tgdialect.frontend.graph import constant, size_node
+from tgdialect.frontend.movement import Movement
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, larger, to_dim
-from tgdialect.frontend.windows import Windows
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DType, wrap_to
 from tgdialect.runtime.devices.device import DEVICES
@@ -33,7 +33,7 @@ _LONGEST_LINE = 2**28
 in cells, whose numbers have to be indices; a longer range has rows of this length."""
 
 
-class Creation(Elementwise, Windows):
+class Creation(Elementwise, Movement):
     """Class methods that make tensors."""
 
     __slots__ = ()
@@ -48,8 +48,7 @@ class Creation(Elementwise, Windows):
             found = wanted or value.dtype or _dtype_of_range(value.min, value.max)
             number = cls.of_node(size_node(value)).cast(found)
         else:
-            found = dtypes.of_number(value) if wanted is None else wanted
-            number = cls.of_node(constant(0, found))._constant(value)
+            number = cls.of_node(constant(0, wanted or dtypes.of_number(value)))._constant(value)
         if device is None:
             return number
         if isinstance(device, list | tuple):
@@ -61,20 +60,17 @@ class Creation(Elementwise, Windows):
         cls, shape: Any, fill_value: Number, dtype: DTypeLike = None, device: Devices | None = None
     ) -> Self:
         """One value in every cell."""
-        extents = tuple(to_dim(d) for d in flattened(shape, ()))
-        return cls._number(fill_value, dtype, device)._broadcast_to(extents)
+        return cls._number(fill_value, dtype, device)._broadcast_to(extents_of((shape,)))
 
     @classmethod
     def zeros(cls, *shape: Any, dtype: DTypeLike = None, device: Devices | None = None) -> Self:
         """Zeros, of the default float dtype."""
-        wanted = dtypes.default_float if dtype is None else dtype
-        return cls.full(extents_of(shape), 0, wanted, device)
+        return cls.full(extents_of(shape), 0, dtypes.to_dtype(dtype, dtypes.default_float), device)
 
     @classmethod
     def ones(cls, *shape: Any, dtype: DTypeLike = None, device: Devices | None = None) -> Self:
         """Ones, of the default float dtype."""
-        wanted = dtypes.default_float if dtype is None else dtype
-        return cls.full(extents_of(shape), 1, wanted, device)
+        return cls.full(extents_of(shape), 1, dtypes.to_dtype(dtype, dtypes.default_float), device)
 
     @classmethod
     def empty(cls, *shape: Any, dtype: DTypeLike = None, device: Devices | None = None) -> Self:
@@ -125,7 +121,7 @@ class Creation(Elementwise, Windows):
         if stop is None:
             start, stop = 0, start
         start, stop, step = (number_of(number) for number in (start, stop, step))
-        if not isinstance(step, SymInt) and step == 0:
+        if step == 0:
             raise ValueError("arange with step 0")
         if any(isinstance(number, SymInt) for number in (start, stop, step)):
             return cls._symbolic_arange(start, stop, step, dtype, device)
@@ -136,7 +132,7 @@ class Creation(Elementwise, Windows):
         count = max(math.ceil(count), 0)
         last = start + max(count - 1, 0) * step
         wide = dtypes.default_float if is_float else _dtype_of_range(int(start), int(last))
-        wanted = wide if dtype is None else dtypes.to_dtype(dtype)
+        wanted = dtypes.to_dtype(dtype, wide)
         if count == 0:
             return cls.full((0,), 0, wanted, device)
         _check_ends(wanted, start, last)
@@ -194,17 +190,17 @@ class Creation(Elementwise, Windows):
         steps = to_dim(steps)
         if is_surely_less(steps, 0):
             raise ValueError("number of steps must be non-negative")
-        wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
+        wanted = dtypes.to_dtype(dtype, dtypes.default_float)
         if wanted.is_bool:
             raise DTypeError("linspace of dtype i1: numbers are needed")
         _check_ends(wanted, start, stop)
         if steps == 1:
             return cls.full((1,), start, wanted, device)
         line = cls.arange(steps, device=device).cast(dtypes.float64)
-        if isinstance(parts := larger(steps - 1, 1), SymInt):
-            step = (stop - start) / cls._number(parts, dtypes.float64)
-        else:
-            step = (stop - start) / parts
+        parts = larger(steps - 1, 1)
+        if isinstance(parts, SymInt):
+            parts = cls._number(parts, dtypes.float64)
+        step = (stop - start) / parts
         return (line * step + float(start)).cast(wanted)
 
     @classmethod
@@ -215,9 +211,9 @@ class Creation(Elementwise, Windows):
         columns = n if m is None else m
         if is_surely_less(to_dim(n), 0) or is_surely_less(to_dim(columns), 0):
             raise ValueError(f"eye of {n} rows and {columns} columns")
-        wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
         rows = cls.arange(n, device=device).reshape((n, 1))
-        return rows.eq(cls.arange(columns, device=device)).cast(wanted)
+        cells = rows.eq(cls.arange(columns, device=device))
+        return cells.cast(dtypes.to_dtype(dtype, dtypes.default_float))
 
     def meshgrid(
         self: T | Sequence[T], *args: T, indexing: Literal["ij", "xy"] = "ij"
@@ -236,11 +232,7 @@ class Creation(Elementwise, Windows):
         order = list(range(len(lines)))
         if indexing == "xy":
             order[:2] = 1, 0
-        rank = len(lines)
-        lined = [
-            t.reshape(tuple(-1 if i == order[k] else 1 for i in range(rank)))
-            for k, t in enumerate(lines)
-        ]
+        lined = [t.reshape([-1 if i == k else 1 for i in order]) for k, t in enumerate(lines)]
         return lined[0]._broadcasted(*lined[1:])
 
     def tril(self, diagonal: int = 0) -> Self:
@@ -277,8 +269,7 @@ class Creation(Elementwise, Windows):
 
 def _dtype_of_range(start: int, last: int) -> DType:
     """The dtype of a range of integers: i32 if both ends fit, else i64 or ui64."""
-    kinds = (dtypes.default_int, dtypes.int64, dtypes.uint64)
-    for kind in kinds:
+    for kind in (dtypes.default_int, dtypes.int64, dtypes.uint64):
         if kind.low <= min(start, last) and max(start, last) <= kind.high:
             return kind
     raise ValueError(f"integers from {start} to {last} are not representable in 64 bits")

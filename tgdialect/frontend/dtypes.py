@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xdsl.ir import Attribute
@@ -140,34 +140,24 @@ def as_float(dtype: DType) -> DType:
     return dtype if dtype.is_float else default_float
 
 
-def to_dtype(dtype: DTypeLike) -> DType:
-    """Convert to a dtype. A text is one of `NAMES`: NumPy's codes count bytes, where MLIR's names
-    count bits, so that `i8` would be one and `u8` the other. Raises UnknownDTypeError for values
-    that name none."""
+def to_dtype(dtype: DTypeLike, default: DType | None = None) -> DType:
+    """Convert to a dtype; None is the default, if there is one. A text is one of `NAMES`: NumPy's
+    codes count bytes, where MLIR's names count bits, so that `i8` would be one and `u8` the other.
+    Raises UnknownDTypeError for values that name none."""
+    dtype = default if dtype is None else dtype
     if isinstance(dtype, DType):
         return dtype
-    if isinstance(dtype, str):
-        if dtype in NAMES:
-            return NAMES[dtype]
-        raise UnknownDTypeError(dtype)
-    if dtype is None:  # NumPy's default.
-        raise UnknownDTypeError(dtype)
     try:
-        return _OF_NUMPY[np.dtype(dtype)]
+        # NumPy has a default for None.
+        is_name = dtype is None or isinstance(dtype, str)
+        return NAMES[cast(str, dtype)] if is_name else _OF_NUMPY[np.dtype(dtype)]
     except (TypeError, KeyError, ValueError):
         raise UnknownDTypeError(dtype) from None
 
 
-def attribute_of(dtype: DType) -> Attribute:
-    """The dtype as an attribute of the IR."""
-    return _ATTRIBUTES[dtype]
-
-
-def of_attribute(attribute: Attribute) -> DType:
-    """The inverse of `attribute_of`."""
-    return dtype_row(attribute)
-
-
-def numpy_of(dtype: DType) -> np.dtype[Any]:
-    """The dtype of NumPy or `ml_dtypes`."""
-    return numpy_dtype(dtype)
+attribute_of = _ATTRIBUTES.__getitem__
+"""The dtype as an attribute of the IR."""
+of_attribute = dtype_row
+"""The inverse of `attribute_of`."""
+numpy_of = numpy_dtype
+"""The dtype of NumPy or `ml_dtypes`."""

@@ -60,8 +60,7 @@ def rearrangement(formula: str, shape: Sequence[int], sizes: Mapping[str, int]) 
 
 def _groups(formula: str, side: str) -> Groups:
     groups: Groups = []
-    parts: list[str] = []
-    inside = False
+    parts: list[str] | None = None  # Those in the present parentheses.
     at, side = 0, side.rstrip()
     while at < len(side):
         if (match := _TOKEN.match(side, at)) is None:
@@ -70,21 +69,20 @@ def _groups(formula: str, side: str) -> Groups:
             )
         at, token = match.end(), match[0].strip()
         if token in "()":
-            if inside is (token == "("):
-                raise ArgumentError(f"rearrange {formula!r}: parentheses that do not match")
-            inside = token == "("
-            if inside:
-                parts = []
-                groups.append(parts)
+            if (parts is None) is (token == ")"):
+                break
+            parts = [] if token == "(" else None
+            groups += [] if parts is None else [parts]
         elif token == "1":
-            groups += [] if inside else [[]]
-        elif inside:
-            parts.append(token)
-        else:
+            groups += [[]] if parts is None else []
+        elif parts is None:
             groups.append(None if token == _REST else [token])
-    if inside:
-        raise ArgumentError(f"rearrange {formula!r}: parentheses that do not match")
-    return groups
+        else:
+            parts.append(token)
+    else:
+        if parts is None:
+            return groups
+    raise ArgumentError(f"rearrange {formula!r}: parentheses that do not match")
 
 
 def _with_rest(groups: Groups, rest: Sequence[str]) -> list[list[str]]:

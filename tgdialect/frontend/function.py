@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from inspect import signature
+from inspect import Parameter, signature
+from itertools import chain, repeat
 from typing import (
     Any,
     Generic,
@@ -26,27 +27,29 @@ from typing import (
     overload,
 )
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from tgdialect.diagnostics import lasting_hint
-from tgdialect.frontend.arguments import CallArguments, Names, names_of
-from tgdialect.frontend.base import TensorBase, is_elsewhere, traced_for
+from tgdialect.frontend.base import TensorBase, is_array, is_elsewhere, traced_for
 from tgdialect.frontend.graph import Node
-from tgdialect.frontend.lowered import Argument, Interface, Lowered
+from tgdialect.frontend.lowered import Argument, Interface, Lowered, Sizes, Spec, spec_of
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import compiled
-from tgdialect.frontend.spec import Sizes, Spec, spec_of
-from tgdialect.frontend.structures import Inputs, Slot, filled, mapped
 from tgdialect.frontend.symbolic import Atom, SymInt, substituted
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.frontend.traced import Traced, name_of, refuse_call, trace
-from tgdialect.frontend.tracing import is_tracing
+from tgdialect.frontend.traced import Compiler, Traced, name_of, refuse_call, trace
+from tgdialect.frontend.tracing import Inputs, Slot, filled, is_tracing, mapped
 from tgdialect.ops.source import parameters
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.executable import Executable
 
+Names = str | int | Collection[str | int]
+"""Names or positions of arguments."""
+
+E = TypeVar("E")
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -58,21 +61,17 @@ greater one, a program that traces in each call learns of it late. An order of m
 _NO_SIZES: Mapping[Atom, Atom] = {}
 
 
-@dataclass(slots=True)
+@dataclass
 class _Signature:
-    """A signature of tensors alone."""
+    """A signature of tensors alone. The types are kept alive, so that their ids stay theirs."""
 
     traced: Traced[Executable]
     types: Sequence[Attribute]
-    training: bool
-    launch: Callable[..., Any] | None = None
-    """The launcher, made on the second call with this signature."""
 
+    @functools.cached_property
     def launcher(self) -> Callable[..., Any]:
-        """`Traced.launcher` for this signature."""
-        if self.launch is None:
-            self.launch = self.traced.launcher(self.types, Tensor)
-        return self.launch
+        """`Traced.launcher` for this signature, made on the second call with it."""
+        return self.traced.launcher(self.types, Tensor)
 
 
 class _Last(NamedTuple):
@@ -147,11 +146,8 @@ class Function(Generic[P, R]):
         if kwargs:
             args, kwargs = self._arguments.by_position(args, kwargs)
         arrays: list[Tensor] = []
-        if (
-            kwargs
-            or self._arguments.static
-            or any(type(argument) is not Tensor for argument in args)
-        ):
+        are_tensors = all(type(argument) is Tensor for argument in args)
+        if kwargs or self._arguments.static or not are_tensors:
             args, kwargs = self._arguments.with_tensors(args, kwargs, arrays)
         inputs: list[Tensor] = []
         nodes: list[Node] = []
@@ -161,39 +157,33 @@ class Function(Generic[P, R]):
             if type(argument) is not Tensor or argument.node.extents is not None:
                 break
             inputs.append(argument)
-            nodes.append(argument.node)  # And nothing else refers to it (`ownership.py`).
+            nodes.append(argument.node)  # And nothing else refers to it (`realization.py`).
             quick += id(argument.node.type), argument.node.is_tracked
         else:
             key = tuple(quick)
             if not kwargs and len({*nodes}) == len(nodes):
                 known = self._quick.get(key)
                 if known is None:
-                    traced = self._traced_for(args, kwargs, inputs)
-                    # Kept alive, so that the ids stay theirs.
-                    types = [n.type for n in nodes]
-                    known = _Signature(traced, types, Neural.training)
-                    if not traced.fits(inputs):
-                        return self._called(traced, inputs, nodes, _NO_SIZES, arrays)
-                    self._quick[key] = known
-                elif known.traced.is_plain and self._freeze != "release":
-                    self._last = _Last(known.training, known.launcher(), known.traced.implicit)
+                    traced = self._traced_for(args, kwargs, Inputs(Tensor, (args, kwargs)))
+                    if traced.fits(inputs):
+                        self._quick[key] = _Signature(traced, [n.type for n in nodes])
+                    return self._called(traced, inputs, nodes, _NO_SIZES, arrays)
+                if known.traced.is_plain and self._freeze != "release":
+                    self._last = _Last(Neural.training, known.launcher, known.traced.implicit)
                 if known.traced.fits(inputs):
                     return self._called(known.traced, inputs, nodes, _NO_SIZES, arrays)
                 self._quick.pop(key)
         # Any other arguments.
-        found = Inputs(Tensor)
-        found.signature((args, kwargs))
-        traced = self._traced_for(args, kwargs, found.tensors)
+        found = Inputs(Tensor, (args, kwargs))
+        traced = self._traced_for(args, kwargs, found)
         sizes = dict(zip(traced.sizes, found.atoms, strict=True))
         nodes = [t.node for t in found.tensors]
         return self._called(traced, found.tensors, nodes, sizes, arrays)
 
-    def _traced_for(self, args: Any, kwargs: Any, inputs: Sequence[Tensor]) -> Traced[Executable]:
+    def _traced_for(self, args: Any, kwargs: Any, inputs: Inputs[Tensor]) -> Traced[Executable]:
         """The traced function for the signature of these arguments."""
-        found = Inputs(Tensor)
-        signature = found.signature((args, kwargs))
-        kinds = [found.kind_of(tensor) for tensor in inputs]
-        key = Neural.training, signature, tuple(kinds), tuple(found.atoms.values())
+        kinds = [inputs.kind_of(tensor) for tensor in inputs.tensors]
+        key = Neural.training, inputs.signature, tuple(kinds), tuple(inputs.atoms.values())
         if self._max_signatures is not None:
             self._count_signature((*key[:2], *((kind, extents) for kind, _, extents in kinds)))
         # If an argument turns out to be captured, too, trace again with the argument passed as it
@@ -203,19 +193,7 @@ class Function(Generic[P, R]):
             wanted = key, tuple((slot, id(t)) for slot, t in captured.items())
             traced = self._traced.get(wanted)
             if traced is None or not traced.is_current():
-                atoms = list(found.atoms)
-                traced = trace(
-                    self._function,
-                    args,
-                    kwargs,
-                    inputs,
-                    atoms,
-                    compiled,
-                    Tensor,
-                    arguments_captured=captured,
-                    donate=self._donate,
-                    freeze=bool(self._freeze),
-                )
+                traced = self._trace(args, kwargs, inputs, compiled, arguments_captured=captured)
                 self._traced[wanted] = traced
                 if len(self._traced) == MANY_SIGNATURES and self._max_signatures is None:
                     warnings.warn(
@@ -225,10 +203,16 @@ class Function(Generic[P, R]):
                         RuntimeWarning,
                         stacklevel=4,
                     )
-            more = {s: t for s, t in enumerate(inputs) if id(t) in traced.captured}
+            more = {s: t for s, t in enumerate(inputs.tensors) if id(t) in traced.captured}
             if more.keys() <= captured.keys():
                 return traced
             captured = {**captured, **more}
+
+    def _trace(
+        self, args: Any, kwargs: Any, inputs: Inputs[Tensor], compiled: Compiler[E], **options: Any
+    ) -> Traced[E]:
+        options |= {"donate": self._donate, "freeze": bool(self._freeze)}
+        return trace(self._function, args, kwargs, inputs, compiled, **options)
 
     def _count_signature(self, signature: Any) -> None:
         if signature not in self._signatures:
@@ -244,8 +228,8 @@ class Function(Generic[P, R]):
         traced: Traced[Executable],
         inputs: Sequence[Tensor],
         nodes: list[Node],
-        sizes: Mapping[Atom, Atom] = _NO_SIZES,
-        arrays: Sequence[Tensor] = (),
+        sizes: Mapping[Atom, Atom],
+        arrays: Sequence[Tensor],
     ) -> R:
         """Call a traced function with the values of its inputs and sizes; `arrays` are the inputs
         that the caller does not have as tensors."""
@@ -304,12 +288,10 @@ class Function(Generic[P, R]):
             return spec
 
         # Replace each by a tensor without a value.
-        arguments = {
-            name: self._arguments.leaves(name, value, found)
-            for name, value in given.arguments.items()
-        }
+        for name, value in given.arguments.items():
+            given.arguments[name] = self._arguments.leaves(name, value, found)
         sizes = Sizes(specs)
-        for name, argument in arguments.items():
+        for name, argument in given.arguments.items():
 
             def stand_in(value: Any, name: str = name) -> Any:
                 if isinstance(value, Spec):
@@ -319,35 +301,22 @@ class Function(Generic[P, R]):
 
             given.arguments[name] = mapped(argument, stand_in)
         # Trace, and describe how the program is called.
-        inputs = Inputs(Tensor)
-        inputs.signature((given.args, given.kwargs))
+        inputs = Inputs(Tensor, (given.args, given.kwargs))
         with traced_for(target or next(iter(places), None)):
-            traced = trace(
-                self._function,
-                given.args,
-                given.kwargs,
-                inputs.tensors,
-                list(inputs.atoms),
-                _untouched,
-                Tensor,
-                entry=entry,
-                donate=self._donate,
-                freeze=bool(self._freeze),
-                is_program=True,
+            named: Any = {"entry": entry, "is_program": True}
+            traced = self._trace(
+                given.args, given.kwargs, inputs, lambda module, _: module, **named
             )
         assert traced.executable is not None
         if not traced.kinds:
             raise TypeError(f"{self._name} returns no tensor, and assigns to none")
         _name_parameters(traced.executable, [*names, *(s.variable.name for s in traced.sizes)])
         atoms = dict(zip(inputs.atoms, traced.sizes, strict=True))
-        interface = Interface(
-            arguments=[
-                Argument(name, t.node.tensor_type, substituted(t.node.extents, atoms))
-                for name, t in zip(names, inputs.tensors, strict=True)
-            ],
-            traced=traced,
-        )
-        return Lowered(traced.executable, entry, interface)
+        described = [
+            Argument(name, substituted(t.node.extents, atoms) or t.node.shape)
+            for name, t in zip(names, inputs.tensors, strict=True)
+        ]
+        return Lowered(traced.executable, entry, Interface(described, traced))
 
 
 def _remade(kind: type[Function[P, R]], function: Callable[P, R], options: Any) -> Function[P, R]:
@@ -360,10 +329,6 @@ class _Method(functools.partial[R]):
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """As `Function.lower`, of the arguments after the object."""
         return cast("Function[..., R]", self.func).lower(*self.args, *args, **kwargs)
-
-
-def _untouched(module: ModuleOp, device: str | None) -> ModuleOp:
-    return module
 
 
 def _name_parameters(module: ModuleOp, names: Sequence[str]) -> None:
@@ -434,3 +399,82 @@ def function(
 def traceable(fxn: Callable[..., Any]) -> Function[..., Any]:
     """A callable as a `Function`, unless it is one already."""
     return cast("Function[..., Any]", fxn) if isinstance(fxn, Function) else Function(fxn)
+
+
+class CallArguments:
+    """The arguments that a function takes; those in `static` are constants."""
+
+    def __init__(self, function: Callable[..., Any], static: Names) -> None:
+        self._function = function
+        self.static = names_of(function, static=static)
+        try:
+            parameters = signature(function).parameters.values()
+        except (TypeError, ValueError):  # A builtin.
+            parameters = ()
+        by_name = Parameter.KEYWORD_ONLY, Parameter.VAR_KEYWORD
+        # The last of them may be the name of all further arguments.
+        self._positional = [p.name for p in parameters if p.kind not in by_name] or ["argument"]
+
+    def by_position(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """Arguments with those given by name at their positions, so that equal calls have one
+        signature. Those of `**kwargs` keep their order, which the function can see."""
+        try:
+            # A wrapper may ask for names that the wrapped function has.
+            given = signature(self._function, follow_wrapped=False).bind(*args, **kwargs)
+        except (TypeError, ValueError):  # The call says what is wrong, in Python's words.
+            return args, kwargs
+        return given.args, given.kwargs
+
+    def with_tensors(self, args: Any, kwargs: Any, made: list[Tensor]) -> tuple[Any, Any]:
+        """Arguments with tensors for their arrays; these tensors are added to `made`.
+
+        Scalars of NumPy stay what they are in operators on tensors: numbers. Raises TypeError for
+        an array that is not of numbers, and for a static tensor.
+        """
+        names = chain(self._positional, repeat(self._positional[-1]))
+        converted = functools.partial(self._with_tensors, made)
+        by_name = {name: converted(name, value) for name, value in kwargs.items()}
+        return tuple(map(converted, names, args)), by_name
+
+    def _with_tensors(self, made: list[Tensor], name: str, value: Any) -> Any:
+        def tensor(value: Any) -> Any:
+            if not is_array(value) or isinstance(value, (Tensor, np.generic)):
+                return cast(object, value)
+            try:
+                made.append(Tensor(value))
+            except (BufferError, RuntimeError, TypeError, ValueError) as error:
+                raise TypeError(
+                    f"the array {name} is no tensor: {error}; if it is a constant, name it in "
+                    "tg.function(static=...)"
+                ) from None
+            return made[-1]
+
+        return self.leaves(name, value, tensor)
+
+    def leaves(self, name: str, value: Any, function: Callable[[Any], Any]) -> Any:
+        """An argument with a function applied to all values in its lists, tuples and dicts, unless
+        it is static. Raises TypeError for a static tensor."""
+
+        def constant(value: Any) -> Any:
+            if isinstance(value, Tensor):
+                raise TypeError(f"{name} is static, and is given a tensor")
+            return value
+
+        return mapped(value, constant if name in self.static else function)
+
+
+def names_of(function: Callable[..., Any], **option: Names) -> frozenset[str]:
+    """The arguments of a function, which an option gives by names or positions, by their names.
+    Raises ValueError for one that it does not have."""
+    ((name, arguments),) = option.items()
+    if isinstance(arguments, str | int):
+        arguments = [arguments]
+    names = list(signature(function).parameters) if arguments else []
+    found: set[str] = set()
+    for argument in arguments:
+        try:
+            found.add(names[names.index(argument) if isinstance(argument, str) else argument])
+        except (ValueError, IndexError):
+            there_are = ", ".join(names) or "none"
+            raise ValueError(f"{name}={argument!r}: the arguments are {there_are}") from None
+    return frozenset(found)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import Any, cast
 from weakref import WeakValueDictionary
@@ -76,6 +77,7 @@ serials = count()
 """Numbers the nodes as they are made."""
 
 
+@dataclass(slots=True, weakref_slot=True, eq=False, repr=False)
 class Node:
     """A value of a tensor program: an op on other nodes, or data.
 
@@ -92,30 +94,16 @@ class Node:
         view: the view that this node is, if `prototype` does not say it (`views.py`).
     """
 
-    __slots__ = (
-        *("__weakref__", "data", "extents", "is_tracked", "operands", "owner", "prototype"),
-        *("serial", "size", "type", "view"),
-    )
-
-    def __init__(
-        self,
-        prototype: TgOp | None,
-        operands: tuple[Node, ...],
-        type: Attribute,
-        data: Data | None = None,
-        is_tracked: bool = False,
-        extents: Shape | None = None,
-    ) -> None:
-        self.prototype = prototype
-        self.operands = operands
-        self.type = type
-        self.data = data
-        self.is_tracked = is_tracked
-        self.extents = extents
-        self.size: SymInt | None = None
-        self.owner: Callable[[], object] | None = None
-        self.view: tuple[Any, ...] | None = None
-        self.serial = next(serials)
+    prototype: TgOp | None
+    operands: tuple[Node, ...]
+    type: Attribute
+    data: Data | None = None
+    is_tracked: bool = False
+    extents: Shape | None = None
+    size: SymInt | None = field(default=None, init=False)
+    owner: Callable[[], object] | None = field(default=None, init=False)
+    view: tuple[Any, ...] | None = field(default=None, init=False)
+    serial: int = field(default_factory=serials.__next__, init=False)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -333,8 +321,7 @@ def interned(op: TgOp) -> TgOp:
     arguments or PARAMs of its own."""
     if op.regions:
         return op
-    key = op_key(op, [o.type for o in op.operands])
-    return _by_content.setdefault(key, op)
+    return _by_content.setdefault(op_key(op, [o.type for o in op.operands]), op)
 
 
 def prototype_of(op: Operation) -> TgOp:
@@ -425,12 +412,8 @@ def size_node(size: SymInt) -> Node:
             else:
                 node = Node(None, (), INDEX_TYPE, np.array(atom.value, np.int64))
         else:
-            node = size.evaluated(
-                lambda factor: size_node(SymInt.of(factor)),
-                _index,
-                lambda a, b: apply(tg.MulOp, a, b),
-                lambda a, b: apply(tg.AddOp, a, b),
-            )
+            times, plus = partial(apply, tg.MulOp), partial(apply, tg.AddOp)
+            node = size.evaluated(lambda f: size_node(SymInt.of(f)), _index, times, plus)
         register_size(size, node)
     return node
 
@@ -457,6 +440,9 @@ def emit_size(builder: OpBuilder, size: SymInt, values: dict[Factor, SSAValue]) 
     """Insert the arithmetic that computes a size. `values` are those of variables; those of
     quotients and maxima are added."""
 
+    def put(op: Callable[..., TgOp], a: SSAValue, b: SSAValue) -> SSAValue:
+        return builder.put(op(a, b))
+
     def operand(dim: Dim) -> SSAValue:
         if isinstance(dim, int):
             return builder.index_constant(dim)
@@ -465,17 +451,11 @@ def emit_size(builder: OpBuilder, size: SymInt, values: dict[Factor, SSAValue]) 
     def value_of(factor: Factor) -> SSAValue:
         if factor not in values:
             assert isinstance(factor, Derived), "variables have values"
-            values[factor] = builder.put(
-                _DERIVED[factor.rule](operand(factor.a), operand(factor.b))
-            )
+            values[factor] = put(_DERIVED[factor.rule], operand(factor.a), operand(factor.b))
         return values[factor]
 
-    return size.evaluated(
-        value_of,
-        builder.index_constant,
-        lambda a, b: builder.put(tg.MulOp(a, b)),
-        lambda a, b: builder.put(tg.AddOp(a, b)),
-    )
+    times, plus = partial(put, tg.MulOp), partial(put, tg.AddOp)
+    return size.evaluated(value_of, builder.index_constant, times, plus)
 
 
 def extents_of_value(value: SSAValue, factors: Mapping[SSAValue, Factor]) -> Shape | None:

@@ -5,21 +5,23 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Collection, Sequence
+from functools import reduce
 from types import EllipsisType
 from typing import Any, Self, cast
 
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.base import (
     ArgumentError,
     Number,
     TensorBase,
+    array_of,
     check_integers,
     check_tensors,
 )
 from tgdialect.frontend.graph import argument_errors
+from tgdialect.frontend.movement import interleaved
 from tgdialect.frontend.realization import as_array
 from tgdialect.frontend.reduction import Reduction
 from tgdialect.frontend.symbolic import (
@@ -34,7 +36,6 @@ from tgdialect.frontend.symbolic import (
 )
 from tgdialect.frontend.tracing import is_tracing
 from tgdialect.frontend.views import mark_view
-from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import broadcast_shapes
@@ -60,38 +61,20 @@ class Indexing(Reduction):
         the axes of the view that they index."""
         # Slices, and numbers as slices of one cell: an axis for each entry.
         bounds: Bounds = []
-        flips: list[int] = []
         steps: list[int] = []
         for axis, entry in enumerate(e for e in entries if e is not None):
-            extent = self.shape[axis]
-            match entry:
-                case int() | SymInt():
-                    at = position_of(cast(int, entry), extent, axis)
-                    bounds.append((at, at + 1))
-                    steps.append(1)
-                case slice():
-                    start, stop, step = slice_bounds(entry, extent)
-                    if step < 0:
-                        flips.append(axis)
-                        start, stop = stop + 1, start + 1
-                    bounds.append((start, slice_end(start, stop)))
-                    steps.append(abs(step))
-                case _:
-                    bounds.append(None)
-                    steps.append(1)
-        x = self.shrink(bounds)
-        if flips:
-            x = x.flip(flips)
-        x = x._strided(steps)
+            is_tensor = isinstance(entry, TensorBase)
+            start, end, step = (0, 0, 1) if is_tensor else reach_of(entry, self.shape[axis], axis)
+            bounds.append(None if is_tensor else (start, end))
+            steps.append(step)
+        x = self.shrink(bounds).flip([axis for axis, step in enumerate(steps) if step < 0])
+        x = x._strided([abs(step) for step in steps])
         # Then numbers drop their axis, and None adds one.
         shape: list[int] = []
         tensors: list[tuple[int, Self]] = []
         extents = iter(x.shape)
         for entry in entries:
-            if entry is None:
-                shape.append(1)
-                continue
-            extent = next(extents)
+            extent = 1 if entry is None else next(extents)
             if isinstance(entry, TensorBase):
                 tensors.append((len(shape), cast(Self, entry)))
             if not isinstance(entry, int | SymInt):
@@ -103,13 +86,11 @@ class Indexing(Reduction):
         if all(step == 1 for step in steps):
             return self
         counts = [-(-d // s) for d, s in zip(self.shape, steps, strict=True)]
-        wide = self._padded(
-            [(0, c * s - d) for c, s, d in zip(counts, steps, self.shape, strict=True)], 0
-        )
+        ends = zip(counts, steps, self.shape, strict=True)
+        wide = self._padded([(0, c * s - d) for c, s, d in ends], 0)
         mark_view(wide.node)
-        pairs = wide.reshape(tuple(e for c, s in zip(counts, steps, strict=True) for e in (c, s)))
-        cut: Bounds = [b for c in counts for b in ((0, c), (0, 1))]
-        return pairs.shrink(cut).reshape(counts)
+        pairs = wide.reshape(interleaved(counts, steps))
+        return pairs.shrink_to(interleaved(counts, [1] * len(counts))).reshape(counts)
 
     def _entries(self, indices: Any) -> list[Any]:
         """One entry for each axis, and None for each new axis. Masks become tensors of
@@ -162,18 +143,13 @@ class Indexing(Reduction):
         """The positions where a mask is true, a tensor for each axis: the first `count`, or all."""
         flat = self.flatten()
         positions = flat._ranked(flat._count_of_true() if count is None else count)
-        inner = (math.prod(self.shape[axis + 1 :]) for axis in range(self.ndim))
-        return [
-            positions.div(cells, rounding_mode="floor") % extent
-            for cells, extent in zip(inner, self.shape, strict=True)
-        ]
+        pairs = ((math.prod(self.shape[axis + 1 :]), d) for axis, d in enumerate(self.shape))
+        return [positions.div(cells, rounding_mode="floor") % d for cells, d in pairs]
 
     def _ranked(self, count: int) -> Self:
         """The positions of the first `count` true cells of a mask with one axis."""
-        n = self.shape[0]
-        found = self.full((count,), 0, dtypes.int32)
-        if count == 0 or n == 0:
-            return found
+        if 0 in (count, self.shape[0]):
+            return self.full((count,), 0, dtypes.int32)
         return self.cumsum(0).contiguous()._bisected(self.arange(count))
 
     def _bisected(
@@ -194,7 +170,7 @@ class Indexing(Reduction):
             last = found + ((1 << bit) - 1)
             at = last.minimum(n - 1)
             at = at if start is None else at + start
-            cell = self._apply(tg.IndexOp, self.node, (at.node,))
+            cell = self._indexed(at)
             is_after = cell > wanted if right else cell >= wanted
             is_further = (last < n) & is_after.logical_not()
             found = found + is_further.cast(dtypes.int32) * (1 << bit)
@@ -220,15 +196,13 @@ class Indexing(Reduction):
             raise IndexError(f"indices of shapes {shapes} do not broadcast") from None
         flat = self._rows(axes)
         linear = self._linear(indices, [self.shape[a] for a in axes])
-        picked = flat._apply(tg.IndexOp, flat.node, (linear.flatten().node,))
+        picked = flat._indexed(linear.flatten())
         shape = indices[0].shape
         picked = picked.reshape((*shape, *flat.shape[1:]))
         if axes != list(range(axes[0], axes[0] + len(axes))):
             return picked
         before = sum(i < axes[0] for i in range(self.ndim) if i not in axes)
-        rank = len(shape)
-        order = [*range(rank, rank + before), *range(rank), *range(rank + before, picked.ndim)]
-        return picked.permute(order)
+        return picked.movedim([*range(len(shape))], [*range(before, before + len(shape))])
 
     def _rows(self, axes: Sequence[int]) -> Self:
         """Some axes merged into the first one."""
@@ -244,21 +218,21 @@ class Indexing(Reduction):
         what is outside of an axis is outside of the flat axis, too. The positions in axes other
         than the `checked` ones are inside."""
         checked = range(len(extents)) if checked is None else checked
-        total: Self | None = None
-        is_inside: Self | None = None
-        for axis, (index, extent) in enumerate(zip(indices, extents, strict=True)):
-            is_checked = axis in checked
-            wide = (
-                index._from_front(extent, dtypes.int64) if is_checked else index.cast(dtypes.int64)
-            )
-            # Outside of the first axis the sum is outside as well, unless it wraps around.
-            may_wrap = len(extents) > 1 and index.dtype.bits > 32
-            if is_checked and (axis > 0 or may_wrap):
-                inside = (wide >= 0) & (wide < extent)
-                is_inside = inside if is_inside is None else is_inside & inside
-            total = wide if total is None else total * extent + wide
-        assert total is not None
-        return total if is_inside is None else is_inside.where(total, -1)
+        wide = [
+            index._from_front(extent, dtypes.int64) if a in checked else index.cast(dtypes.int64)
+            for a, (index, extent) in enumerate(zip(indices, extents, strict=True))
+        ]
+        # Outside of the first axis the sum is outside as well, unless it wraps around.
+        may_wrap = len(extents) > 1 and indices[0].dtype.bits > 32
+        is_inside = [
+            (wide[a] >= 0) & (wide[a] < extents[a])
+            for a in range(len(extents))
+            if a in checked and (a > 0 or may_wrap)
+        ]
+        total = wide[0]
+        for index, extent in zip(wide[1:], extents[1:], strict=True):
+            total = total * extent + index
+        return reduce(cls.bitwise_and, is_inside).where(total, -1) if is_inside else total
 
     def _from_front(self, extent: int, dtype: DType) -> Self:
         """Positions along an axis, negative ones from its end, in a signed dtype that has all of
@@ -302,11 +276,8 @@ class Indexing(Reduction):
             raise RuntimeError(
                 f"gather from {self.shape} by {index.shape}: the index needs as many axes"
             )
-        if any(
-            is_surely_less(d, i)
-            for a, (i, d) in enumerate(zip(index.shape, self.shape, strict=True))
-            if a != axis
-        ):
+        both = enumerate(zip(self.shape, index.shape, strict=True))
+        if any(a != axis and is_surely_less(d, i) for a, (d, i) in both):
             raise RuntimeError(f"gather from {self.shape} by {index.shape}: the index is larger")
         return self._gathered(axis, index, (axis,))
 
@@ -314,11 +285,8 @@ class Indexing(Reduction):
         """`gather` by an index of positions that are inside of an axis, unless it is `checked`."""
         if index.max_numel() == 0:
             return self.full(index.shape, 0, self.dtype)
-        positions = index._places(axis)
-        flat = self.flatten()
-        linear = self._linear(positions, self.shape, checked)
-        picked = flat._apply(tg.IndexOp, flat.node, (linear.flatten().node,))
-        return picked.reshape(index.shape)
+        linear = self._linear(index._places(axis), self.shape, checked)
+        return self.flatten()._indexed(linear.flatten()).reshape(index.shape)
 
     def _places(self, axis: int) -> list[Self]:
         """Positions of cells along every axis, for an index along one axis: those of the other axes
@@ -351,9 +319,8 @@ class Indexing(Reduction):
         axis = self._existing_axis(dim)
         # Broadcast with the axis as the first one, which then is not there.
         wide, places = (t.transpose(axis, 0) for t in (self, indices))
-        shapes = [(1, *t.shape[1:]) for t in (wide, places)]
         with argument_errors("take_along_dim: "):
-            shape = broadcast_shapes(shapes)[1:]
+            shape = broadcast_shapes([(1, *t.shape[1:]) for t in (wide, places)])[1:]
         wide, places = (
             t._broadcast_to((t.shape[0], *cast("tuple[int, ...]", shape))) for t in (wide, places)
         )
@@ -364,8 +331,7 @@ class Indexing(Reduction):
         check_integers("classes", self)
         if is_surely_less(to_dim(num_classes), 0):
             raise ValueError(f"one_hot of {num_classes} classes")
-        line = self.arange(to_dim(num_classes))
-        return self.unsqueeze(-1).eq(line).cast(dtypes.default_int)
+        return self.unsqueeze(-1).eq(self.arange(to_dim(num_classes))).cast(dtypes.default_int)
 
     def masked_select(self, mask: Self, size: int | None = None, fill_value: Number = 0) -> Self:
         """The cells where a mask is true, as one axis; with `size` exactly that many, padded with
@@ -374,7 +340,7 @@ class Indexing(Reduction):
         flat, where = (t.flatten() for t in self._broadcasted(mask.cast(dtypes.bool_)))
         if size is None:
             return flat[where]
-        picked = flat._apply(tg.IndexOp, flat.node, (where._ranked(size).node,))
+        picked = flat._indexed(where._ranked(size))
         return (self.arange(size) < where.sum()).where(picked, picked._constant(fill_value))
 
     def nonzero(self, size: int | None = None, fill_value: Number = 0) -> Self:
@@ -388,9 +354,8 @@ class Indexing(Reduction):
         found = positions[0].stack(*positions[1:], dim=1)
         if size is None:
             return found
-        return (
-            (self.arange(size) < mask.sum()).unsqueeze(1).where(found, found._constant(fill_value))
-        )
+        is_there = (self.arange(size) < mask.sum()).unsqueeze(1)
+        return is_there.where(found, found._constant(fill_value))
 
 
 def _is_index(value: object) -> bool:
@@ -452,12 +417,18 @@ def slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
     return bound(entry.start, high), bound(entry.stop, low), step
 
 
-def slice_end(start: int, stop: int) -> int:
-    """Where a slice ends that goes forward: not before it starts. A stop that may be negative is
-    kept in a slice from 0 on, whose size is then checked when it has a value."""
-    if start == 0 and not is_surely_less(-1, stop):
-        return stop
-    return larger(start, stop)
+def reach_of(entry: Any, extent: int, axis: int) -> tuple[int, int, int]:
+    """The cells from start to end of an axis that a number or a slice reaches, and its step. The
+    end is not before the start. One that may be negative is kept in a slice from 0 on, whose size
+    is then checked when it has a value."""
+    if isinstance(entry, int | SymInt):
+        at = position_of(cast(int, entry), extent, axis)
+        return at, at + 1, 1
+    start, stop, step = slice_bounds(entry, extent)
+    if step < 0:
+        start, stop = stop + 1, start + 1
+    is_kept = start == 0 and not is_surely_less(-1, stop)
+    return start, stop if is_kept else larger(start, stop), step
 
 
 def _positions(values: Sequence[Any]) -> Array:

@@ -14,10 +14,9 @@ from tgdialect.analysis.structure import Structures
 from tgdialect.frontend.graph import Node, argument_errors, made
 from tgdialect.frontend.random import seed_once
 from tgdialect.frontend.realization import body_of, realize
-from tgdialect.frontend.structures import Slot, filled, mapped
 from tgdialect.frontend.symbolic import SymInt
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.frontend.tracing import is_tracing, parameter, tracing
+from tgdialect.frontend.tracing import Slot, filled, is_tracing, mapped, parameter, tracing
 from tgdialect.ops import tg
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.numbering import op_key
@@ -77,10 +76,6 @@ class _Leaves:
         found.structure = mapped(value, slot)
         return found
 
-    @property
-    def are_symbolic(self) -> bool:
-        return any(tensor.node.extents is not None for tensor in self.tensors)
-
     def filled(self, tensors: Sequence[Tensor]) -> Any:
         """The value with other tensors."""
         return filled(self.structure, tensors, {})
@@ -131,7 +126,7 @@ def scan(
         return cast("tuple[Any, Any]", result)
 
     state = _Leaves.of(init, "a state", numbers=True, symbolic=True)
-    if steps and (state.are_symbolic or sequence.are_symbolic):
+    if steps and any(t.node.extents is not None for t in (*state.tensors, *sequence.tensors)):
         return _unrolled(step, state, sequence, range(steps)[:: -1 if reverse else 1])
     return _loop(step, init, sequence, steps, reverse=reverse)
 
@@ -214,21 +209,18 @@ def _loop(
         _check_state(state, following)
         outputs = _Leaves.of(output, "an output", numbers=True)
         if steps == 0:
-            ys = [_no_outputs(tensor) for tensor in outputs.tensors]
+            ys = [t.expand(1, *t.shape)[:0].zeros_like() for t in outputs.tensors]
             return state.filled(state.tensors), outputs.filled(ys)
         # Tensors from before that it assigns to are states, too.
         assigned = cast("list[tuple[Tensor, Node]]", capture.assigned())
         changed = [(t, n) for t, n in assigned if n.serial < capture.start and n not in params]
-        results = [tensor.node for tensor in following.tensors]
-        results += [tensor.node for tensor, _ in changed]
+        results = [tensor.node for tensor in (*following.tensors, *(t for t, _ in changed))]
         stacked = [tensor.node for tensor in outputs.tensors]
     # Everything else that was there before is a constant.
     states = [*params[:count], *(node for _, node in changed)]
     graph = capture.graph(list(dict.fromkeys([*states, *params[count:]])), [*results, *stacked])
-    inputs = [tensor.node for tensor in state.tensors]
-    inputs += [tensor.node for tensor, _ in changed]
-    inputs += [tensor.node for tensor in sequence.tensors]
-    inputs += graph.captured
+    given = *state.tensors, *(tensor for tensor, _ in changed), *sequence.tensors
+    inputs = [*(tensor.node for tensor in given), *graph.captured]
     # The states of all steps are what gradients begin with.
     is_tracked = not is_while and any(node.is_tracked for node in inputs)
     kept = states if is_tracked else []
@@ -282,11 +274,6 @@ def _unrolled(
 def _element(sequence: Tensor) -> Tensor:
     """A tensor of the type of an element, also if there is none."""
     return (sequence if sequence.shape[0] else sequence.pad_to(1, *sequence.shape[1:]))[0]
-
-
-def _no_outputs(output: Tensor) -> Tensor:
-    """The outputs of no steps, stacked."""
-    return output.expand(1, *output.shape)[:0].zeros_like()
 
 
 def _drop_devices(body: Region) -> None:

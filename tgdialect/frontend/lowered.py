@@ -1,4 +1,5 @@
-"""Python functions that are compiled before they are called: `Function.lower` and `compile`.
+"""Python functions that are compiled before they are called: `Function.lower` and `compile`; and
+`spec`, the shape and dtype of an argument, for compiling before there is an array.
 
 The program's parameters are the tensors among the arguments, the sizes in their shapes, the tensors
 that the function captures, and compound extents. A caller passes arrays for the first of these;
@@ -8,23 +9,26 @@ each call adds the others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from operator import index
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.graph import Node, Shape
-from tgdialect.frontend.ownership import lose, overwritten
-from tgdialect.frontend.realization import computed, realize
-from tgdialect.frontend.structures import Slot, filled, mapped
-from tgdialect.frontend.symbolic import Atom, SymInt, substituted, value_of
+from tgdialect.frontend.base import is_array
+from tgdialect.frontend.dtypes import DTypeLike
+from tgdialect.frontend.graph import Node, Shape, static_extents
+from tgdialect.frontend.realization import computed, lose, overwritten, realize
+from tgdialect.frontend.symbolic import Atom, Dim, SymInt, Variable, substituted, value_of
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.traced import Traced
+from tgdialect.frontend.tracing import Slot, filled, mapped, size_parameter
+from tgdialect.ops.dtypes import DType
 from tgdialect.ops.numpy_dtypes import Array
+from tgdialect.ops.properties import tensor_type
 from tgdialect.runtime import compiler
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.distributed.array import ShardedArray
@@ -38,21 +42,146 @@ if TYPE_CHECKING:
     from tgdialect.runtime.staged import StagedModule
 
 
-@dataclass(frozen=True)
-class Argument:
-    """A tensor among the arguments of a traced function.
+DEFAULT_BOUNDS = 1, 2**31 - 1
+"""The default bounds of a named extent."""
 
-    `type` is its type, and `extents` its shape if some of it is symbolic.
+Bounds = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """The shape and dtype of an argument, and explicit bounds of its named extents.
+
+    `tgdialect.spec` makes one.
     """
 
-    name: str
-    type: TensorType[Attribute]
-    extents: Shape | None
+    shape: tuple[Dim | str, ...]
+    dtype: DType
+    bounds: Mapping[str, Bounds] = field(default_factory=dict[str, Bounds])
 
-    @property
-    def shape(self) -> Shape:
-        """The extents, in terms of the sizes of the program."""
-        return self.type.get_shape() if self.extents is None else self.extents
+    def __str__(self) -> str:
+        return "x".join([*map(str, self.shape), self.dtype.name])
+
+
+def spec(shape: Sequence[Any], dtype: DTypeLike = "f32", **bounds: Bounds) -> Spec:
+    """The shape and dtype of an argument of `tgdialect.compile` or of `Function.lower`.
+
+    Args:
+        shape: the extents. An extent is an integer, a name, a `Variable`, or arithmetic on sizes as
+            in the shape of a tensor. Equal names, also in other specs, are one size; a program is
+            compiled once for all of its values.
+        dtype: as `Tensor` takes it.
+        bounds: the least and the greatest value of an extent by its name, both included, as
+            `n=(1, 1024)`. By default, an extent is between 1 and 2**31 - 1.
+
+    Raises TypeError and ValueError for other values.
+    """
+    if isinstance(shape, str) or not isinstance(cast(object, shape), Sequence):
+        raise TypeError(f"the shape of a spec is a sequence of extents, got {shape!r}")
+    found: dict[str, Bounds] = {}
+    extents = tuple(_extent(extent, found) for extent in shape)
+    for name, given in bounds.items():
+        if name not in extents:
+            raise TypeError(f"{name} has bounds, but is no extent of the shape {tuple(shape)}")
+        found[name] = _checked(name, given)
+    return Spec(extents, dtypes.to_dtype(dtype), found)
+
+
+def _extent(extent: Any, bounds: dict[str, Bounds]) -> Dim | str:
+    """An extent as a number, a name, or arithmetic on sizes. Adds a Variable's bounds to
+    `bounds`."""
+    if isinstance(extent, Variable):
+        bounds[extent.name] = extent.min, extent.max
+        return extent.name
+    if isinstance(extent, str):
+        if not extent.isidentifier():
+            raise ValueError(f"{extent!r} is not a name for an extent")
+        return extent
+    if isinstance(extent, SymInt):
+        bounds |= {a.variable.name: (a.variable.min, a.variable.max) for a in extent.atoms}
+        return extent if extent.atom is None else extent.atom.variable.name
+    if isinstance(extent, bool) or not hasattr(extent, "__index__"):
+        raise TypeError(f"an extent is an integer, a name or a Variable, got {extent!r}")
+    if index(extent) < 0:
+        raise ValueError(f"an extent is {extent}")
+    return index(extent)
+
+
+def _checked(name: str, bounds: object) -> Bounds:
+    """Bounds of an extent. Raises TypeError unless they are a pair of integers, ValueError unless
+    0 <= least <= greatest."""
+    match bounds:
+        case (int() as least, int() as greatest):
+            variable = Variable(name, least, greatest)
+            return variable.min, variable.max
+        case _:
+            raise TypeError(
+                f"the bounds of {name} are its least and greatest value, got {bounds!r}"
+            )
+
+
+def spec_of(value: object) -> Spec | None:
+    """The spec of a tensor, an array or a spec; None for other values."""
+    if isinstance(value, Spec):
+        return value
+    if isinstance(value, Tensor):
+        return spec(value.shape, value.dtype)
+    return spec_of(Tensor(value)) if is_array(value) else None
+
+
+class Sizes:
+    """The named sizes of several specs: equal names are one variable."""
+
+    def __init__(self, specs: Sequence[Spec]) -> None:
+        """Raises ValueError where two specs disagree on the bounds of a name."""
+        self._bounds: dict[str, Bounds] = {}
+        for each in specs:
+            for name, bounds in each.bounds.items():
+                if (known := self._bounds.setdefault(name, bounds)) != bounds:
+                    raise ValueError(f"{name} has the bounds {known} and {bounds}")
+        self._atoms: dict[str, Atom] = {}
+
+    def atom(self, name: str) -> Atom:
+        """The variable of a name, without a value."""
+        if name not in self._atoms:
+            variable = Variable(name, *self._bounds.get(name, DEFAULT_BOUNDS))
+            self._atoms[name], _ = size_parameter(variable)
+        return self._atoms[name]
+
+    def size(self, extent: Dim | str) -> Dim:
+        """An extent of a spec as a size."""
+        if isinstance(extent, str):
+            return SymInt.of(self.atom(extent))
+        if isinstance(extent, SymInt):
+            return extent.substituted({a: self.atom(a.variable.name) for a in extent.atoms})
+        return extent
+
+    def tensor(self, like: Spec) -> Tensor:
+        """A tensor of a spec, without a value."""
+        extents = tuple(self.size(extent) for extent in like.shape)
+        static = static_extents(extents)
+        type = tensor_type(dtypes.attribute_of(like.dtype), static)
+        is_symbolic = static != extents
+        return Tensor.of_node(Node(None, (), type, extents=extents if is_symbolic else None))
+
+
+def check_specs(values: Sequence[Any]) -> None:
+    """Raise TypeError unless each value is a spec, an array, a tensor, or a list, tuple or dict of
+    them."""
+
+    def check(value: Any) -> None:
+        if spec_of(value) is None:
+            raise TypeError(f"expected a spec, an array or a tensor, got {value!r}")
+
+    mapped(values, check)
+
+
+class Argument(NamedTuple):
+    """A tensor among the arguments of a traced function: its name, and its extents in terms of the
+    sizes of the program."""
+
+    name: str
+    shape: Shape
 
 
 @dataclass(frozen=True)
@@ -193,7 +322,8 @@ class Binding:
             if isinstance(node.device, str) and not isinstance(node.data, ShardedArray):
                 node.data = DEVICES[node.device].array(node.data)
             tensor.adopt(node)
-        return _valued(filled(traced.structure, results, sizes))
+        returned = filled(traced.structure, results, sizes)
+        return mapped(returned, lambda value: value.value if isinstance(value, SymInt) else value)
 
     def _overwritten(self, arrays: Sequence[Any], given: list[Any]) -> Sequence[Node]:
         """The values of captured tensors that a call overwrites in memory. In `given`, its
@@ -244,10 +374,9 @@ class Binding:
         memory = list(out) if isinstance(out, list | tuple) else [cast(Array, out)]
         traced = self._interface.traced
         for type, extents in traced.kinds[traced.first_change :]:
-            tensor = cast("TensorType[Attribute]", type)
-            shape = substituted(extents, sizes) or tensor.get_shape()
-            dtype = dtypes.numpy_of(dtypes.of_attribute(tensor.element_type))
-            memory.append(np.empty([value_of(extent) for extent in shape], dtype))
+            like = Node(None, (), type, extents=substituted(extents, sizes))
+            shape = [value_of(extent) for extent in like.shape]
+            memory.append(np.empty(shape, dtypes.numpy_of(like.dtype)))
         return {"out": memory}
 
 
@@ -295,8 +424,3 @@ class CompiledFunction(Binding):
     def module(self, stage: str) -> ModuleOp:
         """As `Executable.module`."""
         return self.executable.module(stage)
-
-
-def _valued(result: Any) -> Any:
-    """A return value with integers for its symbolic sizes."""
-    return mapped(result, lambda value: value.value if isinstance(value, SymInt) else value)

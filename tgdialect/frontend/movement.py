@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
-from operator import index
+from functools import reduce
+from itertools import accumulate
 from typing import Any, Self, TypeVar, cast
 
 from tgdialect.frontend.base import (
@@ -22,12 +24,15 @@ from tgdialect.frontend.graph import argument_errors
 from tgdialect.frontend.symbolic import (
     Dim,
     SymInt,
+    greatest,
     is_surely_less,
     is_undecided,
     larger,
+    least,
     smaller,
     to_dim,
 )
+from tgdialect.frontend.views import mark_view
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import number_attribute, round_to
 from tgdialect.ops.properties import broadcast_shapes
@@ -88,8 +93,7 @@ class Movement(TensorBase):
     def squeeze(self, dim: int | Sequence[int] | None = None) -> Self:
         """Without the axes of extent 1, or without those of them that are in `dim`."""
         axes = self._axes(dim)
-        kept = [d for i, d in enumerate(self.shape) if i not in axes or d != 1]
-        return self.reshape(tuple(kept))
+        return self.reshape([d for i, d in enumerate(self.shape) if i not in axes or d != 1])
 
     def unsqueeze(self, dim: int) -> Self:
         """With a new axis of extent 1."""
@@ -116,9 +120,8 @@ class Movement(TensorBase):
         if self.shape == shape:
             return self
         lined = (1,) * (len(shape) - self.ndim) + self.shape
-        if len(lined) != len(shape) or any(
-            e not in (1, s) for e, s in zip(lined, shape, strict=True)
-        ):
+        fits = (e in (1, s) for e, s in zip(lined, shape, strict=False))
+        if len(lined) != len(shape) or not all(fits):
             raise ValueError(f"{self.shape} cannot be expanded to {shape}")
         value = self.reshape(lined)
         return value if lined == shape else value._apply(tg.ExpandOp, value.node, shape)
@@ -152,12 +155,10 @@ class Movement(TensorBase):
 
     def transpose(self, dim0: int = 1, dim1: int = 0) -> Self:
         """Two axes exchanged."""
+        a, b = self._axis(dim0), self._axis(dim1)
         if not self.ndim:
-            self._axes((dim0,))
-            self._axes((dim1,))
             return self
         order = list(range(self.ndim))
-        a, b = self._axis(dim0), self._axis(dim1)
         order[a], order[b] = order[b], order[a]
         return self.permute(order)
 
@@ -211,10 +212,8 @@ class Movement(TensorBase):
         """The cells from start to end of each axis; None keeps the axis."""
         if len(arg) != self.ndim:
             raise ValueError(f"shrink of {self.ndim} axes got {len(arg)} bounds")
-        bounds = [
-            (0, d) if a is None else (to_dim(a[0]), to_dim(a[1]))
-            for a, d in zip(arg, self.shape, strict=True)
-        ]
+        given = zip(arg, self.shape, strict=True)
+        bounds = [(0, d) if a is None else (to_dim(a[0]), to_dim(a[1])) for a, d in given]
         if any(
             is_surely_less(a, 0) or is_surely_less(b, a) or is_surely_less(d, b)
             for (a, b), d in zip(bounds, self.shape, strict=True)
@@ -230,6 +229,10 @@ class Movement(TensorBase):
         bounds: list[tuple[int, int] | None] = [None] * self.ndim
         bounds[axis] = (start, end)
         return self.shrink(bounds)
+
+    def _indexed(self, places: Self) -> Self:
+        """INDEX: the cells of the first axis at a tensor of positions that are not negative."""
+        return self._apply(tg.IndexOp, self.node, (places.node,))
 
     def shrink_to(self, shape: Any, *args: Any) -> Self:
         """The first cells of each axis, up to this shape; None keeps the axis."""
@@ -272,33 +275,28 @@ class Movement(TensorBase):
         return pairs
 
     def _padded(self, pairs: Sequence[tuple[int, int]], value: Number) -> Self:
-        """Padded by pairs of numbers; negative ones cut cells off. A number whose sign depends on
-        variables is taken to be positive."""
+        """The last axes padded by pairs of numbers; negative ones cut cells off. A number whose
+        sign depends on variables is taken to be positive."""
+        pairs = [(0, 0)] * (self.ndim - len(pairs)) + [*pairs]
         if any(is_undecided(n, 0) and is_surely_less(n, 0) for pair in pairs for n in pair):
             raise ValueError(f"padding {pairs} is negative for the present sizes")
         added = [[n if is_undecided(n, 0) else larger(n, 0) for n in pair] for pair in pairs]
-        cut = self.shrink(
-            [
-                (before - a, d - (after - b))
-                for (a, b), (before, after), d in zip(pairs, added, self.shape, strict=True)
-            ]
-        )
-        wide = [(before, after) for before, after in added]
-        shape = [d + a + b for (a, b), d in zip(wide, cut.shape, strict=True)]
-        return cut._placed([a for a, _ in wide], shape, value)
+        ends = zip(pairs, added, self.shape, strict=True)
+        cut = self.shrink([(n - a, d - (m - b)) for (a, b), (n, m), d in ends])
+        shape = [d + n + m for (n, m), d in zip(added, cut.shape, strict=True)]
+        return cut._placed([n for n, _ in added], shape, value)
 
     def _dilated(self, steps: Sequence[int]) -> Self:
         """With step - 1 zeros between the cells of the last axes."""
         if all(step == 1 for step in steps):
             return self
         lead, extents = self.shape[: -len(steps)], self.shape[-len(steps) :]
-        kept = [None] * len(lead)
-        x = self.reshape((*lead, *(e for extent in extents for e in (extent, 1))))
+        x = self.reshape((*lead, *interleaved(extents, [1] * len(steps))))
         pairs = [pair for step in steps for pair in ((0, 0), (0, step - 1))]
-        x = x._padded([*((0, 0) for _ in lead), *pairs], 0)
+        x = x._padded(pairs, 0)
         x = x.reshape((*lead, *(e * s for e, s in zip(extents, steps, strict=True))))
-        ends = ((0, larger((e - 1) * s + 1, 0)) for e, s in zip(extents, steps, strict=True))
-        return x.shrink([*kept, *ends])
+        ends = (larger((e - 1) * s + 1, 0) for e, s in zip(extents, steps, strict=True))
+        return x.shrink_to((*lead, *ends))
 
     def _placed(self, starts: Sequence[int], shape: Sequence[int], value: Number) -> Self:
         """The cells at an offset in a larger shape; the other cells have `value`."""
@@ -367,12 +365,9 @@ class Movement(TensorBase):
         if not first.ndim:
             raise IndexError("cat of tensors without axes: stack makes one")
         axis = first._axis(dim)
+        others = first.shape[:axis] + first.shape[axis + 1 :]
         for t in tensors:
-            if t.ndim != first.ndim or any(
-                a != b
-                for i, (a, b) in enumerate(zip(t.shape, first.shape, strict=True))
-                if i != axis
-            ):
+            if t.ndim != first.ndim or t.shape[:axis] + t.shape[axis + 1 :] != others:
                 raise ValueError(f"cat along axis {axis} of {first.shape} and {t.shape}")
         # Equal shapes: stack, and merge the new axis with the other one.
         if len({t.shape for t in tensors}) == 1:
@@ -380,17 +375,14 @@ class Movement(TensorBase):
             shape[axis] *= len(tensors)
             return _stacked(tensors, axis).reshape(shape)
         # Different shapes: the sum of the tensors, each padded with zeros.
-        total, start = sum(t.shape[axis] for t in tensors), 0
-        result: T | None = None
-        for t in tensors:
-            pairs = [(0, 0)] * first.ndim
-            pairs[axis] = (start, total - start - t.shape[axis])
-            start += t.shape[axis]
-            part = t._padded(pairs, 0)
-            plus = tg.OrOp if part.dtype.is_bool else tg.AddOp
-            result = part if result is None else part._apply(plus, result.node, part.node)
-        assert result is not None
-        return result
+        ends = list(accumulate(t.shape[axis] for t in tensors))
+        rest = [(0, 0)] * (first.ndim - axis - 1)
+        parts = (
+            t._padded([(end - t.shape[axis], ends[-1] - end), *rest], 0)
+            for t, end in zip(tensors, ends, strict=True)
+        )
+        plus = tg.OrOp if first.dtype.is_bool else tg.AddOp
+        return reduce(lambda a, b: a._apply(plus, a.node, b.node), parts)
 
     def stack(self: T | Sequence[T], *args: T | int, dim: int = 0) -> T:
         """Stack tensors of the same shape along a new axis. `Tensor.stack` also takes one sequence
@@ -420,12 +412,8 @@ class Movement(TensorBase):
             parts = list(sizes)
         if sum(parts) != extent:
             raise ValueError(f"parts {parts} of an axis of {extent}")
-        result: list[Self] = []
-        start = 0
-        for size in parts:
-            result.append(self._part(axis, start, start + size))
-            start += size
-        return tuple(result)
+        ends = zip(parts, accumulate(parts), strict=True)
+        return tuple(self._part(axis, end - size, end) for size, end in ends)
 
     def chunk(self, chunks: int, dim: int = 0) -> list[Self]:
         """At most `chunks` parts of one size, of which the last may be smaller."""
@@ -449,10 +437,8 @@ class Movement(TensorBase):
         if len(counts) < self.ndim or any(is_surely_less(count, 0) for count in counts):
             raise ValueError(f"repeat of {self.shape} by {counts}: a count for each axis")
         base = (1,) * (len(counts) - self.ndim) + self.shape
-        pairs = list(zip(counts, base, strict=True))
-        single = self.reshape(tuple(d for _, b in pairs for d in (1, b)))
-        wide = single.expand(tuple(d for r, b in pairs for d in (r, b)))
-        return wide.reshape(tuple(r * b for r, b in pairs))._apart_from(self)
+        wide = self.reshape(interleaved([1] * len(base), base)).expand(interleaved(counts, base))
+        return wide.reshape(list(map(operator.mul, counts, base)))._apart_from(self)
 
     def tile(self, dims: Any, *args: Any) -> Self:
         """The tensor repeated along its last axes; new axes come first."""
@@ -478,18 +464,121 @@ class Movement(TensorBase):
                 result = second.cat(first, dim=axis)
         return result._apart_from(self)
 
+    # -- windows and diagonals ---------------------------------------------------------------------
+
+    def unfold(self, dim: int, size: int, step: int) -> Self:
+        """Windows of a size along an axis, one every `step`, in a new last axis."""
+        axis = self._axis(dim)
+        extent = self.shape[axis] if self.ndim else 1
+        if is_surely_less(size, 0) or is_surely_less(extent, size) or least(to_dim(step)) < 1:
+            raise RuntimeError(f"windows of {size}, step {step}, of an axis of {extent}")
+        if not self.ndim:
+            return self.reshape((1,)).shrink([(0, size)])
+        moved = self.movedim(axis, -1)
+        if size == 0:
+            windows = moved.shrink_to(*moved.shape[:-1], 0)
+            windows = windows.reshape((*moved.shape[:-1], extent // step + 1, 0))
+        else:
+            windows = moved._windows((size,), (step,), (1,))
+        return windows.movedim(-2, axis)
+
+    def _windows(
+        self, sizes: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+    ) -> Self:
+        """The windows over the last axes: (..., *counts, *sizes)."""
+        # Check the arguments, and count the windows along each axis.
+        n = len(sizes)
+        if any(least(to_dim(number)) < 1 for number in (*strides, *dilations)):
+            raise ValueError(f"windows with strides {strides} and dilations {dilations}")
+        lead = self.shape[: self.ndim - n]
+        extents = self.shape[self.ndim - n :]
+        each = zip(extents, sizes, strides, dilations, strict=True)
+        counts = [(i - d * (k - 1) - 1) // s + 1 for i, k, s, d in each]
+        if any(is_surely_less(count, 1) for count in counts) or 0 in sizes:
+            raise ArgumentError(f"a window of {tuple(sizes)} does not fit in {extents}")
+        is_apart = all(greatest(k - s) <= 0 for k, s in zip(sizes, strides, strict=True))
+        if is_apart and {*dilations} == {1}:
+            return self._windows_apart(sizes, strides, counts)
+        # Overlapping windows: repeat each axis, and split it into `size` rows of `width` cells,
+        # which is the extent, once or twice, plus the dilation. Row k begins at cell k * dilation
+        # of the axis.
+        each = zip(extents, sizes, counts, strides, dilations, strict=True)
+        times = [1 if greatest(c * s - i + d * (k - 1)) <= 0 else 2 for i, k, c, s, d in each]
+        widths = [i * t + d for i, t, d in zip(extents, times, dilations, strict=True)]
+        # Where a window fits, d * (k - 1) < i, so that k * d <= 2 * i for k > 1, and d for k = 1.
+        copies = [
+            k * t + larger(d, 2) if SymInt in map(type, (i, k)) else -(-k * w // i)
+            for i, k, w, t, d in zip(extents, sizes, widths, times, dilations, strict=True)
+        ]
+        x = self.repeat([1] * len(lead) + copies)
+
+        def cut_and_split(x: Self, *groups: Sequence[int], into: Sequence[Sequence[int]]) -> Self:
+            x = x.shrink_to((*lead, *interleaved(*groups)))
+            return x.reshape((*lead, *interleaved(*into)))
+
+        # Cell (k, w * stride) of the rows is cell k of window w.
+        spans = [c * s for c, s in zip(counts, strides, strict=True)]
+        ones = [1] * n
+        rows = [k * w for k, w in zip(sizes, widths, strict=True)]
+        x = cut_and_split(x, rows, into=(sizes, widths))
+        x = cut_and_split(x, sizes, spans, into=(sizes, counts, strides))
+        x = cut_and_split(x, sizes, counts, ones, into=(sizes, counts))
+        axes = range(len(lead), len(lead) + 2 * n)
+        return x.permute([*range(len(lead)), *axes[1::2], *axes[::2]])
+
+    def _windows_apart(
+        self, sizes: Sequence[int], strides: Sequence[int], counts: Sequence[int]
+    ) -> Self:
+        """Windows that do not overlap: an axis is split into parts of the length of a stride, and a
+        window is the first cells of a part. The last part may be padded; no window has the padding.
+        """
+        n = len(sizes)
+        lead, extents = self.shape[: self.ndim - n], self.shape[self.ndim - n :]
+        spans = [c * s for c, s in zip(counts, strides, strict=True)]
+        stops = [smaller(i, e) for i, e in zip(extents, spans, strict=True)]
+        more = ((0, e - stop) for e, stop in zip(spans, stops, strict=True))
+        x = self.shrink_to((*lead, *stops)).pad([*((0, 0) for _ in lead), *more])
+        x = x.reshape((*lead, *interleaved(counts, strides)))
+        axes = range(len(lead), len(lead) + 2 * n)
+        x = x.shrink_to((*lead, *interleaved(counts, sizes)))
+        return x.permute([*range(len(lead)), *axes[::2], *axes[1::2]])
+
+    def diagonal(self, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Self:
+        """The cells (i, i + offset) of two axes, as a new last axis."""
+        a, b = self._axis(dim1), self._axis(dim2)
+        if a == b:
+            raise RuntimeError(f"a diagonal of axis {a} with itself")
+        x = self.movedim((a, b), (-2, -1))
+        *lead, rows, columns = x.shape
+        start = (0, smaller(offset, columns)) if offset >= 0 else (smaller(-offset, rows), 0)
+        size = smaller(rows - start[0], columns - start[1])
+        if size == 0:
+            return x.shrink_to((*lead, 0, min(columns, 1))).reshape((*lead, 0))
+        x = x.shrink([*((0, d) for d in lead), *((s, s + size) for s in start)])
+        # With rows longer by one cell, the diagonal is the first column.
+        flat = x.reshape((*lead, size * size))
+        wide = flat._padded([(0, size)], 0)
+        mark_view(wide.node)
+        rows = wide.reshape((*lead, size, size + 1))
+        return rows.shrink_to((*lead, size, 1)).reshape((*lead, size))
+
+
+def interleaved(*sequences: Sequence[int]) -> list[int]:
+    """The first members of sequences of one length, then their second ones, and so on."""
+    return [member for members in zip(*sequences, strict=True) for member in members]
+
 
 def _joined(first: Any, rest: Sequence[Any], dim: int) -> tuple[Sequence[Any], int]:
     """The tensors of a join and its axis, which may follow a sequence of tensors."""
     if isinstance(first, list | tuple) and len(rest) == 1 and not isinstance(rest[0], TensorBase):
-        return flattened(first, ()), index(rest[0])
+        return flattened(first, ()), operator.index(rest[0])
     return flattened(first, rest), dim
 
 
 def _stacked(tensors: Sequence[T], axis: int) -> T:
     """Tensors of one shape and dtype along a new axis."""
     stacked = tensors[0]._apply(tg.StackOp, tuple(t.node for t in tensors))  # pyright: ignore[reportPrivateUsage]
-    return stacked.permute([*range(1, axis + 1), 0, *range(axis + 1, stacked.ndim)])
+    return stacked.movedim(0, axis)
 
 
 def _of_one_dtype(name: str, tensors: Sequence[T]) -> tuple[T, ...]:

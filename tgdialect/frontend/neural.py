@@ -1,16 +1,20 @@
-"""Functions for neural networks: normalisation and losses."""
+"""Functions for neural networks: normalisation, attention, dropout and losses."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Literal, Self
 
 import numpy as np
 
-from tgdialect.frontend.base import ArgumentError, check_integers, check_tensors
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.base import ArgumentError, check_integers, check_tensors, rounded_once
 from tgdialect.frontend.indexing import Indexing
-from tgdialect.frontend.precision import rounded_once
-from tgdialect.frontend.symbolic import greatest
+from tgdialect.frontend.linear_algebra import LinearAlgebra
+from tgdialect.frontend.random import Random
+from tgdialect.frontend.symbolic import SymInt, greatest, larger
 from tgdialect.frontend.tracing import is_tracing
 
 Reduce = Literal["none", "mean", "sum"]
@@ -26,10 +30,7 @@ class Neural(Indexing):
 
     def sequential(self, ll: Sequence[Callable[[Self], Self]]) -> Self:
         """Apply one function after the other."""
-        result = self
-        for function in ll:
-            result = function(result)
-        return result
+        return reduce(lambda x, function: function(x), ll, self)
 
     @rounded_once
     def layernorm(self, axis: int | Sequence[int] = -1, eps: float = 1e-05) -> Self:
@@ -62,16 +63,16 @@ class Neural(Indexing):
 
     # -- losses ------------------------------------------------------------------------------------
 
+    def _check_target(self, name: str, target: Self, label_smoothing: float = 0.0) -> None:
+        check_tensors(target)
+        self._check_axes(name, 1)
+        if not 0 <= label_smoothing <= 1:
+            raise ValueError("label_smoothing must be in [0.0, 1.0]")
+
     def _reduced(self, reduction: str) -> Self:
-        match reduction:
-            case "mean":
-                return self.mean()
-            case "sum":
-                return self.sum()
-            case "none":
-                return self
-            case _:
-                raise ValueError(f"reduction is none, mean or sum, got {reduction!r}")
+        if reduction not in ("none", "mean", "sum"):
+            raise ValueError(f"reduction is none, mean or sum, got {reduction!r}")
+        return {"none": lambda: self, "mean": self.mean, "sum": self.sum}[reduction]()
 
     @rounded_once
     def binary_crossentropy(self, Y: Self, reduction: Reduce = "mean") -> Self:
@@ -81,10 +82,7 @@ class Neural(Indexing):
 
     @rounded_once
     def binary_crossentropy_logits(
-        self,
-        Y: Self,
-        reduction: Reduce = "mean",
-        pos_weight: Self | None = None,
+        self, Y: Self, reduction: Reduce = "mean", pos_weight: Self | None = None
     ) -> Self:
         """The binary cross-entropy of logits; `pos_weight` weights the positive class."""
         check_tensors(Y)
@@ -101,10 +99,7 @@ class Neural(Indexing):
         reduction: Reduce = "mean",
     ) -> Self:
         """The cross-entropy of logits, in the last axis, and class numbers."""
-        check_tensors(Y)
-        self._check_axes("sparse_categorical_crossentropy", 1)
-        if not 0 <= label_smoothing <= 1:
-            raise ValueError("label_smoothing must be in [0.0, 1.0]")
+        self._check_target("sparse_categorical_crossentropy", Y, label_smoothing)
         self._check_classes("sparse_categorical_crossentropy", -1, Y, ignore_index)
         classes = self.shape[-1]
         log_probs = self.log_softmax()
@@ -120,17 +115,11 @@ class Neural(Indexing):
 
     @rounded_once
     def cross_entropy(
-        self,
-        Y: Self,
-        reduction: Reduce = "mean",
-        label_smoothing: float = 0.0,
+        self, Y: Self, reduction: Reduce = "mean", label_smoothing: float = 0.0
     ) -> Self:
         """The cross-entropy of logits, in axis 1 (axis 0 if there is one only), and class numbers
         or class probabilities."""
-        check_tensors(Y)
-        self._check_axes("cross_entropy", 1)
-        if not 0 <= label_smoothing <= 1:
-            raise ValueError("label_smoothing must be in [0.0, 1.0]")
+        self._check_target("cross_entropy", Y, label_smoothing)
         axis = 1 if self.ndim > 1 else 0
         classes = self.shape[axis]
         if Y.shape != self.shape:
@@ -173,8 +162,7 @@ class Neural(Indexing):
     ) -> Self:
         """The negative log-likelihood of log-probabilities, in axis 1 (axis 0 if there is one
         only), and class numbers; classes may have weights."""
-        check_tensors(Y)
-        self._check_axes("nll_loss", 1)
+        self._check_target("nll_loss", Y)
         axis = 1 if self.ndim > 1 else 0
         self._check_classes("nll_loss", axis, Y, ignore_index)
         if weight is not None and weight.shape != (self.shape[axis],):
@@ -187,3 +175,58 @@ class Neural(Indexing):
         if reduction != "mean":
             return loss._reduced(reduction)
         return loss.sum() / weights.sum()
+
+
+class Attention(LinearAlgebra, Neural, Random):
+    """Attention, whose weights may be dropped at random."""
+
+    __slots__ = ()
+
+    def scaled_dot_product_attention(
+        self,
+        key: Self,
+        value: Self,
+        attn_mask: Self | None = None,
+        dropout_p: float = 0.0,
+        is_causal: bool = False,
+        enable_gqa: bool = False,
+    ) -> Self:
+        """softmax(self @ key.T / sqrt(d) + mask) @ value."""
+        check_tensors(key, value)
+        for tensor in (self, key, value):
+            tensor._check_axes("scaled_dot_product_attention", 3 if enable_gqa else 2)
+        if enable_gqa:
+            times = self.shape[-3] // key.shape[-3]
+            key, value = (t.repeat_interleave(times, dim=-3) for t in (key, value))
+        # Scores of narrow floats are f32, and weights are rounded once, as in PyTorch's fused form.
+        wide = dtypes.float32 if self.dtype.is_float and self.dtype.bits < 32 else self.dtype
+        scores = self.matmul(key.transpose(-2, -1), dtype=wide)
+        size = self.shape[-1]
+        if isinstance(size, SymInt):
+            scores = scores * self._number(larger(size, 1), wide).sqrt().reciprocal()
+        else:
+            scores = scores * (1 / math.sqrt(size or 1))
+        if is_causal:
+            if attn_mask is not None:
+                raise RuntimeError("attn_mask or is_causal, not both")
+            rows, columns = scores.shape[-2:]
+            attn_mask = self.arange(columns) <= self.arange(rows).reshape((rows, 1))
+        if attn_mask is not None:
+            if attn_mask.dtype.is_bool:
+                scores = attn_mask.where(scores, -math.inf)
+            else:
+                scores = scores + attn_mask
+        weights = scores.cast(wide).softmax(-1).dropout(dropout_p)
+        return weights.cast(self.dtype).matmul(value)
+
+    def dropout(self, p: float = 0.5, training: bool | None = None) -> Self:
+        """Zero with probability p and scaled up otherwise, in training: by default within
+        `Tensor.train`."""
+        if not 0 <= p <= 1:
+            raise ValueError(f"p={p} is out of range [0, 1]")
+        if p == 0 or not (self.training if training is None else training):
+            return self._apart_from(self)
+        if p == 1:
+            return self.zeros_like()
+        keep = self.rand(self.shape) >= p
+        return keep.where(self, 0) / (1 - p)

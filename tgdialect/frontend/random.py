@@ -29,18 +29,13 @@ from tgdialect.frontend.tracing import is_tracing
 from tgdialect.ops import tg
 
 _PI = (
-    -3.1414794921875,
-    -0.00011315941810607910156,
-    -1.9841872589410058936e-09,
-    -1.2154201256553420762e-10,
+    *(-3.1414794921875, -0.00011315941810607910156),
+    *(-1.9841872589410058936e-09, -1.2154201256553420762e-10),
 )
 """-pi as the sum of four floats (Cody-Waite reduction)."""
 _SIN = (
-    1.0,
-    -0.166666597127914428710938,
-    0.00833307858556509017944336,
-    -0.0001981069071916863322258,
-    2.6083159809786593541503e-06,
+    *(1.0, -0.166666597127914428710938, 0.00833307858556509017944336),
+    *(-0.0001981069071916863322258, 2.6083159809786593541503e-06),
 )
 """Coefficients of sin x / x as a polynomial in x^2, the constant one first, with tinygrad's
 bits."""
@@ -87,8 +82,7 @@ class Random(Sorting, State):
     def _words(cls, count: int, device: str | None) -> Self:
         """Random words of 32 bits."""
         seed, counter = cls._next_counter(count)
-        key = (seed << 32) | _DEVICE_KEY
-        first = counter.threefry(key)
+        first = counter.threefry((seed << 32) | _DEVICE_KEY)
         half = -(-count // 2)
         positions = cls.arange(half, device=device).cast(dtypes.uint64)
         pairs = (((positions + half) << 32) | positions).threefry(first)
@@ -105,7 +99,7 @@ class Random(Sorting, State):
         extents = extents_of(shape)
         if any(is_surely_less(to_dim(d), 0) for d in extents):
             raise ValueError(f"invalid input shape={extents}")
-        wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
+        wanted = dtypes.to_dtype(dtype, dtypes.default_float)
         if not wanted.is_float:
             raise ValueError(f"rand of {wanted.name}: only floats are random numbers in [0, 1)")
         count = math.prod(extents)
@@ -123,14 +117,13 @@ class Random(Sorting, State):
 
     def rand_like(self, dtype: DTypeLike = None, device: str | None = None) -> Self:
         """Uniform in [0, 1), of this shape and dtype, on this device."""
-        dtype = self.dtype if dtype is None else dtype
-        shape = self.shape
-        return self._like(lambda where: self.rand(shape, dtype=dtype, device=where), device)
+        wanted = dtypes.to_dtype(dtype, self.dtype)
+        return self._like(lambda at: self.rand(self.shape, dtype=wanted, device=at), device)
 
     def randn_like(self, dtype: DTypeLike = None, device: str | None = None) -> Self:
         """Normal with mean 0 and variance 1, of this shape and dtype, on this device: Box &
         Muller's transform."""
-        wanted = self.dtype if dtype is None else dtypes.to_dtype(dtype)
+        wanted = dtypes.to_dtype(dtype, self.dtype)
 
         def make(where: str | None) -> Self:
             cosine, radius = self._polar(self.shape, where)
@@ -212,7 +205,7 @@ class Random(Sorting, State):
         """Uniform in [low, high)."""
         if low >= high:
             raise ValueError(f"Tensor.uniform requires low < high, got low={low}, high={high}")
-        wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
+        wanted = dtypes.to_dtype(dtype, dtypes.default_float)
         if wanted == dtypes.float32:
             return cls.rand(*shape, dtype=wanted, device=device)._mulacc(high - low, low)
         unit = cls.rand(*shape, dtype=dtypes.float32, device=device)

@@ -1,12 +1,19 @@
-"""From a lazy graph to arrays: one module computes all requested nodes, and is compiled once."""
+"""From a lazy graph to arrays: one module computes all requested nodes, and is compiled once. Which
+values a call may overwrite: those that nobody but one tensor can see.
+
+A value is seen by other tensors that share its memory, by values that are computed from it later,
+by arrays of `numpy()`, by libraries that took it by DLPack, and by calls on other threads. Each of
+them holds a reference to the value's node or to its array, so references are counted at the call.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, UnitAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, TensorType, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
@@ -20,19 +27,21 @@ from tgdialect.frontend.graph import (
     size_node,
     sorted_nodes,
 )
-from tgdialect.frontend.ownership import loss_of
 from tgdialect.frontend.symbolic import Atom, Derived, Factor, SymInt, check_bound
 from tgdialect.frontend.tracing import is_parameter
 from tgdialect.frontend.views import shared_cells, view_of
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import is_process, is_tensor
+from tgdialect.ops.attributes import is_process
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import place_of, shape_of
+from tgdialect.ops.properties import shape_of
 from tgdialect.ops.source import parameters
 from tgdialect.runtime.compiler import compile
+from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.references import has_one_holder, owns_memory
+from tgdialect.runtime.released import ReleasedArray
 
 Key = tuple[Any, ...]
 
@@ -67,14 +76,15 @@ def _realize(roots: Iterable[Node]) -> None:
     if copies := _copies(order):
         for node in copies:
             source = computed(next(iter(node.operands)))
-            node.settle(DEVICES[_single(node) or DEVICES.DEFAULT].copied(source))
+            node.settle(DEVICES[cast(str, node.device) or DEVICES.DEFAULT].copied(source))
         _realize(wanted)
         return
     # The results of each device have a program, after those that may be anywhere.
-    devices = sorted({_single(node) or "" for node in wanted})
+    places = {node: cast(str, node.device or "") for node in wanted}
+    devices = sorted(set(places.values()))
     if len(devices) > (2 if devices[0] == "" else 1):
         for device in devices:
-            _realize([node for node in wanted if (_single(node) or "") == device])
+            _realize([node for node in wanted if places[node] == device])
         return
     _compute(order, wanted, device_of(order) or DEVICES.DEFAULT)
 
@@ -116,11 +126,8 @@ def compiled(module: ModuleOp, device: str | None) -> Executable:
 
 def is_sharded(nodes: Iterable[Node]) -> bool:
     """Whether a graph has a value on several devices, or on a process of MPI."""
-    return any(
-        isinstance(device, tuple) or is_process(device)
-        for node in nodes
-        if (device := node.device) is not None
-    )
+    named = (device for node in nodes if (device := node.device) is not None)
+    return any(isinstance(device, tuple) or is_process(device) for device in named)
 
 
 def _copies(order: Iterable[Node]) -> list[Node]:
@@ -130,12 +137,10 @@ def _copies(order: Iterable[Node]) -> list[Node]:
     copies: list[Node] = []
     for node in order:
         is_given = node.data is not None and node.size is None
-        if not (is_given or any(operand in placed for operand in node.operands)):
-            if node.device is not None:
-                placed.add(node)
-            continue
-        placed.add(node)
-        if node.data is None and isinstance(node.prototype, tg.CopyOp):
+        is_moved = is_given or any(operand in placed for operand in node.operands)
+        if is_moved or node.device is not None:
+            placed.add(node)
+        if is_moved and node.data is None and isinstance(node.prototype, tg.CopyOp):
             copies.append(node)
     return copies
 
@@ -303,13 +308,6 @@ def insert_nodes(
     return values
 
 
-def _single(node: Node) -> str | None:
-    """The device of a node of a graph that is not sharded."""
-    device = node.device
-    assert not isinstance(device, tuple)
-    return device
-
-
 def device_of(nodes: Iterable[Node]) -> str | None:
     """The device that a program of these nodes runs on; None for the default device, and for
     values on several devices.
@@ -328,8 +326,7 @@ def named_devices(nodes: Iterable[Node]) -> set[str]:
     nodes = list(nodes)
     if is_sharded(nodes):
         return set()
-    types = [node.type for node in nodes if is_tensor(node.type)]
-    return {str(name) for type in types if (name := place_of(type).device) is not None}
+    return {str(name) for node in nodes if (name := node.device) is not None}
 
 
 def computed(node: Node) -> Data:
@@ -344,3 +341,62 @@ def as_array(node: Node) -> Array:
     """The data of a node as an array of the host, computed if necessary."""
     data = computed(node)
     return data if isinstance(data, np.ndarray) else data.numpy()
+
+
+# -- values that are gone ------------------------------------------------------------------------
+
+_LOST = "lost"
+"""The attribute of the prototype of a value that is gone: what those who ask for it are told."""
+
+
+def overwritten(
+    executable: Executable, nodes: Sequence[Node], data: list[Any], first: int = 0
+) -> list[Node]:
+    """The nodes whose memory a call overwrites. `data` are the arguments of the call, with the
+    arrays of the nodes from the `first` on; those that somebody else sees are replaced by copies.
+
+    Of the callers none may refer to a node but by `nodes`, or to an array but by `data`.
+    """
+    found: list[Node] = []
+    written = [i - first for _, i in executable.overwritten if first <= i < first + len(nodes)]
+    # A gradient that needs the nodes may be asked for by a tensor that the call does not assign to,
+    # or by one that a node was computed from.
+    is_needed = any(n.is_tracked and (i not in written or n.operands) for i, n in enumerate(nodes))
+    for i in written:
+        if not is_needed and has_one_holder(nodes, i) and _is_free(data, first + i):
+            found.append(nodes[i])
+        else:
+            data[first + i] = executable.copied(data[first + i])
+    return found
+
+
+def _is_free(data: Sequence[Any], i: int) -> bool:
+    """Whether only its node, beside `data`, refers to the memory of an array."""
+    if not has_one_holder(data, i):
+        return False
+    if isinstance(data[i], np.ndarray):
+        return owns_memory(data[i])
+    return isinstance(data[i], DeviceArray) and data[i].owns_memory
+
+
+def lose(node: Node, reason: str) -> None:
+    """Take the value of a node away. `reason` is the error for those who ask for it."""
+    node.data, node.operands = None, ()
+    node.prototype = _lost(reason)
+
+
+@lru_cache
+def _lost(reason: str) -> tg.ParamOp:
+    """The prototype of values that are gone for a reason."""
+    prototype = tg.ParamOp(0, INDEX_TYPE)
+    prototype.attributes[_LOST] = StringAttr(reason)
+    return prototype
+
+
+def loss_of(node: Node) -> str | None:
+    """Why a node has no value any more; None if that is not so."""
+    data: object = node.data
+    if isinstance(data, ReleasedArray):
+        return data.reason
+    lost = None if node.prototype is None else node.prototype.attributes.get(_LOST)
+    return lost.data if isinstance(lost, StringAttr) else None

@@ -8,12 +8,17 @@ from typing import Self
 
 from tgdialect.analysis.parts import parts_of, scan_blocks_of
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import ArgumentError, Number, TensorBase, check_tensors, is_cpu
+from tgdialect.frontend.base import (
+    ArgumentError,
+    Number,
+    TensorBase,
+    check_tensors,
+    is_cpu,
+    rounded_once,
+)
 from tgdialect.frontend.creation import Creation
 from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.functions import Functions
-from tgdialect.frontend.powers import Powers
-from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.symbolic import SymInt, greatest, larger
 from tgdialect.ops import tg
 from tgdialect.ops.reduce import ALU, identity
@@ -21,7 +26,7 @@ from tgdialect.ops.reduce import ALU, identity
 AxisArgument = int | Sequence[int] | None
 
 
-class Reduction(Functions, Powers, Creation):
+class Reduction(Functions, Creation):
     """Sums, extrema and statistics. `axis` is one axis or several; None is all."""
 
     __slots__ = ()
@@ -41,8 +46,16 @@ class Reduction(Functions, Powers, Creation):
         self, axis: AxisArgument = None, keepdim: bool = False, dtype: DTypeLike = None
     ) -> Self:
         """The sum. Bools and integers of fewer than 32 bits are summed in 32 bits."""
-        wanted = _sum_dtype(self.dtype) if dtype is None else dtypes.to_dtype(dtype)
-        return self.cast(wanted)._reduce(tg.ReduceKind.ADD, axis, keepdim)
+        return self._widened(dtype)._reduce(tg.ReduceKind.ADD, axis, keepdim)
+
+    def _widened(self, dtype: DTypeLike) -> Self:
+        """Cast to a dtype, by default that of sums: integers have 32 bits at least, so that sums
+        rarely wrap."""
+        wide = self.dtype
+        if not wide.is_float:
+            is_signed = wide.low < 0 or wide.is_bool
+            wide = dtypes.promote(wide, dtypes.int32 if is_signed else dtypes.uint32)
+        return self.cast(dtypes.to_dtype(dtype, wide))
 
     def prod(
         self, axis: AxisArgument = None, keepdim: bool = False, dtype: DTypeLike = None
@@ -217,7 +230,7 @@ class Reduction(Functions, Powers, Creation):
             return result.reshape((1,) * self.ndim) if keepdim else result
         at = self._axis(axis)
         if not self.ndim:
-            return self._zeros_index()
+            return self._constant(0, dtypes.int32)
         self._check_nonempty("argmax", at)
         greatest = self.max(at, keepdim=True)
         is_there = self.eq(greatest)
@@ -232,15 +245,11 @@ class Reduction(Functions, Powers, Creation):
         """The position of the first minimum, or of the first NaN."""
         return self._inverse().argmax(axis, keepdim)
 
-    def _zeros_index(self) -> Self:
-        return self._constant(0, dtypes.int32)
-
     def _line(self, extent: int, axis: int, *, descending: bool = False) -> Self:
         """0, 1, ..., extent - 1 along an axis; or extent, ..., 1."""
         kind = dtypes.int32 if greatest(extent) < 1 << 31 else dtypes.int64
         ends = (extent, 0, -1) if descending else (0, extent, 1)
-        line = self.arange(*ends, dtype=kind)
-        return line.reshape((extent, *(1,) * (self.ndim - axis - 1)))
+        return self.arange(*ends, dtype=kind).reshape((extent, *(1,) * (self.ndim - axis - 1)))
 
     # -- running reductions ------------------------------------------------------------------------
 
@@ -259,24 +268,19 @@ class Reduction(Functions, Powers, Creation):
             parts = parts if parts and extent % parts == 0 else 0
         if parts:
             size = -(-extent // parts)
-            pairs = [(0, 0)] * (self.ndim - 1) + [(0, parts * size - extent)]
-            padded = last._padded(pairs, identity(kind, self.dtype))
+            padded = last._padded([(0, parts * size - extent)], identity(kind, self.dtype))
             blocks = padded.reshape((*last.shape[:-1], parts, size))._running_in_blocks(kind)
             return blocks.reshape(padded.shape).shrink_to(last.shape).transpose(at, -1)
-        missing = extent - last.shape[-1]
-        pairs = [(0, 0)] * (self.ndim - 1) + [(extent - 1, missing)]
-        windows = last._padded(pairs, identity(kind, self.dtype))._windows((extent,), (1,), (1,))
-        result = windows._reduce(kind, -1, keepdim=False).transpose(at, -1)
-        return result.shrink([(0, d) for d in self.shape])
+        wide = last._padded([(extent - 1, extent - last.shape[-1])], identity(kind, self.dtype))
+        windows = wide._windows((extent,), (1,), (1,))
+        return windows._reduce(kind, -1, keepdim=False).transpose(at, -1).shrink_to(self.shape)
 
     def _running_in_blocks(self, kind: tg.ReduceKind) -> Self:
         """The prefix reduction of rows that are given in blocks, (..., blocks, n): reduce each
         block, scan the results, and scan each block from there. Threads share the blocks."""
         totals = self._reduce(kind, -1, keepdim=False)._running(-1, kind)
-        rank, count = totals.ndim, totals.shape[-1]
-        shifted = totals._padded([(0, 0)] * (rank - 1) + [(1, 0)], identity(kind, self.dtype))
-        before = shifted.shrink([*((0, d) for d in totals.shape[:-1]), (0, count)])
-        before = before.contiguous().unsqueeze(-1)
+        shifted = totals._padded([(1, 0)], identity(kind, self.dtype))
+        before = shifted.shrink_to(totals.shape).contiguous().unsqueeze(-1)
         return self._running(-1, kind)._binary(ALU[kind], before)
 
     @rounded_once
@@ -286,8 +290,7 @@ class Reduction(Functions, Powers, Creation):
 
     def cumsum(self, axis: int = 0, dtype: DTypeLike = None) -> Self:
         """Inclusive prefix sums."""
-        wanted = _sum_dtype(self.dtype) if dtype is None else dtypes.to_dtype(dtype)
-        return self.cast(wanted)._running_in_f32(axis, tg.ReduceKind.ADD)
+        return self._widened(dtype)._running_in_f32(axis, tg.ReduceKind.ADD)
 
     def diff(
         self, n: int = 1, dim: int = -1, prepend: Self | None = None, append: Self | None = None
@@ -313,14 +316,13 @@ class Reduction(Functions, Powers, Creation):
 
     def cumprod(self, axis: int, dtype: DTypeLike = None) -> Self:
         """Inclusive prefix products."""
-        wanted = _sum_dtype(self.dtype) if dtype is None else dtypes.to_dtype(dtype)
-        return self.cast(wanted)._running_in_f32(axis, tg.ReduceKind.MUL)
+        return self._widened(dtype)._running_in_f32(axis, tg.ReduceKind.MUL)
 
     def cummax(self, axis: int = 0) -> tuple[Self, Self]:
         """Inclusive prefix maxima and their positions, the last ones of equals."""
         at = self._axis(axis)
         if not self.ndim:
-            return self._apart_from(self), self._zeros_index()
+            return self._apart_from(self), self._constant(0, dtypes.int32)
         values = self._running(at, tg.ReduceKind.MAX)
         is_there = self.eq(values)
         if self.dtype.is_float:
@@ -350,10 +352,3 @@ class Reduction(Functions, Powers, Creation):
         # Mask before the exponential, which may overflow for later cells.
         total = causal.where(wide - shift, -math.inf).exp().sum(-1)
         return (total.log() + shift.squeeze(-1)).transpose(at, -1)
-
-
-def _sum_dtype(dtype: dtypes.DType) -> dtypes.DType:
-    """The dtype of sums: integers are widened to 32 bits, so that sums rarely wrap."""
-    if dtype.is_float:
-        return dtype
-    return dtypes.promote(dtype, dtypes.int32 if dtype.low < 0 or dtype.is_bool else dtypes.uint32)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
+from functools import reduce
 from typing import Self, TypeVar, cast
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.reduction import Reduction
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, larger, to_dim
-from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DType
 
 _MODES = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
@@ -66,13 +67,9 @@ class Resizing(Reduction):
         fewer = [i for i in range(last) if self.dtype.is_float and is_fewer[i]]
         order = [*fewer, last, *(i for i in reversed(range(last)) if i not in fewer)]
         for i in order:
-            wanted, scale = sizes[i], scales[i]
-            step: float | Self
-            if scale is None or recompute_scale_factor:
-                step = self._ratio(extents[i], wanted)
-            else:
-                step = 1 / scale
-            x = x._resized(first + i, wanted, _MODES.get(mode, mode), align_corners, step)
+            scale = None if recompute_scale_factor else scales[i]
+            step = self._ratio(extents[i], sizes[i]) if scale is None else 1 / scale
+            x = x._resized(first + i, sizes[i], _MODES.get(mode, mode), align_corners, step)
             # Cells are computed once, but may be picked where they are needed.
             x = x if i == order[-1] or mode.startswith("nearest") else x.contiguous()
         return x._apart_from(self)
@@ -134,8 +131,7 @@ class Resizing(Reduction):
         """The cells at positions along an axis; beyond the ends, those at the ends."""
         # Clamped after they are stored, so that it is known that they are inside.
         place = position.cast(dtypes.int32).contiguous().clamp(0, self.shape[axis] - 1)
-        moved = self.transpose(0, axis)
-        return moved._apply(tg.IndexOp, moved.node, (place.node,)).transpose(0, axis)
+        return self.transpose(0, axis)._indexed(place).transpose(0, axis)
 
     def _blended(self, axis: int, first: Self, weights: Sequence[Self]) -> Self:
         """Sums of neighbours along an axis, from positions on, with these weights."""
@@ -148,13 +144,12 @@ class Resizing(Reduction):
         elif not self.dtype.is_float:
             wide = dtypes.float64
         shape = tuple(-1 if i == axis else 1 for i in range(self.ndim))
-        total: Self | None = None
-        for k, weight in enumerate(weights):
-            cells = self._cells(axis, first + k).cast(wide)
-            part = cells * weight.cast(wide).contiguous().reshape(shape)
-            total = part if total is None else total + part
-        assert total is not None
-        return total._rounded(self.dtype)
+        cells = (self._cells(axis, first + k).cast(wide) for k in range(len(weights)))
+        parts = (
+            cell * weight.cast(wide).contiguous().reshape(shape)
+            for cell, weight in zip(cells, weights, strict=True)
+        )
+        return reduce(operator.add, parts)._rounded(self.dtype)
 
     def _averaged(self, axis: int, size: int) -> Self:
         """The means of windows that cover an axis: cell i has the old cells that overlap its
@@ -167,7 +162,7 @@ class Resizing(Reduction):
         is_inside = place < stop.unsqueeze(-1)
         shape = (size, longest, *(1,) * (self.ndim - 1))
         moved = self.transpose(0, axis)
-        picked = moved._apply(tg.IndexOp, moved.node, (place.flatten().clamp(0, extent - 1).node,))
+        picked = moved._indexed(place.flatten().clamp(0, extent - 1))
         cells = picked.reshape((*shape[:2], *moved.shape[1:]))._accurate()
         total = is_inside.contiguous().reshape(shape).where(cells, 0).sum(1)
         counts = (stop - start).cast(total.dtype).contiguous().reshape((-1, *shape[2:]))

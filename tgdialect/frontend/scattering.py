@@ -22,12 +22,11 @@ class Scattering(Indexing):
 
     __slots__ = ()
 
-    def _scatter_parts(self, dim: int, index: Self, src: Self | Number) -> tuple[Self, Self, Self]:
+    def _scatter_parts(self, dim: int, index: Self, values: Self) -> tuple[Self, Self, Self]:
         """Three tensors for a scatter, in which `dim` is moved to the end: a mask that is true
         where an entry of the index hits a cell, with a new last axis for entries; the values, with
         the same axis; and self."""
         axis = self._axis(dim)
-        values = self._as_src(index, src)
         if index.ndim != self.ndim or values.ndim != self.ndim:
             raise RuntimeError(
                 f"scatter to {self.shape} by {index.shape} of {values.shape}: as many axes"
@@ -40,14 +39,13 @@ class Scattering(Indexing):
                     f"index is longer"
                 )
         values = values.shrink_to(*index.shape)
-        pairs = [
-            (0, 0 if a == axis else d - i)
-            for a, (i, d) in enumerate(zip(index.shape, self.shape, strict=True))
-        ]
-        inside = self.full(index.shape, True, dtypes.bool_)._padded(pairs, False)
-        moved = index._padded(pairs, 0).transpose(axis, -1).unsqueeze(-2)
-        entries = values._padded(pairs, 0).transpose(axis, -1).unsqueeze(-2)
-        inside = inside.transpose(axis, -1).unsqueeze(-2)
+        # The cells of other axes that the index does not reach are outside.
+        shape = (*self.shape[:axis], index.shape[axis], *self.shape[axis + 1 :])
+        every = self.full(index.shape, True, dtypes.bool_)
+        inside, moved, entries = (
+            t._placed([0] * self.ndim, shape, 0).transpose(axis, -1).unsqueeze(-2)
+            for t in (every, index, values)
+        )
         extent = self.shape[axis]
         line = self.arange(extent).reshape((extent, 1))
         is_narrow = is_surely_less(extent, 1 << 31)
@@ -69,16 +67,15 @@ class Scattering(Indexing):
         self._check_scatter(dim, index, src)
         if reduce not in ("add", "multiply", None):
             raise ValueError(f"reduce is add, multiply or None, got {reduce!r}")
+        values = src if isinstance(src, TensorBase) else self.full(index.shape, src, self.dtype)
         if not self.ndim:
-            values = self._as_src(index, src).reshape((1,))
-            flat = self.reshape((1,)).scatter(dim, index.reshape((1,)), values, reduce)
-            return flat.reshape(())
+            line, places, entries = (t.reshape((1,)) for t in (self, index, values))
+            return line.scatter(dim, places, entries, reduce).reshape(())
         if reduce is not None:
-            kind = "sum" if reduce == "add" else "prod"
-            return self.scatter_reduce(dim, index, self._as_src(index, src), kind)
+            return self.scatter_reduce(dim, index, values, "sum" if reduce == "add" else "prod")
         if index.numel() == 0:
             return self._apart_from(self)
-        hits, entries, moved = self._scatter_parts(dim, index, src)
+        hits, entries, moved = self._scatter_parts(dim, index, values)
         k = hits.shape[-1]
         last = hits.where(self.arange(1, k + 1), 0).max(-1, keepdim=True)
         chosen = hits & last.eq(self.arange(1, k + 1))
@@ -92,9 +89,6 @@ class Scattering(Indexing):
         check_integers("an index", index)
         if isinstance(src, TensorBase) and src.dtype != self.dtype:
             raise DTypeError(f"scatter of {src.dtype.name} to {self.dtype.name}: cast it")
-
-    def _as_src(self, index: Self, src: Self | Number) -> Self:
-        return src if isinstance(src, TensorBase) else self.full(index.shape, src, self.dtype)
 
     def scatter_reduce(
         self,

@@ -114,12 +114,9 @@ class Spectral(LinearAlgebra, Indexing):
         if not onesided:
             # Those of negative frequencies are conjugates.
             mirrored = pairs[..., 1 : (n_fft + 1) // 2, :].flip(-2)
-            pairs = pairs.cat(mirrored * self._signs(x), dim=-2)
+            signs = self._of_array(np.array([1, -1], dtypes.numpy_of(x.dtype)))
+            pairs = pairs.cat(mirrored * signs, dim=-2)
         return pairs.transpose(-3, -2)
-
-    def _signs(self, like: Self) -> Self:
-        """The factors (1, -1) of a pair, which make it its conjugate."""
-        return self._of_array(np.array([1, -1], dtypes.numpy_of(like.dtype)))
 
     def _float_signal(self, name: str) -> Self:
         """This signal in a float dtype in which products are accurate."""

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import Any, Self, cast
 from weakref import ref
 
-from tgdialect.frontend.arrays import array_of
-from tgdialect.frontend.base import DTypeError, Number, TensorBase, check_tensors
+from tgdialect.frontend.base import DTypeError, Number, TensorBase, array_of, check_tensors
 from tgdialect.frontend.elementwise import Elementwise
 from tgdialect.frontend.graph import Node, apply, same
 from tgdialect.frontend.movement import Movement
-from tgdialect.frontend.ownership import lose
+from tgdialect.frontend.realization import lose
 from tgdialect.frontend.tracing import note_change
 from tgdialect.frontend.views import NO_VIEW, View, owner, shown, view_of, written
 from tgdialect.ops import tg
+from tgdialect.runtime.devices.device import DEVICES
 
 
 class State(Elementwise, Movement):
@@ -30,11 +30,7 @@ class State(Elementwise, Movement):
         new = x if isinstance(x, TensorBase) else self._of_array(array_of(x, self.dtype), where)
         if new.dtype != self.dtype:
             raise DTypeError(f"assign dtype mismatch: {new.dtype.name} to {self.dtype.name}")
-        new = new._broadcast_to(self.shape).detach()
-        if isinstance(device, tuple):
-            new = new._on_devices(device, self.node.axis)
-        elif device is not None:
-            new = new.to(device)
+        new = new._broadcast_to(self.shape).detach()._at(device, self.node.axis)
         self.adopt(new.node.copy(False))
         return self
 
@@ -73,6 +69,46 @@ class State(Elementwise, Movement):
         new = (self if device is None else self.to(device)).contiguous()
         new.grad = None if self.grad is None else self.grad.clone(device)
         return new
+
+    # -- several devices ---------------------------------------------------------------------------
+
+    @property
+    def axis(self) -> int | None:
+        """The axis that is split among the devices; None if each has the whole."""
+        return self.node.axis
+
+    def shard(self, devices: Sequence[str], axis: int | None = None) -> Self:
+        """This value in equal parts along an axis, one on each device; by default a copy on each.
+
+        Raises ValueError if the axis does not split into so many parts, DeviceError for devices
+        that do not exist.
+        """
+        resolved = axis + self.ndim if axis is not None and axis < 0 else axis
+        return self._on_devices(tuple(devices), resolved)
+
+    def shard_(self, devices: Sequence[str], axis: int | None = None) -> Self:
+        """Split this tensor, and its `grad`, as `shard`. Afterwards a tensor that requires a
+        gradient has no history."""
+        if self.grad is not None:
+            self.grad.shard_(devices, axis)
+        return self._moved(self.shard(devices, axis))
+
+    def shard_like(self, y: State) -> Self:
+        """This value on the devices of another tensor, in the same parts."""
+        device = y.node.device
+        return self.shard(device, y.axis) if isinstance(device, tuple) else self.to(y.device)
+
+    def copy(self, device: str | Sequence[str]) -> Self:
+        """COPY: this value on a device, or in equal parts along axis 0 on several."""
+        names = DEVICES[device].name if isinstance(device, str) else DEVICES.names(device)
+        if isinstance(names, str):
+            return self.to(names)
+        return self if (self.node.device, self.axis) == (names, 0) else self._on_devices(names, 0)
+
+    def replicated(self, axis: int = 0) -> Self:
+        """REPLICATED: without the split axis, which has one entry for each device: the entries are
+        copies of one value. Raises ValueError if that is another axis."""
+        return self._apply(tg.ReplicatedOp, self.node, axis)
 
     # -- nodes -------------------------------------------------------------------------------------
 

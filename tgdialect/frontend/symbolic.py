@@ -117,12 +117,8 @@ class Derived:
     @cached_property
     def nesting(self) -> int:
         """The number of factors of this kind within one another."""
-        return 1 + max(_nesting(self.a), _nesting(self.b))
-
-    def computed(self, of: Callable[[Dim], int]) -> int:
-        """The value, from those of the operands."""
-        a, b = of(self.a), of(self.b)
-        return max(a, b) if self.rule == "max" else a // b
+        inner = (f.nesting for f in factors_of((self.a, self.b)) if isinstance(f, Derived))
+        return 1 + max(inner, default=0)
 
     @cached_property
     def interval(self) -> Interval:
@@ -132,12 +128,6 @@ class Derived:
             return Interval(max(a, b), max(c, d))
         ends = [x // y for x in (a, c) for y in (b, d)]
         return Interval(min(ends), max(ends))
-
-
-def _nesting(dim: Dim) -> int:
-    if isinstance(dim, int):
-        return 0
-    return max((f.nesting for f in dim.factors if isinstance(f, Derived)), default=0)
 
 
 Factor = Atom | Derived
@@ -157,9 +147,7 @@ def _operator(
     return compute
 
 
-def _operator_on_tensors(
-    operation: Callable[[Any, Any], Any],
-) -> Callable[[SymInt, Any], Any]:
+def _operator_on_tensors(operation: Callable[[Any, Any], Any]) -> Callable[[SymInt, Any], Any]:
     """An operator whose result is a scalar tensor."""
     return lambda self, other: self.in_floats(operation, other)
 
@@ -215,9 +203,8 @@ class SymInt:
     @cached_property
     def atoms(self) -> tuple[Atom, ...]:
         """The variables that occur, also within quotients and maxima, in order of their names."""
-        found: set[Atom] = set()
-        for factor in self.factors:
-            found.update((factor,) if isinstance(factor, Atom) else atoms_of((factor.a, factor.b)))
+        derived = (atoms_of((f.a, f.b)) for f in self.factors if isinstance(f, Derived))
+        found = {f for f in self.factors if isinstance(f, Atom)}.union(*derived)
         return tuple(sorted(found, key=lambda atom: (atom.variable.name, atom.parameter or 0)))
 
     @property
@@ -238,7 +225,8 @@ class SymInt:
 
     def _value_of(self, factor: Factor) -> int:
         if isinstance(factor, Derived):
-            return factor.computed(value_of)
+            a, b = value_of(factor.a), value_of(factor.b)
+            return max(a, b) if factor.rule == "max" else a // b
         if factor.value is None:
             check_bound(factor)
             raise RuntimeError(f"{self!r} is not known while its function is traced")
@@ -289,15 +277,13 @@ class SymInt:
     ) -> T:
         """The sum of products in any arithmetic, in an order that values of variables do not
         change: programs for several of them are equal."""
-        total: T | None = None
+        terms: list[T] = []
         for product, coefficient in monomials(self.polynomial):
             factors = [factor(f) for f in sorted(product, key=str)]
             if coefficient != 1 or not factors:
                 factors.append(constant(coefficient))
-            term = reduce(times, factors)
-            total = term if total is None else plus(total, term)
-        assert total is not None
-        return total
+            terms.append(reduce(times, factors))
+        return reduce(plus, terms)
 
     def substituted(self, values: Mapping[Atom, Atom]) -> SymInt:
         """This size with some variables replaced by others."""
@@ -538,11 +524,7 @@ def factors_of(dims: Iterable[Dim]) -> Iterable[Factor]:
 
 def larger(a: int, b: int) -> int:
     """The greater of two sizes."""
-    return cast(int, _larger(a, b))
-
-
-def _larger(a: Dim, b: Dim) -> Dim:
-    difference = a - b
+    difference = cast(Dim, a - b)
     if least(difference) >= 0:
         return a
     if greatest(difference) <= 0:
@@ -553,7 +535,8 @@ def _larger(a: Dim, b: Dim) -> Dim:
         b, difference = a, -difference
     polynomial = difference.polynomial
     common = gcd(polynomial.divisor, polynomial.constant)
-    return b + common * _derived(Derived("max", SymInt(polynomial.divided(common)), 0))
+    maximum = _derived(Derived("max", SymInt(polynomial.divided(common)), 0))
+    return b + cast(int, common * maximum)
 
 
 def _order(size: SymInt) -> tuple[bool, str]:

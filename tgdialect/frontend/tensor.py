@@ -4,63 +4,108 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self, SupportsIndex, cast
 
 import numpy as np
+from xdsl.ir import Block, Operation, SSAValue
 
+from tgdialect.diagnostics import SHAPES, kept_facts
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.arrays import array_of
-from tgdialect.frontend.attention import Attention
 from tgdialect.frontend.base import (
     PARAMETERS,
     ArgumentError,
     Devices,
     DTypeError,
     Number,
+    TensorBase,
+    array_of,
     check_tensors,
-    flattened,
+    extents_of,
 )
-from tgdialect.frontend.casts import Casts
 from tgdialect.frontend.convolutions import Convolutions
-from tgdialect.frontend.decompositions import Decompositions
 from tgdialect.frontend.dtypes import DTypeLike
-from tgdialect.frontend.gradient import gradient_nodes
-from tgdialect.frontend.graph import Shape, sorted_nodes
+from tgdialect.frontend.graph import (
+    Node,
+    Shape,
+    argument_errors,
+    extents_of_value,
+    made,
+    prototype_of,
+    size_node,
+    sorted_nodes,
+)
 from tgdialect.frontend.in_place import InPlace
-from tgdialect.frontend.neural import Neural
-from tgdialect.frontend.ownership import loss_of
-from tgdialect.frontend.realization import as_array, computed, realize
+from tgdialect.frontend.linear_algebra import Decompositions
+from tgdialect.frontend.neural import Attention, Neural
+from tgdialect.frontend.realization import (
+    as_array,
+    compound_sizes,
+    computed,
+    insert_nodes,
+    insert_parameters,
+    loss_of,
+    realize,
+)
 from tgdialect.frontend.resizing import Resizing
-from tgdialect.frontend.setitem import SetItem
-from tgdialect.frontend.sharding import Sharding
-from tgdialect.frontend.special import Special
+from tgdialect.frontend.sorting import Statistics
 from tgdialect.frontend.spectral import Spectral
-from tgdialect.frontend.statistics import Statistics
-from tgdialect.frontend.symbolic import SymInt, Variable, to_dim, value_of
+from tgdialect.frontend.symbolic import Factor, SymInt, Variable, value_of
 from tgdialect.frontend.tracing import is_tracing, note_gradient
+from tgdialect.ops import walk
 from tgdialect.ops.attributes import Device as DeviceNames
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.dlpack import host_capsule
+from tgdialect.transforms.gradient import gradients
+from tgdialect.transforms.gradient.builder import Builder
 
 _REPR_LIMIT = 1000
 """`repr` abbreviates tensors of more elements."""
 
 
+class Casts(TensorBase):
+    """Conversions, by the names that dtypes have in C. The class has no other methods, since inside
+    of it these names hide Python's types."""
+
+    __slots__ = ()
+
+    def bool(self) -> Self:
+        """Convert to bool: whether it is not 0."""
+        return self.cast(dtypes.bool_)
+
+    def short(self) -> Self:
+        """Convert to i16."""
+        return self.cast(dtypes.int16)
+
+    def int(self) -> Self:
+        """Convert to i32."""
+        return self.cast(dtypes.int32)
+
+    def long(self) -> Self:
+        """Convert to i64."""
+        return self.cast(dtypes.int64)
+
+    def half(self) -> Self:
+        """Convert to f16."""
+        return self.cast(dtypes.float16)
+
+    def bfloat16(self) -> Self:
+        """Convert to bf16."""
+        return self.cast(dtypes.bfloat16)
+
+    def float(self) -> Self:
+        """Convert to f32."""
+        return self.cast(dtypes.float32)
+
+    def double(self) -> Self:
+        """Convert to f64."""
+        return self.cast(dtypes.float64)
+
+
 class Tensor(
-    Casts,
-    Special,
-    Convolutions,
-    Statistics,
-    Decompositions,
-    Resizing,
-    Spectral,
-    Attention,
-    InPlace,
-    SetItem,
-    Sharding,
+    Casts, Convolutions, Statistics, Decompositions, Resizing, Spectral, Attention, InPlace
 ):
     """A tensor that is computed when its elements are needed.
 
@@ -114,8 +159,8 @@ class Tensor(
         They are not copied, unless to another device: the memory has to be valid as long as the
         tensor is used. Raises ValueError for the address 0.
         """
-        wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
-        extents = tuple(to_dim(d) for d in flattened(shape, ()))
+        wanted = dtypes.to_dtype(dtype, dtypes.default_float)
+        extents = extents_of((shape,))
         if not ptr:
             raise ValueError("a tensor of the memory at address 0")
         memory = (ctypes.c_uint8 * (math.prod(extents) * wanted.itemsize)).from_address(ptr)
@@ -181,12 +226,7 @@ class Tensor(
         grad: Tensor | None,
     ) -> Self:
         """A tensor from what `__reduce_ex__` gives."""
-        device, axis = place
-        new = cls._of_data(DEVICES[DEVICES.DEFAULT].array(array), extents=extents)
-        if isinstance(device, tuple):
-            new = new._on_devices(device, axis)
-        elif device is not None:
-            new = new.to(device)
+        new = cls._of_data(DEVICES[DEVICES.DEFAULT].array(array), extents=extents)._at(*place)
         # A tensor of its own: `copy.copy` gives that of the other tensor.
         new.grad = None if grad is None else cls(grad)
         return new.requires_grad_(requires_grad)
@@ -328,3 +368,61 @@ def accumulate(target: Tensor, gradient: Tensor) -> None:
         target.grad = total
     else:
         target.grad.replace(total)
+
+
+@kept_facts(SHAPES)
+def gradient_nodes(root: Node, seed: Node, targets: Sequence[Node]) -> list[Node | None]:
+    """The gradients of a value with respect to others; None for one that it does not depend on.
+
+    Args:
+        root: the value.
+        seed: the gradient of a scalar with respect to it, of its shape.
+        targets: the values to differentiate with respect to.
+
+    Raises ArgumentError for an op that has no gradient.
+    """
+    # Find the nodes between the targets and the root.
+    order = sorted_nodes([root], through_data=True)
+    varying = set(targets)
+    made_of_targets: set[Node] = set()
+    for node in order:
+        if any(operand in varying for operand in node.operands):
+            varying.add(node)
+            made_of_targets.add(node)
+    if root not in varying:
+        return [None] * len(targets)
+    # Nodes that do not depend on the targets become arguments of the block, except for sizes.
+    outside = dict.fromkeys(
+        o for node in order if node in varying for o in node.operands if o not in varying
+    )
+    sizes = [node for node in outside if node.size is not None]
+    given = [t for t in dict.fromkeys(targets) if t not in made_of_targets]
+    sources = dict.fromkeys([*given, *(n for n in outside if n.size is None), seed])
+    sizes += [size_node(e) for n in sources for e in n.extents or () if isinstance(e, SymInt)]
+    size_order = sorted_nodes(sizes)
+    leaves = [node for node in size_order if node.size is not None and node.size.atom is not None]
+    builder = Builder(Block())
+    values, _ = insert_parameters(builder, [*leaves, *sources], compound_sizes(sources))
+    insert_nodes(builder, size_order, values)
+    factors = {v: n.size.factor for n, v in values.items() if n.size is not None and n.size.factor}
+    seed_value = values[seed]
+    insert_nodes(builder, [node for node in order if node in made_of_targets], values)
+    nodes = {value: node for node, value in values.items()}
+    wrt = [values[node] for node in targets]
+    with argument_errors():
+        found = gradients(builder, {values[root]: seed_value}, wrt)
+    return [None if value is None else _node_of(value, nodes, factors) for value in found]
+
+
+def _node_of(
+    value: SSAValue, nodes: dict[SSAValue, Node], factors: Mapping[SSAValue, Factor]
+) -> Node:
+    """The node of a value. Makes nodes of the ops that it depends on."""
+
+    def node(value: SSAValue) -> Node:
+        op = value.owner
+        assert isinstance(op, Operation)
+        operands = tuple(nodes[o] for o in op.operands)
+        return made(prototype_of(op), operands, extents_of_value(value, factors))
+
+    return walk.computed(value, nodes, walk.operands_of, node)

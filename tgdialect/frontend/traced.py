@@ -21,20 +21,30 @@ from xdsl.ir import Attribute, Block
 from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.frontend.base import TensorBase
 from tgdialect.frontend.graph import INDEX_TYPE, Node, Shape, apply, made, serials, size_node
-from tgdialect.frontend.ownership import lose, overwritten
 from tgdialect.frontend.realization import (
     body_of,
     compiled,
     compound_sizes,
     device_of,
     function_of,
+    lose,
     module_of,
     named_devices,
+    overwritten,
     realize,
 )
-from tgdialect.frontend.structures import Inputs, Slot, mapped, structure_of
 from tgdialect.frontend.symbolic import Atom, SymInt, substituted
-from tgdialect.frontend.tracing import Graph, is_tracing, parameter, size_parameter, tracing
+from tgdialect.frontend.tracing import (
+    Graph,
+    Inputs,
+    Same,
+    Slot,
+    is_tracing,
+    mapped,
+    parameter,
+    size_parameter,
+    tracing,
+)
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import ANY_RESULT
 from tgdialect.ops.base import TgOp
@@ -43,6 +53,8 @@ from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.launcher import Holders
 
 E = TypeVar("E")
+Compiler = Callable[[ModuleOp, str | None], E]
+"""What makes an executable of a module and the name of a device."""
 
 _NO_TENSORS: Mapping[int, TensorBase] = {}
 _HOLDERS = Holders("node", "data", "owner", "serial", serials, ("type", "is_tracked"))
@@ -137,25 +149,29 @@ class Traced(Generic[E]):
     ) -> list[Node]:
         """Execute the function on nodes with data. Results have data, some in the memory of the
         nodes."""
-        arrays, lost = self._arrays(nodes, sizes)
+        data: list[Any] = [node.data for node in nodes]
+        data += (
+            np.array(size.substituted(sizes).value)
+            for size in (*self.argument_sizes, *self.result_sizes)
+        )
+        assert self.executable is not None
+        lost = overwritten(self.executable, nodes, data) if self.executable.overwritten else ()
+        found: Array | tuple[Array, ...] = self.executable.resident(*data)
+        arrays = found if isinstance(found, tuple) else (found,)
+        reason = f"{name} has overwritten this value in memory: .clone() before the call keeps it"
         for node in lost:
-            lose(
-                node,
-                f"{name} has overwritten this value in memory: .clone() before the call keeps it",
-            )
+            lose(node, reason)
         results = [
             Node(None, (), t, a, False, substituted(e, sizes))
             for (t, e), a in zip(self.kinds, arrays, strict=True)
         ]
-        for node in nodes:
-            if node.is_tracked:
-                # Gradients go through the FUNCTION, so results keep how they were made. The new
-                # values of assigned tensors have no history.
-                last = self.first_change
-                results[:last] = self.applied(nodes, sizes, last)
-                for result, array in zip(results, arrays[:last], strict=False):
-                    result.settle(array)
-                break
+        if any(node.is_tracked for node in nodes):
+            # Gradients go through the FUNCTION, so results keep how they were made. The new values
+            # of assigned tensors have no history.
+            last = self.first_change
+            results[:last] = self.applied(nodes, sizes, last)
+            for result, array in zip(results, arrays[:last], strict=False):
+                result.settle(array)
         return results
 
     def applied(
@@ -180,18 +196,6 @@ class Traced(Generic[E]):
         for number, released in self.executable.release(reason).items():
             nodes[number].data = cast(Array, released)
 
-    def _arrays(
-        self: Traced[Executable], nodes: Sequence[Node], sizes: Mapping[Atom, Atom]
-    ) -> tuple[Sequence[Array], Sequence[Node]]:
-        """The results of the executable, and the nodes whose memory has some of them."""
-        data: list[Any] = [node.data for node in nodes]
-        for size in (*self.argument_sizes, *self.result_sizes):
-            data.append(np.array(size.substituted(sizes).value))
-        assert self.executable is not None
-        lost = overwritten(self.executable, nodes, data) if self.executable.overwritten else ()
-        found: Array | tuple[Array, ...] = self.executable.resident(*data)
-        return found if isinstance(found, tuple) else (found,), lost
-
 
 def name_of(function: Callable[..., Any]) -> str:
     """A function's name in errors."""
@@ -202,10 +206,8 @@ def trace(
     function: Callable[..., Any],
     args: Any,
     kwargs: Any,
-    inputs: Sequence[TensorBase],
-    atoms: Sequence[Atom],
-    compiled: Callable[[ModuleOp, str | None], E],
-    kind: type[TensorBase],
+    inputs: Inputs[Any],
+    compiled: Compiler[E],
     *,
     arguments_captured: Mapping[int, TensorBase] = _NO_TENSORS,
     donate: Set[str] = frozenset(),
@@ -213,26 +215,24 @@ def trace(
     entry: str = "main",
     is_program: bool = False,
 ) -> Traced[E]:
-    """Trace a function on tensors of a class.
+    """Trace a function on the tensors among its arguments.
 
     The arguments in `arguments_captured`, by their numbers, are passed as they are, since the
     function captures them, too. If it returns a tensor that existed before the call, the call
     returns that tensor itself; a program (`is_program`) returns a new array instead.
     """
     # Parameters for sizes and tensors, and tensors that have them as values.
-    size_params = [size_parameter(atom.variable) for atom in atoms]
-    sizes = dict(zip(atoms, (atom for atom, _ in size_params), strict=True))
-    params = [parameter(t.node, sizes) for t in inputs]
+    size_params = [size_parameter(atom.variable) for atom in inputs.atoms]
+    sizes = dict(zip(inputs.atoms, (atom for atom, _ in size_params), strict=True))
+    params = [parameter(t.node, sizes) for t in inputs.tensors]
     stand_ins = {
-        id(t): t if slot in arguments_captured else kind.of_node(params[slot])
-        for slot, t in enumerate(inputs)
+        id(t): t if slot in arguments_captured else inputs.kind.of_node(params[slot])
+        for slot, t in enumerate(inputs.tensors)
     }
     slots = {
-        id(stand_in): slot
-        for slot, stand_in in enumerate(stand_ins.values())
-        if slot not in arguments_captured
+        id(s): slot for slot, s in enumerate(stand_ins.values()) if slot not in arguments_captured
     }
-    donated = _donated(function, donate, args, kwargs, {id(t): i for i, t in enumerate(inputs)})
+    donated = _donated(function, donate, args, kwargs, inputs)
     for slot in arguments_captured.keys() & donated.keys():
         name = name_of(function)
         raise ValueError(f"{name} captures the tensor that is donated as {donated[slot]}")
@@ -248,17 +248,20 @@ def trace(
         new_args, new_kwargs = mapped((args, kwargs), stand_in)
         result = function(*new_args, **new_kwargs)
 
-        def same(tensor: TensorBase) -> TensorBase | int | None:
-            """The number of the argument, or the captured tensor, that a result is identical
-            to; None if it is new."""
-            is_new = is_program or capture.former(tensor).serial >= capture.start
-            if is_new or slots.get(id(tensor)) in donated:
-                return None
-            return slots.get(id(tensor), tensor)
+        def place(value: Any) -> Any:
+            """The place of a result: that of the tensor itself if it existed before the call."""
+            if not isinstance(value, TensorBase):
+                return value
+            number = slots.get(id(value))
+            is_new = is_program or capture.former(value).serial >= capture.start
+            if not is_new and number not in donated:
+                return Same(value if number is None else number)
+            outputs.append(value.node)
+            return Slot(len(outputs) - 1)
 
         # Results, and the new values of tensors.
         outputs: list[Node] = []
-        structure = structure_of(result, outputs, same)
+        structure = mapped(result, place)
         del result
         changed = [c for c in capture.assigned(slots) if slots.get(id(c[0])) not in donated]
         roots = [*outputs, *(t.node for t, _ in changed)]
@@ -278,7 +281,7 @@ def trace(
     argument_sizes = compound_sizes(leaves)
     types = [leaf.type for leaf in leaves] + [INDEX_TYPE] * len(argument_sizes)
     prototype = tg.FunctionOp(Block(arg_types=types).args, body_of(order, leaves, roots))
-    used = [_owner(node, kind) for node in implicit]
+    used = [_owner(node, inputs.kind) for node in implicit]
     return Traced(
         implicit=used,
         implicit_types=[node.type for node in implicit],
@@ -298,7 +301,7 @@ def trace(
         is_plain=isinstance(structure, Slot)
         and not is_apart
         and not (sizes or argument_sizes or changed or donated)
-        and not any(n.is_tracked for n in (*implicit, *(t.node for t in inputs)))
+        and not any(n.is_tracked for n in (*implicit, *(t.node for t in inputs.tensors)))
         and not any(n.extents is not None or n.size is not None for n in implicit),
     )
 
@@ -316,12 +319,10 @@ def iterated(function: Callable[..., E]) -> Callable[..., E]:
         if not is_tracing() and (result := last[1](*tensors)) is not None:
             return result
         kind = cast("type[TensorBase]", type(tensors[0]))
-        inputs = Inputs(kind)
-        key = inputs.signature(tensors), *(inputs.kind_of(tensor) for tensor in tensors)
+        inputs = Inputs(kind, tensors)
+        key = inputs.signature, *(inputs.kind_of(tensor) for tensor in tensors)
         if (traced := known.get(key)) is None:
-            atoms = list(inputs.atoms)
-            traced = trace(function, tensors, {}, inputs.tensors, atoms, compiled, kind)
-            known[key] = traced
+            traced = known[key] = trace(function, tensors, {}, inputs, compiled)
         sizes = dict(zip(traced.sizes, inputs.atoms, strict=True))
         nodes = [tensor.node for tensor in inputs.tensors]
         if traced is not last[0] and traced.is_plain and not traced.implicit:
@@ -333,26 +334,15 @@ def iterated(function: Callable[..., E]) -> Callable[..., E]:
 
 
 def _donated(
-    function: Callable[..., Any],
-    donate: Set[str],
-    args: Any,
-    kwargs: Any,
-    slots: Mapping[int, int],
+    function: Callable[..., Any], donate: Set[str], args: Any, kwargs: Any, inputs: Inputs[Any]
 ) -> Mapping[int, str]:
     """The tensors in donated arguments, by their slots, and the names of the arguments."""
-    found: dict[int, str] = {}
-    if not donate:
-        return found
-    given = signature(function).bind(*args, **kwargs).arguments
-    for name in donate & given.keys():
-
-        def note(value: Any, name: str = name) -> Any:
-            if isinstance(value, TensorBase):
-                found[slots[id(value)]] = name
-            return value
-
-        mapped(given[name], note)
-    return found
+    given = signature(function).bind(*args, **kwargs).arguments if donate else {}
+    return {
+        inputs.slots[id(tensor)].index: name
+        for name in donate & given.keys()
+        for tensor in Inputs(inputs.kind, given[name]).tensors
+    }
 
 
 MAX_OPS = 1 << 15

@@ -77,11 +77,7 @@ def register_view(tensor: HasViews, node: Node) -> None:
     if node.view is None and not isinstance(node.prototype, _VIEWS):
         return
     reference = ref(tensor)
-    while node.view is None and isinstance(node.prototype, _VIEWS) and node.operands:
-        node = node.operands[0]
-        if node.owner is not None and (source := node.owner()) is not None:
-            _add_view(cast(HasViews, source), reference)
-    for step in node.view or ():
+    for step in view_of(node):
         if step.owner is not None and (source := step.owner()) is not None:
             _add_view(cast(HasViews, source), reference)
 
@@ -142,8 +138,7 @@ def written(step: Step, source: Node, new: Node) -> Node:
         case tg.ReshapeOp():
             return apply(tg.ReshapeOp, new, source.shape)
         case tg.PermuteOp():
-            inverse = np.argsort(op.order.get_values()).tolist()
-            return apply(tg.PermuteOp, new, tuple(inverse))
+            return apply(tg.PermuteOp, new, tuple(np.argsort(op.order.get_values()).tolist()))
         case tg.FlipOp():
             return apply(tg.FlipOp, new, tuple(bool(flag) for flag in op.flags.get_values()))
         case tg.PadOp():

@@ -9,8 +9,8 @@ import math
 from collections.abc import Sequence
 
 from tgdialect.frontend import dtypes
+from tgdialect.frontend.base import rounded_once
 from tgdialect.frontend.convolutions import same_padding
-from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.symbolic import larger
 from tgdialect.frontend.tensor import Tensor
 
@@ -32,6 +32,11 @@ def _affine(shape: Size, is_wanted: bool) -> tuple[Tensor | None, Tensor | None]
     return Tensor.ones(shape).requires_grad_(), Tensor.zeros(shape).requires_grad_()
 
 
+def _extents(size: Size, n: int) -> tuple[int, ...]:
+    """The extents of n axes, if there is one number for all of them."""
+    return (size,) * n if isinstance(size, int) else tuple(size)
+
+
 class Linear:
     """x @ weight.T + bias."""
 
@@ -47,6 +52,8 @@ class Linear:
 class Conv2d:
     """A convolution over as many axes as `kernel_size` has; over two if it is a number."""
 
+    axes = 2
+
     def __init__(
         self,
         in_channels: int,
@@ -58,45 +65,28 @@ class Conv2d:
         groups: int = 1,
         bias: bool = True,
     ) -> None:
-        self.kernel_size = (
-            (kernel_size,) * 2 if isinstance(kernel_size, int) else tuple(kernel_size)
-        )
-        self.stride, self.dilation, self.groups = stride, dilation, groups
-        self.padding: Size = (
-            same_padding(padding, stride, dilation, self.kernel_size)
-            if isinstance(padding, str)
-            else padding
-        )
+        self.kernel_size = _extents(kernel_size, self.axes)
+        if isinstance(padding, str):
+            padding = same_padding(padding, stride, dilation, self.kernel_size)
+        self.stride, self.padding, self.dilation, self.groups = stride, padding, dilation, groups
         fan_in = in_channels // groups * math.prod(self.kernel_size)
         bound = 1 / math.sqrt(fan_in) if fan_in else 0
-        self.weight = learnt(
-            *self._weight_shape(in_channels, out_channels), *self.kernel_size, bound=bound
-        )
+        shape = *self._weight_shape(in_channels, out_channels), *self.kernel_size
+        self.weight = learnt(*shape, bound=bound)
         self.bias = learnt(out_channels, bound=bound) if bias else None
 
     def _weight_shape(self, in_channels: int, out_channels: int) -> tuple[int, int]:
         return out_channels, in_channels // self.groups
 
     def __call__(self, x: Tensor) -> Tensor:
-        return x.conv2d(
-            self.weight, self.bias, self.groups, self.stride, self.dilation, self.padding
-        )
+        sizes = self.groups, self.stride, self.dilation, self.padding
+        return x.conv2d(self.weight, self.bias, *sizes)
 
 
-def Conv1d(
-    in_channels: int,
-    out_channels: int,
-    kernel_size: int,
-    stride: int = 1,
-    padding: int | str = 0,
-    dilation: int = 1,
-    groups: int = 1,
-    bias: bool = True,
-) -> Conv2d:
+class Conv1d(Conv2d):
     """A convolution over one axis."""
-    return Conv2d(
-        in_channels, out_channels, (kernel_size,), stride, padding, dilation, groups, bias
-    )
+
+    axes = 1
 
 
 class ConvTranspose2d(Conv2d):
@@ -123,40 +113,22 @@ class ConvTranspose2d(Conv2d):
         return in_channels, out_channels // self.groups
 
     def __call__(self, x: Tensor) -> Tensor:
-        return x.conv_transpose2d(
-            self.weight,
-            self.bias,
-            self.groups,
-            self.stride,
-            self.dilation,
-            self.padding,
-            self.output_padding,
-        )
+        sizes = self.groups, self.stride, self.dilation, self.padding, self.output_padding
+        return x.conv_transpose2d(self.weight, self.bias, *sizes)
 
 
-def ConvTranspose1d(
-    in_channels: int,
-    out_channels: int,
-    kernel_size: int,
-    stride: int = 1,
-    padding: int = 0,
-    output_padding: int = 0,
-    dilation: int = 1,
-    groups: int = 1,
-    bias: bool = True,
-) -> ConvTranspose2d:
+class ConvTranspose1d(ConvTranspose2d):
     """The transpose of a convolution over one axis."""
-    size = (kernel_size,)
-    return ConvTranspose2d(
-        in_channels, out_channels, size, stride, padding, output_padding, dilation, groups, bias
-    )
+
+    axes = 1
 
 
 @rounded_once
 def _times_and_plus(
     x: Tensor, mean: Tensor, var: Tensor, eps: float, weight: Tensor | None, bias: Tensor | None
 ) -> Tensor:
-    """x normalised by statistics, with one factor and summand for each channel."""
+    """x * factor + summand, as PyTorch normalises by statistics: one multiply-add for each element,
+    and one factor and summand for each channel."""
     factor = (var + eps).sqrt().reciprocal()
     factor = factor if weight is None else factor * weight
     summand = -mean * factor if bias is None else bias - mean * factor
@@ -212,7 +184,8 @@ class BatchNorm:
     def __call__(self, x: Tensor) -> Tensor:
         axes = [i for i in range(x.ndim) if i != 1]
         if self.track_running_stats and not Tensor.training:
-            return self._normalized_by_running_ones(x)
+            statistics = self.running_mean, self.running_var, self.eps
+            return _times_and_plus(x, *statistics, self.weight, self.bias)
         # In at least 32 bits: squares of f16 overflow.
         wide = x.cast(dtypes.promote(x.dtype, dtypes.float32))
         mean = wide.mean(axes)
@@ -229,12 +202,6 @@ class BatchNorm:
         result = x.batchnorm(self.weight, self.bias, mean, (var + self.eps).sqrt().reciprocal())
         kinds = [t.dtype for t in (x, self.weight, self.bias) if t is not None]
         return result.cast(dtypes.promote(*kinds))
-
-    def _normalized_by_running_ones(self, x: Tensor) -> Tensor:
-        """x * factor + summand, as PyTorch computes it: one multiply-add for each element, and one
-        factor and summand for each channel."""
-        statistics = self.running_mean, self.running_var, self.eps
-        return _times_and_plus(x, *statistics, self.weight, self.bias)
 
 
 BatchNorm2d = BatchNorm3d = BatchNorm
@@ -266,9 +233,7 @@ class LayerNorm:
     def __init__(
         self, normalized_shape: Size, eps: float = 1e-5, elementwise_affine: bool = True
     ) -> None:
-        shape = (
-            (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-        )
+        shape = _extents(normalized_shape, 1)
         self.normalized_shape, self.eps = shape, eps
         self.weight, self.bias = _affine(shape, elementwise_affine)
 

@@ -225,15 +225,9 @@ class SGD(LARS):
         shard_state: bool = False,
     ) -> None:
         super().__init__(
-            params,
-            lr,
-            momentum,
-            weight_decay,
-            nesterov=nesterov,
-            classic=False,
-            tcoef=0.0,
-            shard_state=shard_state,
+            params, lr, momentum, weight_decay, nesterov=nesterov, shard_state=shard_state
         )
+        self.classic, self.tcoef = False, 0.0
         _check_not_negative(weight_decay=weight_decay)
 
 
@@ -252,19 +246,9 @@ class Muon(LARS):
         nesterov: bool = True,
         shard_state: bool = False,
     ) -> None:
-        super().__init__(
-            params,
-            lr,
-            momentum,
-            weight_decay,
-            ns_steps,
-            ns_coefficients,
-            nesterov,
-            classic=False,
-            pre_wd=False,
-            tcoef=0.0,
-            shard_state=shard_state,
-        )
+        given = momentum, weight_decay, ns_steps, ns_coefficients, nesterov
+        super().__init__(params, lr, *given, shard_state=shard_state)
+        self.classic, self.pre_wd, self.tcoef = False, False, 0.0
 
 
 class OptimizerGroup(Optimizer):

@@ -11,6 +11,8 @@ from tgdialect.frontend.loops import scan
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.nn.layers import Linear, learnt
 
+Tensors = Sequence[Tensor]
+
 
 class Recurrent(ABC):
     """Layers that go through a sequence, one after the other, forth or also back, by a `scan`.
@@ -47,15 +49,12 @@ class Recurrent(ABC):
         output_size = self.output_size
         self.num_layers, self.bias = num_layers, bias
         self.ways = ("", "_reverse") if bidirectional else ("",)
-        bound = 1 / math.sqrt(hidden_size)
+        rows, bound = self.gates * hidden_size, 1 / math.sqrt(hidden_size)
         for layer in range(num_layers):
             features = input_size if layer == 0 else output_size * len(self.ways)
-            shapes = {
-                "weight_ih": (self.gates * hidden_size, features),
-                "weight_hh": (self.gates * hidden_size, output_size),
-            }
+            shapes = {"weight_ih": (rows, features), "weight_hh": (rows, output_size)}
             if bias:
-                shapes |= dict.fromkeys(("bias_ih", "bias_hh"), (self.gates * hidden_size,))
+                shapes |= dict.fromkeys(("bias_ih", "bias_hh"), (rows,))
             if output_size != hidden_size:
                 shapes["weight_hr"] = output_size, hidden_size
             for way in self.ways:
@@ -71,7 +70,7 @@ class Recurrent(ABC):
     def _weight(self, name: str, place: str) -> Tensor | None:
         return cast("Tensor | None", getattr(self, f"{name}_{place}", None))
 
-    def _through(self, x: Tensor, states: Sequence[Tensor]) -> tuple[Tensor, list[Tensor]]:
+    def _through(self, x: Tensor, states: Tensors) -> tuple[Tensor, list[Tensor]]:
         """The outputs for a sequence, and the last states of all layers.
 
         Args:
@@ -107,8 +106,8 @@ class Recurrent(ABC):
         return x.transpose(0, 1) if self.batch_first else x, ends
 
     def _one_way(
-        self, x: Tensor, state: Sequence[Tensor], place: str, *, is_back: bool
-    ) -> tuple[Tensor, Sequence[Tensor]]:
+        self, x: Tensor, state: Tensors, place: str, *, is_back: bool
+    ) -> tuple[Tensor, Tensors]:
         """The outputs and the last state of a layer in one direction."""
         weight = self._weight("weight_ih", place)
         assert weight is not None
@@ -121,7 +120,7 @@ class Recurrent(ABC):
             if (w := self._weight(name, place)) is not None
         )
 
-        def step(state: Sequence[Tensor], given: Tensor) -> tuple[Sequence[Tensor], Tensor]:
+        def step(state: Tensors, given: Tensor) -> tuple[Tensors, Tensor]:
             new = self.step(given, state, weights, self.bias)
             return new, new[0]
 
@@ -129,15 +128,13 @@ class Recurrent(ABC):
         return outputs, last
 
     @property
-    @abstractmethod
     def state_sizes(self) -> Sequence[int]:
         """The numbers of features of the parts of the state; the first is the output."""
+        return (self.output_size,)
 
     @staticmethod
     @abstractmethod
-    def step(
-        inputs: Tensor, state: Sequence[Tensor], weights: Sequence[Tensor], bias: bool
-    ) -> Sequence[Tensor]:
+    def step(inputs: Tensor, state: Tensors, weights: Tensors, bias: bool) -> Tensors:
         """The state after a step.
 
         Args:
@@ -192,9 +189,7 @@ class LSTM(Recurrent):
         return self.output_size, self.hidden_size
 
     @staticmethod
-    def step(
-        inputs: Tensor, state: Sequence[Tensor], weights: Sequence[Tensor], bias: bool
-    ) -> Sequence[Tensor]:
+    def step(inputs: Tensor, state: Tensors, weights: Tensors, bias: bool) -> Tensors:
         hidden, cell = state
         i, f, g, o = (inputs + _from_state(hidden, weights, bias)).chunk(4, dim=1)
         cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
@@ -234,14 +229,8 @@ class GRU(Recurrent):
         outputs, (hidden,) = self._through(input, () if hx is None else (hx,))
         return outputs, hidden
 
-    @property
-    def state_sizes(self) -> Sequence[int]:
-        return (self.output_size,)
-
     @staticmethod
-    def step(
-        inputs: Tensor, state: Sequence[Tensor], weights: Sequence[Tensor], bias: bool
-    ) -> Sequence[Tensor]:
+    def step(inputs: Tensor, state: Tensors, weights: Tensors, bias: bool) -> Tensors:
         (hidden,) = state
         given, own = inputs.chunk(3, dim=1), _from_state(hidden, weights, bias).chunk(3, dim=1)
         r, z = ((a + b).sigmoid() for a, b in zip(given[:2], own[:2], strict=True))
@@ -249,7 +238,7 @@ class GRU(Recurrent):
         return ((1 - z) * new + z * hidden,)
 
 
-def _from_state(hidden: Tensor, weights: Sequence[Tensor], bias: bool) -> Tensor:
+def _from_state(hidden: Tensor, weights: Tensors, bias: bool) -> Tensor:
     """The part of all gates that depends on the state."""
     return hidden.linear(weights[0], weights[1] if bias else None)
 

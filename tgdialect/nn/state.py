@@ -41,9 +41,8 @@ def _collect(obj: Any, path: str, found: StateDict, inside: set[int]) -> None:
     else:
         entries = cast("Mapping[Any, Any]", getattr(obj, "__dict__", {}))
     for name, value in entries.items():
-        _collect(
-            value, f"{path}.{name}" if path else str(name), found, {*inside, id(cast(object, obj))}
-        )
+        place = f"{path}.{name}" if path else str(name)
+        _collect(value, place, found, {*inside, id(cast(object, obj))})
 
 
 def get_parameters(obj: Any) -> list[Tensor]:
@@ -66,17 +65,13 @@ def load_state_dict(
         raise KeyError(f"the model has no {', '.join(sorted(unknown))}")
     shared = [name for name in own if name in state_dict]
     for name in shared:
-        if not _fits(own[name].shape, state_dict[name].shape):
+        shapes = {own[name].shape, state_dict[name].shape}
+        if len(shapes) > 1 and not shapes <= {(), (1,)}:
             raise ValueError(f"{name} is {own[name].shape}, in the state {state_dict[name].shape}")
     for name in shared:
         own[name].assign(state_dict[name].cast(own[name].dtype).reshape(own[name].shape))
     if verbose and len(shared) < len(own):
         print(f"{len(own) - len(shared)} of {len(own)} tensors are not in the state")
-
-
-def _fits(own: tuple[int, ...], stored: tuple[int, ...]) -> bool:
-    scalars = (), (1,)
-    return own == stored or (own in scalars and stored in scalars)
 
 
 def safe_save(

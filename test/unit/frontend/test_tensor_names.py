@@ -10,8 +10,7 @@ import pytest
 from parity import check, torch, values
 
 import tgdialect as tg
-from tgdialect.frontend.base import TensorBase
-from tgdialect.frontend.keywords import SYNONYMS
+from tgdialect.frontend.base import SYNONYMS, TensorBase
 
 T = tg.Tensor
 SAME: dict[str, Callable[[Any], Any]] = {
