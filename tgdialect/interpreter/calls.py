@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from tgdialect.custom import CustomCode, CustomFunction
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.cell_maps import CellMap
 from tgdialect.interpreter.custom import allow
-from tgdialect.interpreter.execution import run_block
-from tgdialect.interpreter.host import Frame, check_parameter
-from tgdialect.interpreter.host_values import HostValue, TensorValue, VersionedView, whole
-from tgdialect.interpreter.kernel import LiveValue
+from tgdialect.interpreter.host import Frame, check_parameter, run_block
+from tgdialect.interpreter.kernel import Given, LiveValue
 from tgdialect.interpreter.live import LiveMemory, LiveView
-from tgdialect.interpreter.run_context import Callee, Contents, Outcome, RunContext, write_back
-from tgdialect.interpreter.signature import body_of
+from tgdialect.interpreter.run_context import (
+    Callee,
+    Contents,
+    Outcome,
+    RunContext,
+    symbol_of,
+    write_back,
+)
+from tgdialect.interpreter.signature import bind, body_of, signature
 from tgdialect.interpreter.values import MaskedArray
-from tgdialect.interpreter.versions import VersionedMemory
+from tgdialect.interpreter.versions import (
+    HostValue,
+    TensorValue,
+    VersionedMemory,
+    VersionedView,
+    whole,
+)
 from tgdialect.ops import tg
 from tgdialect.ops.call import parameters
 from tgdialect.ops.numpy_dtypes import Array
@@ -76,7 +90,7 @@ def _block(
     params = parameters(block)
     _, written = context.effects(callee)
 
-    def bind(snapshots: bool) -> tuple[list[LiveValue], dict[SSAValue, LiveValue]]:
+    def bind(snapshots: bool) -> Given:
         values: list[LiveValue] = []
         for param, data in zip(params, arguments, strict=True):
             slot = param.slot.data
@@ -94,7 +108,7 @@ def _block(
             if slot in written:
                 memory.written = np.zeros(memory.size, np.bool_)
             values.append(LiveView(memory, CellMap(memory.shape, memory.dtype)))
-        return values, {}
+        return Given(values)
 
     values = run_block(block, context, graph=graph, bind=bind)
     return Outcome([], [_live_contents(value) for value in values])
@@ -130,3 +144,52 @@ CALLEES: Mapping[str, Callee] = {
     tg.ProgramOp.name: _program,
 }
 """How each op that can be called is run, by name."""
+
+
+def run(
+    module: ModuleOp,
+    entry: str = "main",
+    inputs: Sequence[Any] = (),
+    *,
+    allow_custom: bool = False,
+    custom: Mapping[str, CustomFunction] | None = None,
+    buffers: dict[int, Array] | None = None,
+    scalar: bool = False,
+) -> list[Array]:
+    """Execute a function, kernel or program of `module`.
+
+    `inputs` are NumPy arrays (or Python numbers, for scalars) for the arguments that are not
+    `{tg.output}`, `{tg.workspace}` or `{tg.buffer}`, then for the PARAMs of a `func.func` by slot.
+    An array that is memory and that the program stores to is changed in place. `buffers` holds the
+    contents of global BUFFERs by slot, changed in place too; the others begin as zeros.
+    `scalar` runs kernels one iteration at a time (`scalar.py`), which defines what the faster lanes
+    compute.
+
+    Returns the function's results, then its outputs (those in inputs, too), in the dtypes of
+    `ops/arrays.py`. Raises InterpretationError, with one line that says what is wrong and located
+    at the op, for inputs that do not fit, a race or a cycle between stores and reads, and custom
+    code that has no implementation in `custom` (`tgdialect.custom`; by the name or format of a
+    CUSTOM, a mnemonic, or a symbol) or is not allowed. Raises ValueError for functions in `custom`
+    without `allow_custom`.
+    """
+    callee = symbol_of(module, entry)
+    buffers = {} if buffers is None else buffers
+    with errors_at(callee):
+        params = signature(callee)
+        arrays = bind(params, inputs, buffers)
+    context = RunContext(CALLEES, CustomCode(allow_custom, custom or {}), buffers, scalar)
+    arguments = len(callee.body.block.args) if isinstance(callee, func.FuncOp) else len(arrays)
+    # Overflow, division by zero and NaN have their meaning in the dialect; none is an error.
+    with np.errstate(all="ignore"):
+        outcome = context.call(callee, arrays[:arguments], arrays[arguments:])
+    with errors_at(callee):
+        write_back(
+            (param.label, array, content.data)
+            for param, array, content in zip(params, arrays, outcome.contents, strict=True)
+            if content is not None
+        )
+    outputs = [a for p, a in zip(params, arrays, strict=True) if p.is_output]
+    overwritten = {p.result: a for p, a in zip(params, arrays, strict=True) if p.result is not None}
+    for number in sorted(overwritten):
+        outputs.insert(number, overwritten[number])
+    return [*outcome.results, *outputs]

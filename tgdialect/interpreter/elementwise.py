@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tgdialect.interpreter.threefry import threefry
 from tgdialect.ops.arrays import FLOAT32, FLOAT64, compute_dtype, convert, narrowed, numpy_dtype
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.numpy_dtypes import Array
@@ -78,31 +77,6 @@ def shift_right(a: Array, b: Array) -> Array:
     return np.where(excessive, np.where(a < 0, -1, 0).astype(a.dtype), np.right_shift(a, count))
 
 
-def truncate(x: Array) -> Array:
-    """Round toward zero; integers and bools are whole."""
-    return np.trunc(x) if x.dtype.kind == "f" else x
-
-
-def reciprocal(x: Array) -> Array:
-    """1/x."""
-    return np.divide(x.dtype.type(1), x)
-
-
-def not_less(a: Array, b: Array) -> Array:
-    """The negation of CMPLT, so true where either is NaN."""
-    return np.logical_not(np.less(a, b))
-
-
-def not_greater(a: Array, b: Array) -> Array:
-    """The negation of CMPGT, so true where either is NaN."""
-    return np.logical_not(np.greater(a, b))
-
-
-def multiply_add(a: Array, b: Array, c: Array) -> Array:
-    """a * b + c, as MUL then ADD."""
-    return np.add(np.multiply(a, b), c)
-
-
 # -- transcendental functions --------------------------------------------------------------------
 
 
@@ -155,9 +129,47 @@ def _lgamma(x: Array, approximation: Array) -> Array:
     return np.where(is_near, _log_of_gamma(np.where(is_near, x, -2.5)), approximation)
 
 
+# -- random bits ---------------------------------------------------------------------------------
+
+_ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
+"""The bits by which a round rotates, for eight rounds. Source: Salmon, Moraes, Dror, Shaw,
+"Parallel random numbers: as easy as 1, 2, 3" (SC 2011)."""
+_ROUNDS = 20
+"""The rounds of Threefry-2x32, as in the same paper."""
+_PARITY = np.uint32(0x1BD11BDA)
+"""The constant that makes the third word of the key, as in the same paper."""
+
+
+def _words(packed: Array) -> tuple[Array, Array]:
+    """The words of a ui64: the first is the low half."""
+    return packed.astype(np.uint32), (packed >> np.uint64(32)).astype(np.uint32)
+
+
+def threefry(counter: Array, key: Array) -> Array:
+    """THREEFRY: the block of Threefry-2x32 with 20 rounds for a counter and a key, arrays of ui64
+    that broadcast. Written apart from the decomposition in `transforms/threefry.py`, so that each
+    checks the other."""
+    first_key, second_key = _words(key)
+    schedule = (first_key, second_key, first_key ^ second_key ^ _PARITY)
+    first, second = _words(counter)
+    first, second = first + schedule[0], second + schedule[1]
+    for round in range(_ROUNDS):
+        distance = _ROTATIONS[round % len(_ROTATIONS)]
+        first = first + second
+        rotated = (second << np.uint32(distance)) | (second >> np.uint32(32 - distance))
+        second = rotated ^ first
+        if round % 4 == 3:
+            injection = round // 4 + 1
+            first = first + schedule[injection % 3]
+            second = second + schedule[(injection + 1) % 3] + np.uint32(injection)
+    return first.astype(np.uint64) | (second.astype(np.uint64) << np.uint64(32))
+
+
 ARITHMETIC: dict[str, Arithmetic] = {
-    "tg.recip": reciprocal,
-    "tg.trunc": truncate,
+    "tg.recip": lambda x: np.divide(x.dtype.type(1), x),
+    "tg.trunc": lambda x: (
+        np.trunc(x) if x.dtype.kind == "f" else x
+    ),  # Integers and bools are whole.
     "tg.add": np.add,
     "tg.mul": np.multiply,
     "tg.max": maximum,
@@ -174,8 +186,8 @@ ARITHMETIC: dict[str, Arithmetic] = {
     "tg.sub": np.subtract,
     "tg.div": np.divide,
     "tg.cmpgt": np.greater,
-    "tg.cmpge": not_less,
-    "tg.cmple": not_greater,
+    "tg.cmpge": lambda a, b: ~np.less(a, b),  # True where either is NaN.
+    "tg.cmple": lambda a, b: ~np.greater(a, b),  # True where either is NaN.
     "tg.cmpeq": np.equal,
     "tg.not": np.logical_not,
     "tg.exp2": _in_wider(np.exp2),
@@ -197,7 +209,7 @@ ARITHMETIC: dict[str, Arithmetic] = {
     "tg.logaddexp": _in_wider(np.logaddexp),
     "tg.lgamma": _in_wider(_lgamma),
     "tg.fmod": np.fmod,
-    "tg.mulacc": multiply_add,
+    "tg.mulacc": lambda a, b, c: np.add(np.multiply(a, b), c),
     "tg.threefry": threefry,
 }
 """One row per op; WHERE and CAST, whose operands differ in dtype from the result, are apart."""

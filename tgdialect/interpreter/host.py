@@ -9,6 +9,7 @@ xDSL's interpreter.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,26 +20,56 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.interpreter.host_values import (
+from tgdialect.interpreter.block_analysis import BlockAnalysis
+from tgdialect.interpreter.kernel import Given, LiveValue
+from tgdialect.interpreter.lane_run import LaneRun
+from tgdialect.interpreter.lane_schedule import lane_schedule
+from tgdialect.interpreter.live import AssumptionError, LiveMemory, LiveView
+from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, extents
+from tgdialect.interpreter.pure import PURE, load
+from tgdialect.interpreter.run_context import RunContext, symbol_of
+from tgdialect.interpreter.scalar import ScalarRun
+from tgdialect.interpreter.signature import check_bounds
+from tgdialect.interpreter.values import MaskedArray, all_valid, broadcast, check_size
+from tgdialect.interpreter.versions import (
     HostValue,
+    Journal,
+    Store,
+    Stores,
     TensorValue,
     Tuple,
+    VersionedMemory,
     VersionedView,
     Void,
     waits_for,
     whole,
 )
-from tgdialect.interpreter.linear import captured, run_linear
-from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, extents
-from tgdialect.interpreter.pure import PURE, load
-from tgdialect.interpreter.run_context import RunContext, symbol_of
-from tgdialect.interpreter.signature import check_bounds
-from tgdialect.interpreter.values import MaskedArray, all_valid, broadcast, check_size
-from tgdialect.interpreter.versions import Journal, Store, Stores, VersionedMemory
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype_of
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import dtype_of, is_memory, place, tensor
+
+
+def run_block(
+    block: Block, context: RunContext, *, graph: bool, bind: Callable[[bool], Given]
+) -> Sequence[LiveValue]:
+    """Execute a kernel's block, or the block of a LINEAR, and return the values of its PARAMs.
+
+    `bind` makes the values that it is given, with fresh memory. Its argument says whether memory
+    that is written keeps its first contents for later reads. Lanes assume that each iteration of a
+    loop uses a buffer privately. If an iteration reads what another one has written to it, the
+    oracle runs the block again.
+    """
+    analysis = BlockAnalysis(block, graph=graph)
+    # A loop of CALLs runs a kernel by itself in each iteration.
+    if not context.scalar and not {tg.CallOp, tg.RangeOp} <= {type(op) for op in block.ops}:
+        given = bind(bool(analysis.snapshots))
+        with suppress(AssumptionError):
+            LaneRun(lane_schedule(analysis), context, given).run()
+            return given.parameters
+    given = bind(bool(analysis.snapshots))
+    ScalarRun(analysis, context, given).run()
+    return given.parameters
 
 
 class CycleError(InterpretationError):
@@ -157,14 +188,36 @@ class Frame:
     # -- calls
 
     def _linear(self, op: tg.LinearOp, known: Mapping[SSAValue, HostValue]) -> Void:
-        """LINEAR: run its ops, and record one store for each memory that it changed."""
-        outer = captured(op, known)
-        after = waits_for([*outer.values(), *self.parameters])
-        done = after
-        for memory, contents, mask in run_linear(
-            self.context, op, outer, self.parameters, self.journal
-        ):
-            done |= self.store(op, whole(memory), contents, mask, after)
+        """LINEAR: run its ops one after the other, on live memory, and record one store for each
+        memory that they have changed."""
+        used = {operand for inner in op.body.walk() for operand in inner.operands}
+        outer = {operand: value for operand, value in known.items() if operand in used}
+        values = [*outer.values(), *self.parameters]
+        versions: dict[VersionedMemory, Stores] = {}
+        for view in values:
+            if isinstance(view, VersionedView):
+                versions[view.memory] = versions.get(view.memory, 0) | view.version
+        lived: dict[VersionedMemory, LiveMemory] = {}
+
+        def live(value: HostValue) -> LiveValue:
+            if isinstance(value, VersionedView):
+                return LiveView(lived[value.memory], value.cell_map)
+            return value.array if isinstance(value, TensorValue) else None
+
+        def bind(snapshots: bool) -> Given:
+            for memory, version in versions.items():
+                contents = memory.contents(version, self.journal)
+                lived[memory] = LiveMemory(contents.copy(), memory.dtype, name=memory.name)
+                lived[memory].written = np.zeros(contents.size, np.bool_)
+            captured = {operand: live(value) for operand, value in outer.items()}
+            return Given([live(value) for value in self.parameters], captured)
+
+        run_block(op.body.block, self.context, graph=False, bind=bind)
+        done = after = waits_for(values)
+        for memory, now in lived.items():
+            if now.written is not None and now.written.any():
+                mask = now.written.reshape(now.shape)
+                done |= self.store(op, whole(memory), now.contents, mask, after)
         return Void(done)
 
     def call(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
@@ -31,6 +31,13 @@ LiveValue = MaskedArray | LiveView | None
 """A value, memory, or an ordering edge."""
 
 
+class Given(NamedTuple):
+    """The values of a block's PARAMs by slot, and of what it captures."""
+
+    parameters: Sequence[LiveValue]
+    captured: Mapping[SSAValue, LiveValue] = {}
+
+
 class KernelRun(ABC):
     """One run of a kernel or LINEAR: the values of its ops, each with `lanes` axes for loops."""
 
@@ -39,16 +46,15 @@ class KernelRun(ABC):
         analysis: BlockAnalysis,
         context: RunContext,
         functions: Mapping[str, Function],
-        lanes: int,
-        parameters: Sequence[LiveValue],
-        captured: Mapping[SSAValue, LiveValue],
+        given: Given,
+        lanes: int = 0,
     ):
         self.analysis = analysis
         self.context = context
         self.lanes = lanes
-        self.parameters = parameters
+        self.parameters = given.parameters
         self._functions = functions
-        self.known: dict[SSAValue, LiveValue] = {v: self.lift(what) for v, what in captured.items()}
+        self.known = {value: self.lift(what) for value, what in given.captured.items()}
 
     @abstractmethod
     def read(self, op: Operation, operand: SSAValue, view: LiveView, gate: Array | None) -> Array:

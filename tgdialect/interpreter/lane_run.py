@@ -19,19 +19,21 @@ from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.block_analysis import Axis, is_parallel
 from tgdialect.interpreter.cell_maps import CellMap
 from tgdialect.interpreter.instances import Instance, not_reached
-from tgdialect.interpreter.kernel import Function, KernelRun, LiveValue
+from tgdialect.interpreter.kernel import COMMON, Function, Given, KernelRun, LiveValue
 from tgdialect.interpreter.lane_races import LaneInstances, LaneRaces, Numbering
 from tgdialect.interpreter.lane_schedule import LaneSchedule
 from tgdialect.interpreter.live import Lanes, LiveMemory, LiveView
-from tgdialect.interpreter.movement import MOVEMENTS
+from tgdialect.interpreter.movement import MOVEMENTS, extent
 from tgdialect.interpreter.nesting import Accumulate, Item, LoopBody
 from tgdialect.interpreter.pure import PURE
 from tgdialect.interpreter.reduction import accumulate, finish, initial
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.scopes import NO_SCOPE, Scope
-from tgdialect.interpreter.values import MaskedArray, all_valid, check_size
+from tgdialect.interpreter.values import MaskedArray, aligned, all_valid, check_size
+from tgdialect.interpreter.wmma import of_warp
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype_of
+from tgdialect.ops.codegen import warp_of
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.ops.walk import computed_from, postorder
@@ -42,17 +44,10 @@ calls of NumPy."""
 
 
 class LaneRun(KernelRun):
-    """One execution of a lane schedule; `functions` say what each op does, by name."""
+    """One execution of a lane schedule."""
 
-    def __init__(
-        self,
-        plan: LaneSchedule,
-        context: RunContext,
-        functions: Mapping[str, Function],
-        parameters: Sequence[LiveValue],
-        captured: Mapping[SSAValue, LiveValue],
-    ):
-        super().__init__(plan.analysis, context, functions, plan.lanes, parameters, captured)
+    def __init__(self, plan: LaneSchedule, context: RunContext, given: Given):
+        super().__init__(plan.analysis, context, LANES, given, plan.lanes)
         self.plan = plan
         self.extents = [1] * plan.lanes
         self.buffers: dict[SSAValue, LiveMemory] = {}
@@ -195,7 +190,7 @@ class LaneRun(KernelRun):
 
     def read(self, op: Operation, operand: SSAValue, view: LiveView, gate: Array | None) -> Array:
         """In the lanes that `op` is run in."""
-        active = all_valid([self._shaped(self.active(op), operand), gate])
+        active = all_valid([self.active_elements(op, operand), gate])
         self.check_bounds(op, operand, view, active)
         self.watch(view.memory, operand)
         snapshot = operand in self.analysis.snapshots
@@ -250,7 +245,7 @@ class LaneRun(KernelRun):
             raise not_reached(now, missing, self.analysis)
         return np.asarray(some)
 
-    def barrier(self, op: Operation) -> None:
+    def barrier(self, op: Operation) -> LiveValue:
         """Count a BARRIER, which all work items of a workgroup reach, or none."""
         self._barriers = self._barriers + self.check_reached(op)
         self._raise_errors()
@@ -260,9 +255,9 @@ class LaneRun(KernelRun):
         if self._errors:
             raise self._errors[0]
 
-    def _shaped(self, active: Array | None, operand: SSAValue) -> Array | None:
-        """A mask of lanes as a mask of a value's elements."""
-        if active is None:
+    def active_elements(self, op: Operation, operand: SSAValue) -> Array | None:
+        """The lanes in which an op is executed, as a mask of a value's elements."""
+        if (active := self.active(op)) is None:
             return None
         return active.reshape(active.shape + (1,) * len(tensor(operand).get_shape()))
 
@@ -347,3 +342,79 @@ class LaneRun(KernelRun):
         together = MaskedArray(np.stack(np.broadcast_arrays(*parts)))
         total = accumulate(op.kind.data, together, [0], dtype, ordered=ordered)[0]
         return MaskedArray(finish(total, dtype))
+
+
+def _range(run: LaneRun, op: tg.RangeOp) -> LiveValue:
+    """A range that is not stepped: all its values, along its axis."""
+    bound = run.bound(op)
+    index = run.values_of(op, int(bound.max(initial=0)))
+    run.mask_range(op, bound, index)
+    return MaskedArray(index)
+
+
+def _store(run: LaneRun, op: Operation) -> LiveValue:
+    """STORE and ATOMICADD: valid cells of the value, where the gate is true, in active lanes."""
+    view = run.known[op.operands[0]]
+    assert isinstance(view, LiveView)
+    value = run.array(op, op.operands[1])
+    rank = len(tensor(op.operands[0]).get_shape())
+    masks = [value.valid, run.active_elements(op, op.operands[0])]
+    if len(op.operands) > 2:
+        masks.append(aligned(run.array(op, op.operands[2]).materialised(), run.lanes, rank))
+    adds = isinstance(op, tg.AtomicAddOp)
+    shape = run.lane_shape(op)
+    mask = all_valid(masks)
+    run.check_bounds(op, op.operands[0], view, mask)
+    run.watch(view.memory, op.operands[0])
+    unordered = run.analysis.unordered.get(op)
+    view.memory.scatter(
+        view.cell_map,
+        value.data,
+        mask,
+        (lambda: run.instances(op)) if run.parallel_around(op) else None,
+        adds=adds,
+        # Every lane makes its own addition. A store that does not vary with the lane is made once,
+        # if any lane is active.
+        shape=shape if adds else [min(size, 1) for size in shape],
+        unordered=None if unordered is None else (op, unordered),
+    )
+    return None
+
+
+def _special(run: LaneRun, op: tg.SpecialOp) -> LiveValue:
+    """SPECIAL: all its values, along its axis. `LaneRun.run` has evaluated it before the block."""
+    if (known := run.known.get(op.result)) is not None:
+        return known
+    return MaskedArray(run.values_of(op, max(extent(run.array(op, op.bound)), 0)))
+
+
+def _if(run: LaneRun, op: tg.IfOp) -> LiveValue:
+    run.masks[op] = run.array(op, op.gate).materialised()
+    return None
+
+
+def _of_warp(run: LaneRun, op: Operation) -> LiveValue:
+    """SHUFFLE, WMMA and INS. All work items have to reach one of a warp, whose operands get an
+    element for each."""
+    if warp_of(op) == 1:
+        return COMMON[op.name](run, op)
+    operands = [run.array(op, operand).materialised() for operand in op.operands]
+    run.check_reached(op)
+    shape, lanes = run.lane_shape(op), run.lanes
+    shapes = [np.broadcast_shapes(shape + (1,) * (x.ndim - lanes), x.shape) for x in operands]
+    whole = [MaskedArray(x) for x in map(np.broadcast_to, operands, shapes)]
+    return run.result(op, of_warp(op, whole, lanes, run.group_axes()))
+
+
+LANES: Mapping[str, Function] = {
+    **COMMON,
+    "tg.store": _store,
+    "tg.atomicadd": _store,
+    "tg.reduce": LaneRun.reduce,
+    "tg.range": _range,
+    "tg.special": _special,
+    "tg.barrier": LaneRun.barrier,
+    "tg.if": _if,
+    **dict.fromkeys(("tg.wmma", "tg.ins", "tg.shuffle"), _of_warp),
+}
+"""Every op of a kernel, by name."""

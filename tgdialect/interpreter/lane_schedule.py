@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import SSAValue
 
 from tgdialect.interpreter.block_analysis import Axis, BlockAnalysis, is_parallel, is_work_item
 from tgdialect.interpreter.nesting import GraphNest, Item, linear_items
@@ -40,14 +40,14 @@ class LaneSchedule:
         return len(self.axes)
 
 
-def lane_schedule(block: Block, analysis: BlockAnalysis, *, graph: bool) -> LaneSchedule:
+def lane_schedule(analysis: BlockAnalysis) -> LaneSchedule:
     """Plan the execution of a kernel's block, a graph, or of the block of a LINEAR."""
-    scopes, specials = analysis.scopes, analysis.specials
+    block, scopes, specials = analysis.block, analysis.scopes, analysis.specials
     private, assumed = _with_assumptions(analysis)
-    stepped = analysis.connected(private) | _with_barriers(block, analysis)
+    stepped = analysis.connected(private) | _with_barriers(analysis)
     _limit_lanes(analysis, stepped)
     lanes = [r for r in scopes.ranges if r not in stepped]
-    if graph:
+    if analysis.is_graph:
         items = GraphNest(block, scopes, analysis.before, stepped, stepped).items()
     else:
         items = linear_items(block, stepped)
@@ -76,9 +76,9 @@ def _with_assumptions(
     return private, assumed
 
 
-def _with_barriers(block: Block, analysis: BlockAnalysis) -> set[tg.RangeOp]:
+def _with_barriers(analysis: BlockAnalysis) -> set[tg.RangeOp]:
     """The loops around BARRIERs: work items of different iterations do not run in parallel."""
-    around = [analysis.scopes.of[op] for op in block.ops if isinstance(op, tg.BarrierOp)]
+    around = [scope for op, scope in analysis.scopes.of.items() if isinstance(op, tg.BarrierOp)]
     return {r for r in analysis.scopes.ranges if not is_parallel(r) and any(r in s for s in around)}
 
 

@@ -25,17 +25,17 @@ from tgdialect.custom import CustomCode
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.calls import CALLEES
 from tgdialect.interpreter.host import HOST, Frame
-from tgdialect.interpreter.host_values import (
+from tgdialect.interpreter.run_context import RunContext, write_back
+from tgdialect.interpreter.values import MaskedArray
+from tgdialect.interpreter.versions import (
     HostValue,
     TensorValue,
     Tuple,
+    VersionedMemory,
     VersionedView,
     Void,
     whole,
 )
-from tgdialect.interpreter.run_context import RunContext, write_back
-from tgdialect.interpreter.values import MaskedArray
-from tgdialect.interpreter.versions import VersionedMemory
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype_of
 from tgdialect.ops.families import OPERATIONS
@@ -49,7 +49,7 @@ class TgFunctions(InterpreterFunctions):
 
     Functions take and return NumPy arrays, and change those that are memory in place. Between ops a
     value is an array too, unless it has invalid cells, waits for a store, or is memory, void or a
-    tuple: then it is of `host_values.py`. Arrays from other dialects' ops are accepted.
+    tuple: then it is of `versions.py`. Arrays from other dialects' ops are accepted.
     """
 
     def __init__(self, custom: CustomCode | None = None):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 
 import numpy as np
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation
 
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.block_analysis import (
@@ -19,15 +19,14 @@ from tgdialect.interpreter.block_analysis import (
     is_work_item,
 )
 from tgdialect.interpreter.instances import Instance, not_reached
-from tgdialect.interpreter.kernel import COMMON, Function, LiveValue, ordering
+from tgdialect.interpreter.kernel import COMMON, Function, Given, LiveValue, ordering
 from tgdialect.interpreter.live import LiveView
 from tgdialect.interpreter.nesting import Accumulate, GraphNest, Item, LoopBody, linear_items
 from tgdialect.interpreter.reduction import combine, finish, initial
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.scalar_memory import Iteration, ScalarMemory
 from tgdialect.interpreter.values import MaskedArray, all_valid
-from tgdialect.interpreter.warps import shuffle
-from tgdialect.interpreter.wmma import wmma
+from tgdialect.interpreter.wmma import of_warp
 from tgdialect.ops import tg
 from tgdialect.ops.codegen import warp_of
 from tgdialect.ops.numpy_dtypes import Array
@@ -37,19 +36,10 @@ from tgdialect.ops.properties import dtype_of, tensor
 class ScalarRun(ScalarMemory):
     """One run of a block; `known` has the values of the iteration and work item that is running."""
 
-    def __init__(
-        self,
-        block: Block,
-        analysis: BlockAnalysis,
-        context: RunContext,
-        parameters: Sequence[LiveValue],
-        captured: Mapping[SSAValue, LiveValue],
-        *,
-        graph: bool,
-    ):
-        super().__init__(analysis, context, SCALAR, parameters, captured)
-        self._items = _loop_nest(block, analysis, graph=graph)
-        ifs = [op for op in block.ops if isinstance(op, tg.IfOp)]
+    def __init__(self, analysis: BlockAnalysis, context: RunContext, given: Given):
+        super().__init__(analysis, context, SCALAR, given)
+        self._items = _loop_nest(analysis)
+        ifs = [op for op in analysis.block.ops if isinstance(op, tg.IfOp)]
         self._conditions = {
             op: inside
             for op, scope in analysis.scopes.of.items()
@@ -170,7 +160,7 @@ class ScalarRun(ScalarMemory):
         total = self._totals.get(key, initial(op))
         self._totals[key] = combine(op, total, self.array(op, op.source))
 
-    def reduce(self, op: tg.ReduceOp) -> MaskedArray:
+    def reduce(self, op: tg.ReduceOp) -> LiveValue:
         """The value of a REDUCE, once its loops are done."""
         key = op, self.iteration(self.analysis.loops_around[op])
         if not op.ranges:
@@ -180,26 +170,25 @@ class ScalarRun(ScalarMemory):
         total = np.broadcast_to(total, tensor(op.result).get_shape())
         return MaskedArray(finish(total, dtype_of(op.source)))
 
-    def of_warp(self, op: tg.WmmaOp | tg.InsOp | tg.ShuffleOp) -> MaskedArray:
+    def of_warp(self, op: Operation) -> LiveValue:
         """The part of a product, or the value of a SHUFFLE, that the running work item gets from
         its warp."""
+        if warp_of(op) == 1:
+            return COMMON[op.name](self, op)
         number, count = self._work_item()
         fragments = zip(*(self._fragments[op, item] for item in range(count)), strict=True)
         operands = [MaskedArray(np.stack([x.materialised() for x in each])) for each in fragments]
-        if not isinstance(op, tg.ShuffleOp):
-            return MaskedArray(wmma(op, operands, 1, [0]).data[number])
-        (value,) = operands
-        return MaskedArray(shuffle(op, value, 1, [0]).data[number])
+        return self.result(op, MaskedArray(of_warp(op, operands, 1, [0]).data[number]))
 
 
 def _index(i: int) -> MaskedArray:
     return MaskedArray(np.asarray(i, np.int64))
 
 
-def _loop_nest(block: Block, analysis: BlockAnalysis, *, graph: bool) -> Sequence[Item]:
+def _loop_nest(analysis: BlockAnalysis) -> Sequence[Item]:
     """All ranges as loops; SPECIALs are loops around everything, workgroups outside work items."""
-    ranges = analysis.scopes.ranges
-    if graph:
+    block, ranges = analysis.block, analysis.scopes.ranges
+    if analysis.is_graph:
         connected = analysis.connected(analysis.private)
         items = GraphNest(block, analysis.scopes, analysis.before, ranges, connected).items()
     else:
@@ -227,30 +216,13 @@ def _store(run: ScalarRun, op: Operation) -> LiveValue:
     return None
 
 
-def _reduce(run: ScalarRun, op: tg.ReduceOp) -> LiveValue:
-    return run.result(op, run.reduce(op))
-
-
-def _of_warp(run: ScalarRun, op: tg.WmmaOp | tg.InsOp | tg.ShuffleOp) -> LiveValue:
-    if warp_of(op) == 1:
-        return COMMON[op.name](run, op)
-    return run.result(op, run.of_warp(op))
-
-
-def _special(run: ScalarRun, op: Operation) -> LiveValue:
-    """SPECIAL: a loop variable that has its value already."""
-    return run.known[op.results[0]]
-
-
 SCALAR: Mapping[str, Function] = {
     **COMMON,
     "tg.store": _store,
     "tg.atomicadd": _store,
-    "tg.reduce": _reduce,
-    "tg.wmma": _of_warp,
-    "tg.ins": _of_warp,
-    "tg.shuffle": _of_warp,
-    "tg.special": _special,
+    "tg.reduce": ScalarRun.reduce,
+    **dict.fromkeys(("tg.wmma", "tg.ins", "tg.shuffle"), ScalarRun.of_warp),
+    "tg.special": lambda run, op: run.known[op.result],  # A loop variable, which has its value.
     "tg.barrier": ordering,
     "tg.if": ordering,
 }

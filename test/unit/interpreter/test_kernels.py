@@ -109,7 +109,7 @@ def stepped(parse, text):
     """The axis ids of the ranges that are not run all at once."""
     (kernel,) = (op for op in parse(text).body.ops if isinstance(op, KernelOp))
     block = kernel.body.block
-    found, items = [], lane_schedule(block, BlockAnalysis(block, graph=True), graph=True).items
+    found, items = [], lane_schedule(BlockAnalysis(block, graph=True)).items
     while items:
         loops = [item for item in items if isinstance(item, LoopBody)]
         found += [loop.axis.axis.data for loop in loops]
