@@ -1,4 +1,4 @@
-"""The symbols that can be called: functions, kernels and programs."""
+"""The symbols that can be called: functions, kernels and programs; and `run`, which calls one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from tgdialect.custom import CustomCode, CustomFunction
 from tgdialect.diagnostics import errors_at
@@ -71,22 +71,15 @@ def _function(
 
 
 def _kernel(
-    context: RunContext, callee: tg.KernelOp, arguments: Sequence[Array], extra: Sequence[Array]
+    context: RunContext,
+    callee: tg.KernelOp | tg.ProgramOp,
+    arguments: Sequence[Array],
+    extra: Sequence[Array],
 ) -> Outcome:
-    return _block(context, callee, callee.body.block, arguments, graph=True)
-
-
-def _program(
-    context: RunContext, callee: tg.ProgramOp, arguments: Sequence[Array], extra: Sequence[Array]
-) -> Outcome:
-    if callee.binary is not None:
+    is_graph = isinstance(callee, tg.KernelOp)
+    if not is_graph and callee.binary is not None:
         allow(context.custom, f"{callee.binary.name} of @{callee.sym_name.data}")
-    return _block(context, callee, callee.linear.body.block, arguments, graph=False)
-
-
-def _block(
-    context: RunContext, callee: Operation, block: Block, arguments: Sequence[Array], *, graph: bool
-) -> Outcome:
+    block = body_of(callee)
     params = parameters(block)
     _, written = context.effects(callee)
 
@@ -110,7 +103,7 @@ def _block(
             values.append(LiveView(memory, CellMap(memory.shape, memory.dtype)))
         return Given(values)
 
-    values = run_block(block, context, graph=graph, bind=bind)
+    values = run_block(block, context, graph=is_graph, bind=bind)
     return Outcome([], [_live_contents(value) for value in values])
 
 
@@ -141,7 +134,7 @@ def _live_contents(value: LiveValue) -> Contents | None:
 CALLEES: Mapping[str, Callee] = {
     func.FuncOp.name: _function,
     tg.KernelOp.name: _kernel,
-    tg.ProgramOp.name: _program,
+    tg.ProgramOp.name: _kernel,
 }
 """How each op that can be called is run, by name."""
 

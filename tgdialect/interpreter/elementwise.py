@@ -77,6 +77,21 @@ def shift_right(a: Array, b: Array) -> Array:
     return np.where(excessive, np.where(a < 0, -1, 0).astype(a.dtype), np.right_shift(a, count))
 
 
+def truncate(x: Array) -> Array:
+    """Round toward zero; integers and bools are whole."""
+    return np.trunc(x) if x.dtype.kind == "f" else x
+
+
+def _negation(compare: Arithmetic) -> Arithmetic:
+    """The negation of CMPLT or CMPGT, so true where either operand is NaN."""
+    return lambda *operands: np.logical_not(compare(*operands))
+
+
+def multiply_add(a: Array, b: Array, c: Array) -> Array:
+    """a * b + c, as MUL then ADD."""
+    return np.add(np.multiply(a, b), c)
+
+
 # -- transcendental functions --------------------------------------------------------------------
 
 
@@ -166,10 +181,8 @@ def threefry(counter: Array, key: Array) -> Array:
 
 
 ARITHMETIC: dict[str, Arithmetic] = {
-    "tg.recip": lambda x: np.divide(x.dtype.type(1), x),
-    "tg.trunc": lambda x: (
-        np.trunc(x) if x.dtype.kind == "f" else x
-    ),  # Integers and bools are whole.
+    "tg.recip": np.reciprocal,
+    "tg.trunc": truncate,
     "tg.add": np.add,
     "tg.mul": np.multiply,
     "tg.max": maximum,
@@ -186,8 +199,8 @@ ARITHMETIC: dict[str, Arithmetic] = {
     "tg.sub": np.subtract,
     "tg.div": np.divide,
     "tg.cmpgt": np.greater,
-    "tg.cmpge": lambda a, b: ~np.less(a, b),  # True where either is NaN.
-    "tg.cmple": lambda a, b: ~np.greater(a, b),  # True where either is NaN.
+    "tg.cmpge": _negation(np.less),
+    "tg.cmple": _negation(np.greater),
     "tg.cmpeq": np.equal,
     "tg.not": np.logical_not,
     "tg.exp2": _in_wider(np.exp2),
@@ -209,7 +222,7 @@ ARITHMETIC: dict[str, Arithmetic] = {
     "tg.logaddexp": _in_wider(np.logaddexp),
     "tg.lgamma": _in_wider(_lgamma),
     "tg.fmod": np.fmod,
-    "tg.mulacc": lambda a, b, c: np.add(np.multiply(a, b), c),
+    "tg.mulacc": multiply_add,
     "tg.threefry": threefry,
 }
 """One row per op; WHERE and CAST, whose operands differ in dtype from the result, are apart."""

@@ -331,32 +331,26 @@ def _buffer(frame: Frame, op: tg.BufferOp, operands: Sequence[HostValue]) -> Hos
     slot if it is global and there are some, and otherwise as zeros."""
     sizes = [frame.read(op, operand) for operand in operands]
     shape = extents(tensor(op.result).get_shape(), sizes)
-    slot, space = op.slot.data, place(op.result).addrspace
+    slot, space, dtype = op.slot.data, place(op.result).addrspace, numpy_dtype_of(op.result)
     assert space is not None
     key = (space.value, slot)
     if (memory := frame.buffers.get(key)) is None:
         is_given = space is tg.AddrSpace.GLOBAL and not frame.is_function
         contents = frame.context.buffers.get(slot) if is_given else None
         if contents is None:
-            contents = _allocated(shape, op.result)
-        if contents.dtype != (dtype := numpy_dtype_of(op.result)):
+            check_size(shape, dtype.itemsize)
+            contents = np.zeros(shape, dtype)
+        if contents.dtype != dtype:
             raise InterpretationError(f"buffer {slot} is {dtype}, the contents {contents.dtype}")
         memory = frame.buffers[key] = VersionedMemory(
             contents, dtype_of(op.result), f"buffer {slot}"
         )
-    if memory.initial.shape != tuple(shape) or memory.dtype != dtype_of(op.result):
+    if memory.initial.shape != shape or memory.dtype != dtype_of(op.result):
         raise InterpretationError(
             f"buffer {slot} is {memory.dtype.name} of shape {memory.initial.shape}, not "
             f"{op.result.type}"
         )
     return whole(memory)
-
-
-def _allocated(shape: Sequence[int], value: SSAValue) -> Array:
-    """Zeroed storage for a value of that shape."""
-    dtype = numpy_dtype_of(value)
-    check_size(shape, dtype.itemsize)
-    return np.zeros(tuple(shape), dtype)
 
 
 def _load(frame: Frame, op: tg.LoadOp, operands: Sequence[HostValue]) -> HostValue:

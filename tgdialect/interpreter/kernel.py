@@ -54,7 +54,9 @@ class KernelRun(ABC):
         self.lanes = lanes
         self.parameters = given.parameters
         self._functions = functions
-        self.known = {value: self.lift(what) for value, what in given.captured.items()}
+        self.known: dict[SSAValue, LiveValue] = {
+            value: self.lift(what) for value, what in given.captured.items()
+        }
 
     @abstractmethod
     def read(self, op: Operation, operand: SSAValue, view: LiveView, gate: Array | None) -> Array:
