@@ -5,6 +5,7 @@ The exit code is 0 for success, 1 for a failure, and 2 for a command line that i
 
 import argparse
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -84,6 +85,45 @@ class ConsoleParser(argparse.ArgumentParser):
 
     def _print_message(self, message: str, file: Any = None) -> None:
         show(message)
+
+
+def add_flags(
+    parser: argparse.ArgumentParser, text: str, **options: Mapping[str, Any]
+) -> list[argparse.Action]:
+    """Add the flags that a text lists, of which a line without indentation begins a group.
+
+    An entry has the names of a flag, the word for its value unless it is a switch, with `...` if it
+    may be given several times, and after a colon its help, which may go on in deeper lines. Without
+    a name it is a positional argument. `options` are what argparse takes besides, by destination:
+    the last name of a flag.
+    """
+    group: Any = parser
+    added: list[argparse.Action] = []
+    for entry in re.split(r"\n+(?! {4})", text.strip("\n")):
+        if not entry.startswith(" "):
+            group = parser.add_argument_group(entry)
+            continue
+        head, _, help = " ".join(entry.split()).partition(": ")
+        *names, last = head.split()
+        if last.startswith("-"):
+            names, given = [*names, last], {"action": "store_true"}
+        else:
+            given: dict[str, Any] = {"metavar": last.removesuffix("...")}
+            if last.endswith("..."):
+                given |= {"action": "append", "default": []}
+        destination = (names[-1] if names else last.lower()).lstrip("-").replace("-", "_")
+        if destination == "version":
+            given = {"action": VersionAction, "nargs": 0}
+        given |= options.get(destination, {})
+        added.append(group.add_argument(*names, dest=destination, help=help, **given))
+    return added
+
+
+PROGRAM_FLAGS = """
+  FILE: the program; - for stdin
+  -f --frontend FORMAT: the format of the program (default: by its extension, else mlir)
+"""
+"""The flags of a program that reads one, whose `frontend` has the type `input_format`."""
 
 
 class VersionAction(argparse.Action):
