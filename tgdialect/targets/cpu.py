@@ -90,12 +90,13 @@ def look_up(lanes: int, *, is_float: bool) -> str:
 def feature_of(field: str, value: str) -> str | None:
     """The feature that adds a value to a field of `Target`."""
     return next(
-        (feature for feature, more in _ADDED.items() if _adds(more.get(field), value)), None
+        (
+            feature
+            for feature, more in _ADDED.items()
+            if isinstance(values := more.get(field), frozenset) and value in values
+        ),
+        None,
     )
-
-
-def _adds(values: frozenset[str] | bool | None, value: str) -> bool:
-    return isinstance(values, frozenset) and value in values
 
 
 def has_maximum(target: Target) -> bool:
@@ -264,3 +265,7 @@ def _unknown(feature: str) -> str:
     nearest = difflib.get_close_matches(feature, sorted(FEATURES))
     hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ";"
     return f"{feature!r} is no feature of a CPU{hint} there are: {', '.join(sorted(FEATURES))}"
+
+
+PORTABLE = replace(CPU, name="c", axis_types=CPU.axis_types - {"thread"})
+"""A processor that a C compiler knows: scalars, one thread, caches of usual sizes."""

@@ -11,12 +11,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from io import StringIO
+from itertools import zip_longest
 from typing import IO, Any, ClassVar, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import AnyDenseElement, DenseIntOrFPElementsAttr, ModuleOp
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
+from xdsl.printer import Printer
+from xdsl.syntax_printer import SyntaxPrinter
 from xdsl.targets.mlir import MLIRTarget
 from xdsl.utils.exceptions import DiagnosticException, ShrinkException
 from xdsl.utils.target import Target
@@ -31,6 +34,7 @@ from tgdialect.diagnostics import (
     attach_source,
     diagnostic_handler,
     locate,
+    parse_module,
     verify_module,
 )
 from tgdialect.runtime.speed import at_full_speed
@@ -38,12 +42,7 @@ from tgdialect.tools.arguments import OptParser, add_arguments
 from tgdialect.tools.console import UsageError, exit_code, print_traceback, report, show
 from tgdialect.tools.external import EXTERNAL_PASSES, mlir_opt_pass, no_external_programs
 from tgdialect.tools.files import write_files
-from tgdialect.tools.instrumentation import (
-    PassRunner,
-    Timing,
-    failures_as_diagnostics,
-    flatten,
-)
+from tgdialect.tools.instrumentation import PassRunner, Timing, failures_as_diagnostics, flatten
 from tgdialect.tools.pass_pipeline import (
     Step,
     build_pipeline,
@@ -52,8 +51,58 @@ from tgdialect.tools.pass_pipeline import (
     pipeline_text,
 )
 from tgdialect.tools.pipeline_parser import parse_pipeline, parse_spec
-from tgdialect.tools.printing import ColoredPrinter, ElidingPrinter, check_roundtrip
 from tgdialect.tools.verify_diagnostics import check_diagnostics
+
+
+class ElidingPrinter(Printer):
+    """Prints dense literals of more than `most_elements` elements that differ, if that is not None,
+    as `dense_resource<__elided__>`."""
+
+    most_elements: int | None = None
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        if self.most_elements is None or not isinstance(attribute, DenseIntOrFPElementsAttr):
+            super().print_attribute(attribute)
+            return
+        dense = cast("DenseIntOrFPElementsAttr[AnyDenseElement]", attribute)
+        data, count = dense.data.data, len(dense)
+        if count <= self.most_elements or data == data[: len(data) // count] * count:
+            super().print_attribute(dense)
+            return
+        self.print_string("dense_resource<__elided__> : ")
+        self.print_attribute(dense.type)
+
+
+class ColoredPrinter(ElidingPrinter, SyntaxPrinter):
+    """Prints with colors."""
+
+
+def check_roundtrip(ctx: Context, module: ModuleOp, text: str, file: str) -> None:
+    """
+    Check that `text`, which is how a module is printed, parses to the same module.
+
+    Raises `CompilationError` that shows where `text` does not parse, or the first line of the
+    generic form that differs.
+    """
+    source = SourceFile(f"{file} as printed", text)
+    again = parse_module(ctx, source)
+    if module.is_structurally_equivalent(again):
+        return
+    lines = (_generic(each).splitlines() for each in (module, again))
+    differing = ((a, b) for a, b in zip_longest(*lines, fillvalue="") if a != b)
+    before, after = next(differing, ("", ""))
+    message = (
+        "the module is another one after it is printed and parsed: "
+        f"'{before.strip()}' becomes '{after.strip()}'"
+    )
+    raise CompilationError(Diagnostic(message, file=file))
+
+
+def _generic(op: Operation) -> str:
+    stream = StringIO()
+    Printer(stream, print_generic_format=True).print_op(op)
+    return stream.getvalue()
+
 
 _STDIN_NAME = "<stdin>"
 
