@@ -266,21 +266,18 @@ def _last_uses(block: Block) -> dict[Operation, list[SSAValue]]:
     """For each op, the values that are not used after it, so that their storage can be freed.
     Values that a region of an op captures are kept."""
     result: dict[Operation, list[SSAValue]] = {}
-    seen: set[SSAValue] = set()
-    captured = {
+    seen = {
         operand
         for op in block.ops
         for region in op.regions
         for inner in region.walk()
         for operand in inner.operands
     }
-    op = block.last_op
-    while op is not None:
+    for op in reversed(ops_of(block)):
         for value in (*op.operands, *op.results):
-            if value not in seen and value not in captured:
+            if value not in seen:
                 seen.add(value)
                 result.setdefault(op, []).append(value)
-        op = op.prev_op
     return result
 
 

@@ -46,10 +46,7 @@ def accumulate(
     A sum begins with +0, and so is never -0.
     """
     accumulator = accumulator_dtype(kind, dtype, ordered=ordered)
-    data = source.data
-    if source.valid is not None:
-        neutral = np.asarray(identity(kind, dtype)).astype(data.dtype)
-        data = np.where(source.valid, data, neutral)
+    data = _filled(source, kind, dtype)
     ufunc = _LOGICAL_UFUNCS[kind] if dtype.is_bool else _UFUNCS[kind]
     in_order = ordered and dtype.is_float and kind is not tg.ReduceKind.MAX and data.size
     if in_order or not axes:
@@ -62,6 +59,14 @@ def accumulate(
     if kind is tg.ReduceKind.MAX and dtype.is_float:
         result = _positive_zero(result, wide, tuple(axes))
     return np.asarray(result)
+
+
+def _filled(source: MaskedArray, kind: tg.ReduceKind, dtype: DType) -> Array:
+    """The data of an array, with the identity of a reduction in invalid cells."""
+    if source.valid is None:
+        return source.data
+    neutral = np.asarray(identity(kind, dtype)).astype(source.data.dtype)
+    return np.where(source.valid, source.data, neutral)
 
 
 def _in_order(ufunc: np.ufunc, data: Array, axes: Sequence[int]) -> Array:
@@ -95,8 +100,7 @@ def combine(op: tg.ReduceOp, total: Array, source: MaskedArray) -> Array:
     The shape of the result is the array's, with 1 for each axis that is reduced.
     """
     kind, dtype, axes = op.kind.data, dtype_of(op.source), integers(op, "axes")
-    neutral = np.asarray(identity(kind, dtype)).astype(source.data.dtype)
-    data = source.data if source.valid is None else np.where(source.valid, source.data, neutral)
+    data = _filled(source, kind, dtype)
     kept = tuple(1 if axis in axes else size for axis, size in enumerate(data.shape))
     wide = np.moveaxis(data.astype(total.dtype), axes, range(len(axes)))
     function = (LOGICAL if dtype.is_bool else ARITHMETIC)[f"tg.{kind.value}"]

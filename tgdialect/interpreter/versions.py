@@ -19,9 +19,9 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
-from tgdialect.interpreter.cell_maps import CellMap, flat_cells, to_cells
+from tgdialect.interpreter.cell_maps import CellMap, flat_cells
+from tgdialect.interpreter.live import LiveMemory
 from tgdialect.interpreter.values import MaskedArray, broadcast
-from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.numpy_dtypes import Array
 
@@ -83,26 +83,9 @@ class Store:
         if not self.adds and np.may_share_memory(view, result) and view.flags.writeable:
             np.copyto(view, self.value, where=True if self.mask is None else self.mask)
             return result
-        cells = self.cell_map.cells
-        written = cells.written(self.mask)
-        numbers = cells.numbers[written] - 1
-        dtype = self.cell_map.element_dtype
-        flat = flat_cells(result, cells.bytewise)
-        if self.adds:
-            self._add(result, numbers, written)
-            return result
-        flat[numbers] = to_cells(self.value, dtype, cells.bytewise)[written]
-        return result
-
-    def _add(self, result: Array, numbers: Array, written: Array) -> None:
-        """One addition after the other, each rounded, as an atomic does."""
-        cells = self.cell_map.cells
-        dtype = self.cell_map.element_dtype
-        if cells.bytewise:
-            raise InterpretationError("an atomic add to memory through a BITCAST of its elements")
-        flat = flat_cells(result, False)
-        flat = flat.view(numpy_dtype(dtype))
-        np.add.at(flat, numbers, self.value[written])
+        memory = LiveMemory(result, self.memory.dtype)
+        memory.scatter(self.cell_map, self.value, self.mask, adds=self.adds)
+        return memory.contents
 
     def written(self) -> Array:
         """A mask of the bytes that the store writes, flattened."""

@@ -31,7 +31,7 @@ EXCEPTIONS = {
     "backends/llvm_ir/calls.py": "`inteldialect` is a keyword of LLVM IR",
     "backends/llvm_ir/attributes.py": "calling conventions as LLVM IR spells them",
     "backends/llvm_ir/functions.py": "names of upstream's dialects, and LLVM IR's for the same",
-    "backends/llvm_ir/types.py": "`x86_fp80` is a type of LLVM IR",
+    "backends/llvm_ir/values.py": "`x86_fp80` is a type of LLVM IR",
     "backends/asm.py": "the names of output formats",
     "backends/linkers.py": "the assembler and the linker of each vendor",
     "gpu_dialect/": "names of upstream's dialects, and what they say",

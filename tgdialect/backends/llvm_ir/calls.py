@@ -16,8 +16,7 @@ from tgdialect.backends.llvm_ir.attributes import (
     integer,
     string,
 )
-from tgdialect.backends.llvm_ir.constants import quoted, symbol_text
-from tgdialect.backends.llvm_ir.names import Names
+from tgdialect.backends.llvm_ir.values import Names, quoted, symbol_text
 
 Writer = Callable[[Names, Operation, str], str]
 

@@ -18,10 +18,15 @@ from xdsl.utils.exceptions import LLVMTranslationException
 from xdsl.utils.hints import isa
 
 from tgdialect.backends.llvm_ir.attributes import LOOP_MARK, calling_convention, integer
-from tgdialect.backends.llvm_ir.constants import CONSTANTS, attribute_text, quoted, symbol_text
 from tgdialect.backends.llvm_ir.instructions import INSTRUCTIONS
-from tgdialect.backends.llvm_ir.names import Names
-from tgdialect.backends.llvm_ir.types import type_text
+from tgdialect.backends.llvm_ir.values import (
+    CONSTANTS,
+    Names,
+    attribute_text,
+    quoted,
+    symbol_text,
+    type_text,
+)
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.llvm_dialect.loops import LOOP_ANNOTATION

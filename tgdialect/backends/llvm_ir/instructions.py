@@ -14,8 +14,7 @@ from xdsl.ir import Operation
 
 from tgdialect.backends.llvm_ir.attributes import fast_math, has, integer, integers, overflow
 from tgdialect.backends.llvm_ir.calls import CALLS, InstructionRow, Writer
-from tgdialect.backends.llvm_ir.constants import quoted
-from tgdialect.backends.llvm_ir.names import Names
+from tgdialect.backends.llvm_ir.values import Names, quoted
 from tgdialect.llvm_dialect.assembly import ATOMIC_ORDERINGS
 from tgdialect.llvm_dialect.atomics import ATOMIC_RMW_KINDS
 
