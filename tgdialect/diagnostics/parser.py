@@ -1,5 +1,7 @@
 """xDSL's parser, which also records the position of each operation and locates every failure."""
 
+from __future__ import annotations
+
 import difflib
 import math
 import re
@@ -23,11 +25,22 @@ from tgdialect.diagnostics.diagnostic import (
     SourceFile,
     exception_text,
 )
-from tgdialect.diagnostics.hints import lasting_hint
 from tgdialect.diagnostics.locations import parse_error_diagnostic
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.func_ops import QUICKER
 from tgdialect.fast_xdsl.parser import FastLexer
+
+_NAME = re.compile(r"[A-Za-z_$.-][\w$.-]*", re.ASCII)
+_SUFFIXES = re.compile(r"(?:_[0-9]+)+\Z")
+
+
+def lasting_hint(name: str | None) -> str | None:
+    """A name as it is after any number of copies: `sum_1_2` is `sum`. None for one of which nothing
+    is left, as `_1`, which xDSL could not copy, and for what is no name in a text, as `é`."""
+    if name is None or _NAME.fullmatch(name) is None:
+        return None
+    return _SUFFIXES.sub("", name) or None
+
 
 _NO_OPERATION = "Could not parse entire input!"
 _NO_BLOCK = " in block definition"

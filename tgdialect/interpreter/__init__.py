@@ -7,12 +7,10 @@ time, which is the definition, and many iterations at once as *lanes*, which is 
 
 The oracle of kernels:
 
-* `scalar.py`: a kernel as nested Python loops; work items take turns from BARRIER to BARRIER;
-* `scalar_memory.py`: its loads and stores, one element at a time, and their races, which
-  `instances.py` reports;
-* `nesting.py`: the order of a kernel's ops, as a tree of loops;
-* `block_analysis.py`, from `scopes.py` (which loops an op is in) and `memory_uses.py` (what it
-  reads and writes).
+* `scalar.py`: a kernel as nested Python loops; work items take turns from BARRIER to BARRIER. Its
+  loads and stores are of one element at a time;
+* `nesting.py`: the order of a kernel's ops, as a tree of loops, and which loops become lanes;
+* `block_analysis.py`: which loops an op is in, what it reads and writes, and errors of races.
 
 What an op computes:
 
@@ -20,13 +18,12 @@ What an op computes:
   with what the work items of a warp exchange; `values.py`: arrays in which cells may be invalid;
 * `kernel.py`: the ops of a kernel that take no part in loops; `cell_maps.py`: the cells that a view
   of memory shows; `live.py`: memory that a kernel changes as it runs;
-* `custom.py`: code of the caller, and the built-in sorts; `instructions.py`: what each instruction
-  of a target computes.
+* `instructions.py`: code of the caller, the built-in sorts, and what each instruction of a target
+  computes.
 
 Vectorised lanes:
 
-* `lane_schedule.py`: which loops become lanes; `lane_run.py`: running them; `lane_races.py`: races
-  between them.
+* `lane_run.py`: running loops as lanes; `lane_races.py`: races between them.
 
 Whole programs:
 

@@ -12,9 +12,8 @@ from xdsl.ir import SSAValue
 
 from tgdialect.custom import CustomCode, CustomFunction
 from tgdialect.diagnostics import errors_at
-from tgdialect.interpreter.cell_maps import CellMap
-from tgdialect.interpreter.custom import allow
 from tgdialect.interpreter.host import Frame, check_parameter, run_block
+from tgdialect.interpreter.instructions import allow
 from tgdialect.interpreter.kernel import Given, LiveValue
 from tgdialect.interpreter.live import LiveMemory, LiveView
 from tgdialect.interpreter.run_context import (
@@ -100,7 +99,7 @@ def _kernel(
             )
             if slot in written:
                 memory.written = np.zeros(memory.size, np.bool_)
-            values.append(LiveView(memory, CellMap(memory.shape, memory.dtype)))
+            values.append(memory.view())
         return Given(values)
 
     values = run_block(block, context, graph=is_graph, bind=bind)

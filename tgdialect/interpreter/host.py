@@ -23,9 +23,9 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.interpreter.block_analysis import BlockAnalysis
 from tgdialect.interpreter.kernel import Given, LiveValue
 from tgdialect.interpreter.lane_run import LaneRun
-from tgdialect.interpreter.lane_schedule import lane_schedule
 from tgdialect.interpreter.live import AssumptionError, LiveMemory, LiveView
 from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, extents
+from tgdialect.interpreter.nesting import lane_schedule
 from tgdialect.interpreter.pure import PURE, load
 from tgdialect.interpreter.run_context import RunContext, symbol_of
 from tgdialect.interpreter.scalar import ScalarRun

@@ -15,9 +15,8 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
-from tgdialect.interpreter.block_analysis import BlockAnalysis
-from tgdialect.interpreter.custom import run_custom
-from tgdialect.interpreter.instances import Instance, out_of_bounds
+from tgdialect.interpreter.block_analysis import BlockAnalysis, Instance, out_of_bounds
+from tgdialect.interpreter.instructions import run_custom
 from tgdialect.interpreter.live import LiveView
 from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, extents
 from tgdialect.interpreter.pure import PURE, load
@@ -57,6 +56,14 @@ class KernelRun(ABC):
         self.known: dict[SSAValue, LiveValue] = {
             value: self.lift(what) for value, what in given.captured.items()
         }
+        self.errors: list[InterpretationError] = []
+        """Reads of cells without contents since the last BARRIER: a later STORE makes each a
+        race."""
+
+    def raise_errors(self) -> None:
+        """Raise the first error that would be a race, had another work item written the cell."""
+        if self.errors:
+            raise self.errors[0]
 
     @abstractmethod
     def read(self, op: Operation, operand: SSAValue, view: LiveView, gate: Array | None) -> Array:

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
-from tgdialect.interpreter.block_analysis import Axis, is_work_item
-from tgdialect.interpreter.instances import Instance, parallel_race
+from tgdialect.interpreter.block_analysis import Axis, Instance, is_work_item, parallel_race
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import known_index
 

@@ -13,22 +13,25 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
-from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
-from tgdialect.interpreter.block_analysis import Axis, is_parallel
+from tgdialect.interpreter.block_analysis import (
+    NO_SCOPE,
+    Axis,
+    Instance,
+    Scope,
+    is_parallel,
+    not_reached,
+)
 from tgdialect.interpreter.cell_maps import CellMap
-from tgdialect.interpreter.instances import Instance, not_reached
 from tgdialect.interpreter.kernel import COMMON, Function, Given, KernelRun, LiveValue
 from tgdialect.interpreter.lane_races import LaneInstances, LaneRaces, Numbering
-from tgdialect.interpreter.lane_schedule import LaneSchedule
 from tgdialect.interpreter.live import Lanes, LiveMemory, LiveView
 from tgdialect.interpreter.movement import MOVEMENTS, extent
-from tgdialect.interpreter.nesting import Accumulate, Item, LoopBody
+from tgdialect.interpreter.nesting import Accumulate, Item, LaneSchedule, LoopBody
 from tgdialect.interpreter.pure import PURE
 from tgdialect.interpreter.reduction import accumulate, finish, initial
 from tgdialect.interpreter.run_context import RunContext
-from tgdialect.interpreter.scopes import NO_SCOPE, Scope
 from tgdialect.interpreter.values import MaskedArray, aligned, all_valid, check_size
 from tgdialect.interpreter.wmma import of_warp
 from tgdialect.ops import tg
@@ -56,9 +59,6 @@ class LaneRun(KernelRun):
         self.masks: dict[Operation, Array] = {}
         self._partial: dict[tg.ReduceOp, list[Array]] = {}
         self._watched: set[SSAValue] = set()
-        self._errors: list[InterpretationError] = []
-        """Reads of cells without contents since the last BARRIER: a later STORE makes each a
-        race."""
         self._barriers = np.zeros((1,) * plan.lanes, np.int64)
         parallel = [
             a for a in (*self.analysis.specials, *self.analysis.scopes.ranges) if is_parallel(a)
@@ -80,7 +80,7 @@ class LaneRun(KernelRun):
             for special in self.analysis.specials:
                 self._evaluate_with_sources(special)
             self._run_items(self.plan.items)
-            self._raise_errors()
+            self.raise_errors()
 
     def _slices(self) -> Iterator[tuple[Operation | None, slice]]:
         """A range or SPECIAL, and the parts of its values to run one after the other."""
@@ -248,12 +248,7 @@ class LaneRun(KernelRun):
     def barrier(self, op: Operation) -> LiveValue:
         """Count a BARRIER, which all work items of a workgroup reach, or none."""
         self._barriers = self._barriers + self.check_reached(op)
-        self._raise_errors()
-
-    def _raise_errors(self) -> None:
-        """Raise the first error that would be a race, had another work item written the cell."""
-        if self._errors:
-            raise self._errors[0]
+        self.raise_errors()
 
     def active_elements(self, op: Operation, operand: SSAValue) -> Array | None:
         """The lanes in which an op is executed, as a mask of a value's elements."""
@@ -289,11 +284,11 @@ class LaneRun(KernelRun):
                 name=f"buffer {op.slot.data}",
                 copies=(lambda: Lanes(self.extents, axes)) if axes else None,
                 assumed=root in self.plan.assumed,
-                undefined=self._errors.append if root in self.analysis.undefined else None,
+                undefined=self.errors.append if root in self.analysis.undefined else None,
                 keep_snapshot=bool(self.analysis.snapshots),
             )
             self._watched.discard(root)
-        return LiveView(memory, CellMap(memory.shape, memory.dtype, self.lanes))
+        return memory.view(self.lanes)
 
     # -- reductions
 

@@ -10,8 +10,8 @@ import numpy as np
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
+from tgdialect.interpreter.block_analysis import not_written, unordered_stores
 from tgdialect.interpreter.cell_maps import CellMap, Cells, flat_cells, from_cells, to_cells
-from tgdialect.interpreter.instances import not_written, unordered_stores
 from tgdialect.interpreter.lane_races import (
     LaneInstances,
     LaneRaces,
@@ -85,6 +85,10 @@ class LiveMemory:
         self._adders: set[Operation] = set()
         self.watch: Callable[[int, Callable[[int], str]], LaneRaces] | None = None
         self._races: LaneRaces | None = None
+
+    def view(self, lanes: int = 0) -> LiveView:
+        """All of it, for arrays with so many axes before their shape."""
+        return LiveView(self, CellMap(self.shape, self.dtype, lanes))
 
     @property
     def first_contents(self) -> Array:

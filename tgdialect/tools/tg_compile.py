@@ -81,7 +81,7 @@ def _compile(args: Sequence[str]) -> int:
     from tgdialect.runtime.compiler import parse_verified
     from tgdialect.runtime.devices.driver import DeviceError
     from tgdialect.runtime.shared_library import SharedLibrary
-    from tgdialect.tools.files import write_files
+    from tgdialect.tools.console import write_files
     from tgdialect.tools.tg_run_session import find_entry
 
     source = read_program(parsed.file, parsed.frontend)

@@ -39,18 +39,32 @@ from tgdialect.diagnostics import (
 )
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.tools.arguments import OptParser, add_arguments
-from tgdialect.tools.console import UsageError, exit_code, print_traceback, report, show
-from tgdialect.tools.external import EXTERNAL_PASSES, mlir_opt_pass, no_external_programs
-from tgdialect.tools.files import write_files
-from tgdialect.tools.instrumentation import PassRunner, Timing, failures_as_diagnostics, flatten
+from tgdialect.tools.console import (
+    UsageError,
+    exit_code,
+    print_traceback,
+    report,
+    show,
+    write_files,
+)
+from tgdialect.tools.instrumentation import (
+    EXTERNAL_PASSES,
+    PassRunner,
+    Timing,
+    failures_as_diagnostics,
+    flatten,
+    mlir_opt_pass,
+    no_external_programs,
+)
 from tgdialect.tools.pass_pipeline import (
     Step,
     build_pipeline,
     instantiate,
     nearest_names,
+    parse_pipeline,
+    parse_spec,
     pipeline_text,
 )
-from tgdialect.tools.pipeline_parser import parse_pipeline, parse_spec
 from tgdialect.tools.verify_diagnostics import check_diagnostics
 
 

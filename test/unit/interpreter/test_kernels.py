@@ -8,8 +8,7 @@ from kernel_text import P, S, index, mem
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.interpreter.block_analysis import BlockAnalysis
-from tgdialect.interpreter.lane_schedule import lane_schedule
-from tgdialect.interpreter.nesting import LoopBody
+from tgdialect.interpreter.nesting import LoopBody, lane_schedule
 from tgdialect.ops.call import KernelOp
 
 

@@ -28,8 +28,7 @@ DEFAULTS = re.compile(r"""= *["']cpu["']""")
 EXCEPTIONS = {
     "runtime/elf.py": "a linker of one object format, which the ABI of one architecture defines",
     "runtime/images.py": "says for which object code there is that linker",
-    "backends/llvm_ir/calls.py": "`inteldialect` is a keyword of LLVM IR",
-    "backends/llvm_ir/attributes.py": "calling conventions as LLVM IR spells them",
+    "backends/llvm_ir/instructions.py": "keywords of LLVM IR, and its calling conventions",
     "backends/llvm_ir/functions.py": "names of upstream's dialects, and LLVM IR's for the same",
     "backends/llvm_ir/values.py": "`x86_fp80` is a type of LLVM IR",
     "backends/asm.py": "the names of output formats",

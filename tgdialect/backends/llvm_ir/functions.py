@@ -17,8 +17,12 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import LLVMTranslationException
 from xdsl.utils.hints import isa
 
-from tgdialect.backends.llvm_ir.attributes import LOOP_MARK, calling_convention, integer
-from tgdialect.backends.llvm_ir.instructions import INSTRUCTIONS
+from tgdialect.backends.llvm_ir.instructions import (
+    INSTRUCTIONS,
+    LOOP_MARK,
+    calling_convention,
+    integer,
+)
 from tgdialect.backends.llvm_ir.values import (
     CONSTANTS,
     Names,
