@@ -92,15 +92,11 @@ def memory_uses(op: Operation, roots: Roots) -> Iterable[MemoryUse]:
     for position, operand in enumerate(op.operands):
         if not is_memory(operand):
             continue
-        root = roots[operand]
-        if isinstance(op, _OPAQUE):
-            yield MemoryUse(op, position, operand, root, reads=True, writes=True)
-        elif position == 0 and isinstance(op, tg.StoreOp):
-            yield MemoryUse(op, position, operand, root, reads=False, writes=True)
-        elif position == 0 and isinstance(op, tg.AtomicAddOp):
-            yield MemoryUse(op, position, operand, root, reads=True, writes=True)
-        elif position > 0 or not is_view(op):
-            yield MemoryUse(op, position, operand, root, reads=True, writes=False)
+        is_changed = position == 0 and isinstance(op, tg.StoreOp | tg.AtomicAddOp)
+        reads = position > 0 or not (is_view(op) or isinstance(op, tg.StoreOp))
+        writes = is_changed or isinstance(op, _OPAQUE)
+        if reads or writes:
+            yield MemoryUse(op, position, operand, roots[operand], reads, writes)
 
 
 # -- which loops and conditions each op is in, for a graph and for a LINEAR ------------------------
@@ -112,11 +108,6 @@ NO_SCOPE: Scope = frozenset()
 
 _Nesting = dict[tg.RangeOp, set[tg.RangeOp]]
 """The ranges that each range is nested in."""
-
-
-def axis_type(range: tg.RangeOp) -> tg.AxisType:
-    """How a range is executed."""
-    return range.axis_type.data
 
 
 @dataclass
@@ -281,16 +272,16 @@ Axis = tg.RangeOp | tg.SpecialOp
 
 def is_parallel(axis: Operation) -> bool:
     """Whether the iterations of a RANGE or SPECIAL are in no order."""
-    return isinstance(axis, tg.SpecialOp) or (
-        isinstance(axis, tg.RangeOp) and axis_type(axis) in PARALLEL
-    )
+    if isinstance(axis, tg.RangeOp):
+        return axis.axis_type.data in PARALLEL
+    return isinstance(axis, tg.SpecialOp)
 
 
 def is_work_item(axis: Operation) -> bool:
     """Whether a RANGE or SPECIAL numbers the work items of a workgroup."""
     if isinstance(axis, tg.SpecialOp):
         return axis.axis_type in WORKGROUP
-    return isinstance(axis, tg.RangeOp) and axis_type(axis) in WORKGROUP
+    return isinstance(axis, tg.RangeOp) and axis.axis_type.data in WORKGROUP
 
 
 def _speed(axis: Axis) -> tuple[int, str]:
@@ -298,7 +289,7 @@ def _speed(axis: Axis) -> tuple[int, str]:
     from the inside out: WARP, LOCAL, SPECIAL."""
     if isinstance(axis, tg.SpecialOp):
         return 2, axis.symbol.data
-    return int(axis_type(axis) is not tg.AxisType.WARP), ""
+    return int(axis.axis_type.data is not tg.AxisType.WARP), ""
 
 
 class BlockAnalysis:

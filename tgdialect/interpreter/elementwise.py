@@ -203,13 +203,10 @@ ARITHMETIC: dict[str, Arithmetic] = {
     "tg.cmple": _negation(np.greater),
     "tg.cmpeq": np.equal,
     "tg.not": np.logical_not,
-    "tg.exp2": _in_wider(np.exp2),
-    "tg.log2": _in_wider(np.log2),
-    "tg.exp": _in_wider(np.exp),
-    "tg.log": _in_wider(np.log),
-    "tg.log10": _in_wider(np.log10),
-    "tg.expm1": _in_wider(np.expm1),
-    "tg.log1p": _in_wider(np.log1p),
+    **{
+        f"tg.{function.__name__}": _in_wider(function)
+        for function in (np.exp2, np.log2, np.exp, np.log, np.log10, np.expm1, np.log1p)
+    },
     "tg.softplus": _in_wider(_softplus),
     "tg.sin": _in_wider(np.sin),
     "tg.cos": _in_wider(np.cos),

@@ -435,22 +435,19 @@ def _call(frame: Frame, op: tg.CallOp, operands: Sequence[HostValue]) -> HostVal
 HOST: dict[str, Callable[[Frame, Any, Sequence[HostValue]], HostValue]] = {
     **dict.fromkeys(PURE, _pure),
     **dict.fromkeys(MOVEMENTS, _movement),
-    "tg.detach": _identity,
-    "tg.contiguous_backward": _identity,
+    **dict.fromkeys(("tg.detach", "tg.contiguous_backward"), _identity),
     "tg.param": _param,
     "tg.buffer": _buffer,
     "tg.load": _load,
-    "tg.store": _store,
-    "tg.atomicadd": _store,
+    **dict.fromkeys(("tg.store", "tg.atomicadd"), _store),
     "tg.after": _after,
-    "tg.group": _ordering,
-    "tg.sink": _ordering,
+    # A CUSTOMFUNCTION is a declaration: a CALL runs it.
+    **dict.fromkeys(("tg.group", "tg.sink", "tg.customfunction"), _ordering),
     "tg.tuple": _tuple,
     "tg.gettuple": _get_tuple,
     "tg.function": _function,
     "tg.scan": _scan,
     "tg.call": _call,
-    "tg.customfunction": _ordering,  # Its declaration: a CALL runs it.
 }
 """Every op of a host program, by name."""
 

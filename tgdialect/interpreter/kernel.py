@@ -225,18 +225,12 @@ def _call(run: KernelRun, op: tg.CallOp) -> LiveValue:
 COMMON: dict[str, Function] = {
     **dict.fromkeys(PURE, _pure),
     **dict.fromkeys(MOVEMENTS, _movement),
-    "tg.detach": _identity,
-    "tg.contiguous_backward": _identity,
-    "tg.after": _identity,
+    **dict.fromkeys(("tg.detach", "tg.contiguous_backward", "tg.after"), _identity),
     "tg.param": _param,
     "tg.buffer": _buffer,
     "tg.load": _load,
-    "tg.end": ordering,
-    "tg.endif": ordering,
-    "tg.group": ordering,
-    "tg.sink": ordering,
-    "tg.custom": _custom,
-    "tg.ins": _custom,
+    **dict.fromkeys(("tg.end", "tg.endif", "tg.group", "tg.sink"), ordering),
+    **dict.fromkeys(("tg.custom", "tg.ins"), _custom),
     "tg.call": _call,
 }
 """The ops of a kernel that take no part in loops, by name."""

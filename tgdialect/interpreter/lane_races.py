@@ -142,7 +142,7 @@ class LaneRaces:
         if not bool(wrong.any()):
             return
         at = int(np.argmax(wrong))
-        op, number, _ = (latest if with_latest[at] else earlier)[:, at].tolist()
+        op, number = map(int, (latest if with_latest[at] else earlier)[:2, at])
         of = self._numbering
         now = of.instance(of.ops[batch.op], int(batch.numbers[at]))
         other = of.instance(of.ops[op], number)

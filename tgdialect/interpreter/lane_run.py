@@ -403,8 +403,7 @@ def _of_warp(run: LaneRun, op: Operation) -> LiveValue:
 
 LANES: Mapping[str, Function] = {
     **COMMON,
-    "tg.store": _store,
-    "tg.atomicadd": _store,
+    **dict.fromkeys(("tg.store", "tg.atomicadd"), _store),
     "tg.reduce": LaneRun.reduce,
     "tg.range": _range,
     "tg.special": _special,

@@ -141,7 +141,7 @@ class GraphNest:
             nest.reverse()
         # Expanded ranges are the innermost loops, wherever a closer lists them: tg-expand makes
         # them axes of values.
-        return sorted(nest, key=_is_expanded)
+        return sorted(nest, key=lambda axis: axis.axis_type.data in EXPANDED)
 
     def _sort(self, body: _Unsorted) -> list[_Unsorted]:
         """Put the items of a body in order; returns the bodies of the loops among them."""
@@ -233,11 +233,6 @@ class GraphNest:
                 "once"
             )
             raise locate(InterpretationError(message), _shown(e.args[1])) from e
-
-
-def _is_expanded(axis: tg.RangeOp) -> bool:
-    """Whether `tg-expand` makes an axis of values of a range."""
-    return axis.axis_type.data in EXPANDED
 
 
 def _shown(cycle: Sequence[Item]) -> Operation:

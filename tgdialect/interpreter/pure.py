@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.interpreter.elementwise import ELEMENTWISE, compute
 from tgdialect.interpreter.movement import stack
-from tgdialect.interpreter.reduction import reduce
+from tgdialect.interpreter.reduction import accumulate, finish
 from tgdialect.interpreter.values import (
     MaskedArray,
     aligned,
@@ -83,9 +83,8 @@ def reduction(op: tg.ReduceOp, operands: Sequence[MaskedArray], lanes: int) -> M
     if op.ranges:
         raise InterpretationError("a REDUCE over ranges outside a kernel")
     axes = [lanes + axis for axis in integers(op, "axes")]
-    return reduce(
-        op.kind.data, operands[0], axes, dtype_of(op.source), ordered=op.ordered is not None
-    )
+    kind, dtype, ordered = op.kind.data, dtype_of(op.source), op.ordered is not None
+    return MaskedArray(finish(accumulate(kind, operands[0], axes, dtype, ordered=ordered), dtype))
 
 
 def _materialised(op: Operation, operands: Sequence[MaskedArray], lanes: int) -> MaskedArray:

@@ -117,15 +117,3 @@ def finish(accumulated: Array, dtype: DType) -> Array:
     if accumulated.dtype == FLOAT64:
         return accumulated.astype(numpy_dtype(dtype))
     return round_once(accumulated, DTYPES[F32], dtype)
-
-
-def reduce(
-    kind: tg.ReduceKind,
-    source: MaskedArray,
-    axes: Sequence[int],
-    dtype: DType,
-    *,
-    ordered: bool = False,
-) -> MaskedArray:
-    """REDUCE: `source` over array axes, in the dtype; every cell of the result is valid."""
-    return MaskedArray(finish(accumulate(kind, source, axes, dtype, ordered=ordered), dtype))

@@ -420,12 +420,10 @@ def _store(run: ScalarRun, op: Operation) -> LiveValue:
 
 SCALAR: Mapping[str, Function] = {
     **COMMON,
-    "tg.store": _store,
-    "tg.atomicadd": _store,
+    **dict.fromkeys(("tg.store", "tg.atomicadd"), _store),
     "tg.reduce": ScalarRun.reduce,
     **dict.fromkeys(("tg.wmma", "tg.ins", "tg.shuffle"), ScalarRun.of_warp),
     "tg.special": lambda run, op: run.known[op.result],  # A loop variable, which has its value.
-    "tg.barrier": ordering,
-    "tg.if": ordering,
+    **dict.fromkeys(("tg.barrier", "tg.if"), ordering),
 }
 """Every op of a kernel but RANGE, by name."""

@@ -45,18 +45,9 @@ EXTERNAL_PASSES = frozenset({"apply-eqsat-pdl", "mlir-opt"})
 """xDSL's passes that start another program (mlir-opt) each time they run."""
 
 _PROCESS_EVENTS = frozenset(
-    {
-        "os.exec",
-        "os.fork",
-        "os.forkpty",
-        "os.posix_spawn",
-        "os.spawn",
-        "os.startfile",
-        "os.system",
-        "pty.spawn",
-        "subprocess.Popen",
-    }
-)
+    f"os.{name}"
+    for name in ("exec", "fork", "forkpty", "posix_spawn", "spawn", "startfile", "system")
+) | {"pty.spawn", "subprocess.Popen"}
 """Python's audit events for starting a process."""
 
 _refusing: ContextVar[bool] = ContextVar("refusing", default=False)

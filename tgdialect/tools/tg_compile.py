@@ -84,6 +84,8 @@ def _compile(args: Sequence[str]) -> int:
     from tgdialect.tools.console import write_files
     from tgdialect.tools.tg_run_session import find_entry
 
+    names = None if parsed.features is None else parsed.features.split(",")
+    features = names and [name.strip() for name in names if name.strip()]
     source = read_program(parsed.file, parsed.frontend)
     with errors_in(source):
         module = parse_verified(source.name, source.text, parsed.frontend)
@@ -93,7 +95,7 @@ def _compile(args: Sequence[str]) -> int:
                 module,
                 entries,
                 target=parsed.target,
-                features=None if parsed.features is None else _names(parsed.features),
+                features=features,
                 threads=parsed.threads,
                 opt=parsed.opt,
                 allow_custom=parsed.allow_custom,
@@ -107,10 +109,6 @@ def _compile(args: Sequence[str]) -> int:
                 outputs[f"{parsed.output[: -len(extension)]}.h"] = library.header(name).encode()
     write_files([*outputs], [lambda file, data=data: file.write(data) for data in outputs.values()])
     return 0
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def main(args: Sequence[str] | None = None) -> int:
