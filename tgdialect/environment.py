@@ -175,11 +175,7 @@ DEBUG = Setting(
     "1: `tg-opt` and `tg-run` print the traceback of an error.",
 )
 
-TABLE: Sequence[Setting[Any]] = (
-    *(CACHE_DIR, CACHE_MIB, NUM_THREADS, COMPILE_PROCESSES, BEAM_SECONDS, DEVICE),
-    *(RANK_SECONDS, RANK_KIB),
-    *(OPENMP, PROGRESS, DEBUG),
-)
+TABLE: Sequence[Setting[Any]] = [each for each in globals().values() if isinstance(each, Setting)]
 """All variables, in the order of the documentation."""
 
 

@@ -65,31 +65,26 @@ class _Element(AttrParser._TensorLiteralElement):  # pyright: ignore[reportPriva
         return next(type.iter_unpack(bits.to_bytes(size, "little")))
 
 
-class _Measured:
-    """How many attributes an attribute is made of, as a tree, and how deep they are nested."""
+_Sizes = dict[int, tuple[Attribute, int, int]]
+"""Of attributes that were measured, by `id`: the attribute, which is kept, so that no other one
+gets its `id`; how many attributes it is made of, as a tree; and how deep they are nested."""
 
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[Attribute, int, int]] = {}
 
-    def of(self, attribute: Attribute) -> tuple[int, int]:
-        """The number and the depth. An attribute that occurs again is looked at once."""
-        pending = [attribute]
-        while pending:
-            each = pending[-1]
-            if id(each) in self._known:
-                pending.pop()
-                continue
-            parts = [*_parts(each)]
-            if missing := [part for part in parts if id(part) not in self._known]:
-                pending += missing
-                continue
-            found = [self._known[id(part)] for part in parts]
+def _size(attribute: Attribute, known: _Sizes) -> tuple[int, int]:
+    """The number and the depth. An attribute that occurs again is looked at once."""
+    pending = [attribute]
+    while pending:
+        each = pending[-1]
+        parts = [*_parts(each)] if id(each) not in known else []
+        if missing := [part for part in parts if id(part) not in known]:
+            pending += missing
+            continue
+        pending.pop()
+        if id(each) not in known:
+            found = [known[id(part)] for part in parts]
             count = _own_count(each) + sum(count for _, count, _ in found)
-            # The attribute is kept, so that no other one gets its `id`.
-            self._known[id(each)] = each, count, 1 + max((d for _, _, d in found), default=0)
-            pending.pop()
-        _, count, depth = self._known[id(attribute)]
-        return count, depth
+            known[id(each)] = each, count, 1 + max((d for _, _, d in found), default=0)
+    return known[id(attribute)][1:]
 
 
 def _parts(attribute: Attribute) -> Iterable[Attribute]:
@@ -125,7 +120,7 @@ class BoundedParser(FastParser):
     """How many attributes the aliases stand for that were used."""
 
     def __init__(self, ctx: Context, input: str, name: str) -> None:
-        self._measured = _Measured()
+        self._sizes: _Sizes = {}
         super().__init__(ctx, input, name)
 
     def _parse_tensor_literal_element(self) -> AttrParser._TensorLiteralElement:
@@ -179,7 +174,7 @@ class BoundedParser(FastParser):
         start = self.pos
         super()._parse_alias_def()
         name, value = next(reversed(self.attribute_aliases.items()))
-        if not isinstance(value, LocationAttr) and self._measured.of(value)[1] > _MOST_DEPTH:
+        if not isinstance(value, LocationAttr) and _size(value, self._sizes)[1] > _MOST_DEPTH:
             message = f"{name} stands for attributes that are nested more than {_MOST_DEPTH} deep"
             self.raise_error(message, start)
 
@@ -188,7 +183,7 @@ class BoundedParser(FastParser):
         alias = ("!" if is_type else "#") + attr_or_dialect_name
         if self.attribute_aliases.get(alias) is found:
             most = max(_MOST_NODES, _NODES_PER_CHARACTER * len(self.lexer.input.content))
-            self._nodes += self._measured.of(found)[0]
+            self._nodes += _size(found, self._sizes)[0]
             if self._nodes > most:
                 self.raise_error(f"{alias}: the aliases stand for more than {most} attributes")
         return found

@@ -65,13 +65,13 @@ def _nested_operations(op: Operation) -> Iterator[Operation]:
     """The operations directly in the regions of `op`; empty blocks are checked on the way."""
     for region in op.regions:
         for block in region.blocks:
-            if block.first_op is None and len(region.blocks) == 1 and not _no_terminator(op):
+            if (
+                block.first_op is None
+                and len(region.blocks) == 1
+                and not op.has_trait(NoTerminator)
+            ):
                 raise _error(op, f"the block of '{op.name}' is empty, a terminator is expected")
             yield from block.ops
-
-
-def _no_terminator(op: Operation) -> bool:
-    return op.has_trait(NoTerminator)
 
 
 def _kind(op: Operation) -> tuple[object, ...] | None:
@@ -158,7 +158,7 @@ def _verify_position_in_block(op: Operation) -> None:
     if op.has_trait(IsTerminator) or isinstance(op, UnregisteredOp):
         return
     parent = region.parent
-    if len(region.blocks) > 1 or (parent is not None and not _no_terminator(parent)):
+    if len(region.blocks) > 1 or (parent is not None and not parent.has_trait(NoTerminator)):
         raise _error(op, f"'{op.name}' ends its block but is not a terminator")
 
 

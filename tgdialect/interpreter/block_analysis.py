@@ -8,8 +8,9 @@ the next through memory.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from typing import NamedTuple
 
 from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -41,14 +42,12 @@ def is_view(op: Operation) -> bool:
     )
 
 
-@dataclass
 class Roots:
     """The memory that each view shows, cached."""
 
-    _known: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    _by_slot: dict[tuple[str, int, Attribute], SSAValue] = field(
-        default_factory=dict[tuple[str, int, Attribute], SSAValue]
-    )
+    def __init__(self) -> None:
+        self._known: dict[SSAValue, SSAValue] = {}
+        self._by_slot: dict[tuple[str, int, Attribute], SSAValue] = {}
 
     def __getitem__(self, value: SSAValue) -> SSAValue:
         """The value that made the memory that `value` is a view of."""
@@ -110,20 +109,20 @@ _Nesting = dict[tg.RangeOp, set[tg.RangeOp]]
 """The ranges that each range is nested in."""
 
 
-@dataclass
-class Scopes:
+class Scopes(NamedTuple):
     """`of[op]` is what an op executes in; `ranges` are in nesting order, the outermost first.
 
     An END or REDUCE executes outside the ranges that it closes, a RANGE outside itself.
     """
 
-    of: dict[Operation, Scope] = field(default_factory=dict[Operation, Scope])
-    ranges: list[tg.RangeOp] = field(default_factory=list[tg.RangeOp])
+    of: dict[Operation, Scope]
+    ranges: list[tg.RangeOp]
 
 
 def graph_scopes(block: Block) -> Scopes:
     """By dependence: an op is inside each range that it depends on and that nothing closed."""
-    scopes = Scopes()
+    of: dict[Operation, Scope] = {}
+    ranges: list[tg.RangeOp] = []
     outside: _Nesting = {}
     opened: dict[SSAValue, Scope] = {}
     for op in block.ops:
@@ -132,19 +131,18 @@ def graph_scopes(block: Block) -> Scopes:
         after = _ranges_after(op, inside)
         if isinstance(op, tg.EndIfOp):
             after = after - {op.begin.owner}
-        scopes.of[op] = inside & after
+        of[op] = inside & after
         if isinstance(op, tg.IfOp):
             after = after | {op}
         if isinstance(op, tg.RangeOp):
-            scopes.ranges.append(op)
+            ranges.append(op)
             outside[op] = _only_ranges(inside)
         for result in op.results:
             opened[result] = after
     for op in block.ops:
         if isinstance(op, tg.EndOp | tg.ReduceOp):
-            _nest(op, _only_ranges(scopes.of[op]), outside)
-    scopes.ranges = _nesting_order(scopes.ranges, outside)
-    return scopes
+            _nest(op, _only_ranges(of[op]), outside)
+    return Scopes(of, _nesting_order(ranges, outside))
 
 
 def _ranges_after(op: Operation, inside: Scope) -> Scope:
@@ -306,13 +304,10 @@ class BlockAnalysis:
         self.roots = Roots()
         self.specials = [op for op in block.ops if isinstance(op, tg.SpecialOp)]
         uses = [use for op in block.ops for use in memory_uses(op, self.roots)]
-        self.snapshots: set[SSAValue] = set()
-        self.before: Mapping[Operation, set[Operation]] = {}
-        self.unordered: Mapping[Operation, set[Operation]] = {}
-        if graph:
-            versions = GraphVersions(block, uses)
-            self.snapshots = versions.snapshots
-            self.before, self.unordered = versions.before, versions.unordered
+        # The order of a LINEAR is that of its ops.
+        versions = GraphVersions(block, uses if graph else ())
+        self.snapshots = versions.snapshots
+        self.before, self.unordered = versions.before, versions.unordered
         self.uses: dict[SSAValue, list[MemoryUse]] = {}
         for use in uses:
             if use.writes or use.view not in self.snapshots:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -255,26 +256,21 @@ class PassRunner:
     """Runs passes on a module, with the dumps, checks and timings that the flags ask for."""
 
     steps: Sequence[Step]
-    print_before: Collection[str] = ()
+    args: Namespace
+    """The flags of tg-opt."""
+    print_before: Collection[str]
     """Names of passes; `*` is every pass."""
-    print_after: Collection[str] = ()
-    only_if_changed: bool = False
-    only_if_failed: bool = False
-    print_between: bool = False
-    print_time: bool = False
-    verify: bool = True
-    verify_each: bool = True
-    verify_levels: bool = False
-    print_op: Callable[[Operation], str] = str
+    print_after: Collection[str]
+    print_op: Callable[[Operation], str]
 
     @property
     def checks_each(self) -> bool:
         """Whether the module is verified after each pass, and stages check its level before."""
-        return self.verify and self.verify_each
+        return not self.args.disable_verify and self.args.verify_each is not False
 
     def run(self, ctx: Context, module: ModuleOp, file: str, timing: Timing) -> None:
         """Run the passes. Raises `CompilationError`, which names `file`, at the first failure."""
-        if self.verify:
+        if not self.args.disable_verify:
             with timing.measure("Verifier"):
                 verify_module(module)
         self._run_steps(self.steps, ctx, module, file, timing)
@@ -288,7 +284,7 @@ class PassRunner:
                     self._run_steps(step.steps, ctx, inner, file, timing)
                 continue
             self._run_pass(step, ctx, op, file, timing)
-            if self.print_between and index + 1 < len(steps):
+            if self.args.print_between_passes and index + 1 < len(steps):
                 show(f"IR after {step.name}:\n{self._text(op)}\n\n\n\n", sys.stderr)
 
     def _run_pass(
@@ -298,7 +294,7 @@ class PassRunner:
         if _named(pass_, self.print_before):
             self._dump(f"Before {pass_.name}", op)
         is_dumped = _named(pass_, self.print_after)
-        before = self._text(op) if is_dumped and self.only_if_changed else None
+        before = self._text(op) if is_dumped and self.args.mlir_print_ir_after_change else None
         start = time.perf_counter()
         try:
             with timing.measure(pass_.name), failures_as_diagnostics(f"pass {pass_.name}", file):
@@ -310,7 +306,7 @@ class PassRunner:
                 if op.parent is None and op is not module:
                     message = f"replaced the '{op.name}' that it ran on: run it on builtin.module"
                     raise locate(PassFailedException(message), op)
-            if self.print_time:
+            if self.args.time_passes:
                 seconds = time.perf_counter() - start
                 show(f"Pass {pass_.name} took {seconds} seconds\n", sys.stderr)
             if self.checks_each:
@@ -320,7 +316,8 @@ class PassRunner:
             if is_dumped:
                 self._dump(f"After {pass_.name} Failed", op)
             raise
-        if is_dumped and not self.only_if_failed and self._text(op) != before:
+        only_if_failed = self.args.mlir_print_ir_after_failure
+        if is_dumped and not only_if_failed and self._text(op) != before:
             self._dump(f"After {pass_.name}", op)
 
     def _verify_after(self, pass_: ModulePass, op: Operation, file: str) -> None:
@@ -336,7 +333,7 @@ class PassRunner:
             ) from error
         # Only stages have one. They check the level of their input themselves.
         level = getattr(pass_, "level_after", None)
-        if self.verify_levels and isinstance(level, str) and isinstance(op, ModuleOp):
+        if self.args.verify_each and isinstance(level, str) and isinstance(op, ModuleOp):
             # Imported late, since it imports every tg operation.
             from tgdialect.lowering.verify import verify_level
 

@@ -103,9 +103,11 @@ class _PipelineParser:
 
     def expect(self, character: str, context: str) -> None:
         if not self.accept(character):
-            found = self.text[self.offset : self.offset + 1]
-            what = f"found '{found}'" if found else "the text ends"
-            self.fail(f"expected '{character}' {context}, {what}")
+            self.fail_expecting(f"'{character}' {context}")
+
+    def fail_expecting(self, what: str) -> NoReturn:
+        found = self.text[self.offset : self.offset + 1]
+        self.fail(f"expected {what}, " + (f"found '{found}'" if found else "the text ends"))
 
     def match(self, pattern: re.Pattern[str]) -> str | None:
         self.skip_space()
@@ -121,19 +123,17 @@ class _PipelineParser:
 
     def parse_pipeline(self, anchor_required: bool) -> list[PassSpec]:
         start = self.offset
-        name = self.match(_NAME)
-        if name is not None and self.accept("("):
-            if name not in ANCHORS:
-                text = self.text.strip()
-                self.fail(f"a pipeline runs on a module: write 'builtin.module({text})'", start)
-            specs = self.parse_passes()
-            self.expect(")", "at the end of the pipeline")
-        else:
-            if anchor_required:
-                text = self.text.strip()
-                self.fail(f"expected 'builtin.module(...)': write 'builtin.module({text})'", start)
+        is_anchored = (name := self.match(_NAME)) is not None and self.accept("(")
+        hint = f"write 'builtin.module({self.text.strip()})'"
+        if is_anchored and name not in ANCHORS:
+            self.fail(f"a pipeline runs on a module: {hint}", start)
+        if not is_anchored and anchor_required:
+            self.fail(f"expected 'builtin.module(...)': {hint}", start)
+        if not is_anchored:
             self.offset = start
-            specs = self.parse_passes()
+        specs = self.parse_passes()
+        if is_anchored:
+            self.expect(")", "at the end of the pipeline")
         self.expect_end()
         return specs
 
@@ -185,9 +185,7 @@ class _PipelineParser:
         while not self.accept("}"):
             start = self.offset
             if (name := self.match(_NAME)) is None:
-                found = self.text[self.offset : self.offset + 1]
-                what = f"found '{found}'" if found else "the text ends"
-                self.fail(f"expected an option of '{owner}' or '}}', {what}")
+                self.fail_expecting(f"an option of '{owner}' or '}}'")
             name = name.replace("-", "_")
             if name in options:
                 self.fail(f"option '{name}' of '{owner}' is given twice", start)

@@ -254,16 +254,10 @@ class TgOptMain(xDSLOptMain):
         after_all = args.mlir_print_ir_after_all or args.mlir_print_ir_after_failure
         return PassRunner(
             self.steps,
+            args,
             everything if args.mlir_print_ir_before_all else self._pass_names("before"),
             everything if after_all else self._pass_names("after"),
-            only_if_changed=args.mlir_print_ir_after_change,
-            only_if_failed=args.mlir_print_ir_after_failure,
-            print_between=args.print_between_passes,
-            print_time=args.time_passes,
-            verify=not args.disable_verify,
-            verify_each=args.verify_each is not False,
-            verify_levels=args.verify_each is True,
-            print_op=self.text_of,
+            self.text_of,
         )
 
     def _pass_names(self, when: str) -> frozenset[str]:

@@ -34,7 +34,6 @@ EXCEPTIONS = {
     "backends/asm.py": "the names of output formats",
     "backends/linkers.py": "the assembler and the linker of each vendor",
     "gpu_dialect/": "names of upstream's dialects, and what they say",
-    "interpreter/instructions.py": "the instructions of each processor, as its manual defines them",
     "platforms.py": "the architectures of machines, before anything else is imported",
     "lowering/pipeline.py": "the default target of `tg-to-gpu`",
     "lowering/render/reserved.py": "words that compilers for some processors reserve",

@@ -253,14 +253,6 @@ def _return(body: _Body, op: Operation, label: str) -> list[str]:
     return [f"  ret {body.names.typed[values[0]]}" if values else "  ret void"]
 
 
-def _unreachable(body: _Body, op: Operation, label: str) -> list[str]:
-    return ["  unreachable"]
-
-
-def _branch(body: _Body, op: Operation, label: str) -> list[str]:
-    return [f"  br {body.connect(label, op.successors[0], op.operands)}"]
-
-
 def _conditional_branch(body: _Body, op: Operation, label: str) -> list[str]:
     assert isinstance(op, llvm.CondBrOp)
     condition = body.names.typed[op.cond]
@@ -277,10 +269,12 @@ def _conditional_branch(body: _Body, op: Operation, label: str) -> list[str]:
 
 
 _TERMINATORS: dict[str, Callable[[_Body, Operation, str], list[str]]] = {
-    "llvm.br": _branch,
+    "llvm.br": lambda body, op, label: [
+        f"  br {body.connect(label, op.successors[0], op.operands)}"
+    ],
     "llvm.cond_br": _conditional_branch,
     "llvm.return": _return,
-    "llvm.unreachable": _unreachable,
+    "llvm.unreachable": lambda body, op, label: ["  unreachable"],
 }
 
 

@@ -247,32 +247,28 @@ class Names:
         self._suffixes: dict[int, str] = {}
 
     def type(self, type: Attribute) -> str:
-        text = self._types.get(id(type))
-        if text is None:
+        if (text := self._types.get(id(type))) is None:
             text = self._types[id(type)] = type_text(type)
         return text
 
     def suffix(self, type: Attribute) -> str:
         """The type as it appears in the name of an overloaded intrinsic."""
-        text = self._suffixes.get(id(type))
-        if text is None:
+        if (text := self._suffixes.get(id(type))) is None:
             text = self._suffixes[id(type)] = overload_suffix(type)
         return text
 
-    def define(self, value: SSAValue) -> None:
-        name = f"%{self._count}"
-        self._count += 1
-        self.name[value] = name
-        self.typed[value] = f"{self.type(value.type)} {name}"
+    def define(self, value: SSAValue, text: str | None = None) -> None:
+        """Give a value the next number, or the text of a constant."""
+        if text is None:
+            text = f"%{self._count}"
+            self._count += 1
+        self.name[value] = text
+        self.typed[value] = f"{self.type(value.type)} {text}"
 
     def define_results(self, op: Operation) -> None:
         """Numbers the result; a constant's name is its text."""
-        constant = CONSTANTS.get(op.name)
-        if constant is not None:
-            result = op.results[0]
-            text = constant(op)
-            self.name[result] = text
-            self.typed[result] = f"{self.type(result.type)} {text}"
+        if (constant := CONSTANTS.get(op.name)) is not None:
+            self.define(op.results[0], constant(op))
         elif len(op.results) == 1:
             self.define(op.results[0])
         elif op.results:
