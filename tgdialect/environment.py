@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -175,7 +175,7 @@ DEBUG = Setting(
     "1: `tg-opt` and `tg-run` print the traceback of an error.",
 )
 
-TABLE: Sequence[Setting[Any]] = [each for each in globals().values() if isinstance(each, Setting)]
+TABLE = cast("list[Setting[Any]]", [v for v in globals().values() if isinstance(v, Setting)])
 """All variables, in the order of the documentation."""
 
 

@@ -220,15 +220,15 @@ def _chosen(width: int, mask: int, a: int, b: int) -> int:
     return mask & a | ~mask & b
 
 
-def _funnel(width: int, high: int, low: int, distance: int, *, left: bool) -> int:
+def _funnel(width: int, low: int, high: int, distance: int, *, left: bool = False) -> int:
     """A word of two, shifted modulo 32: the upper half of it to the left, the lower one to the
     right."""
     both, distance = high << 32 | low, distance & 31
     return both << distance >> 32 if left else both >> distance
 
 
-def _funnel_of_low_first(width: int, low: int, high: int, distance: int, *, left: bool) -> int:
-    return _funnel(width, high, low, distance, left=left)
+def _high_first_funnel(width: int, high: int, low: int, distance: int) -> int:
+    return _funnel(width, low, high, distance)
 
 
 def _crc32(width: int, crc: int, data: int, *, polynomial: int) -> int:
@@ -252,32 +252,22 @@ def _parts(width: int, x: int, bits: int = 8, *, signed: bool = False) -> Sequen
 
 def _dot(
     width: int,
-    total: int,
     a: int,
     b: int,
+    total: int = 0,
     *,
     signs: tuple[bool, bool],
     bits: int = 8,
     saturate: bool = False,
 ) -> int:
-    """total + the products of the parts of two words."""
+    """The products of the parts of two words + total."""
     factors = (_parts(width, x, bits, signed=s) for x, s in zip((a, b), signs, strict=True))
     value = _signed(total, width) + sum(x * y for x, y in zip(*factors, strict=True))
     return _clipped(value, width, signed=True) if saturate else value
 
 
-def _dot_then_add(width: int, a: int, b: int, total: int, *, signs: tuple[bool, bool]) -> int:
-    return _dot(width, total, a, b, signs=signs)
-
-
-def _pairs(width: int, a: int, b: int) -> int:
-    """VPMADDWD: the sum of the two products of signed halves."""
-    return _dot(width, 0, a, b, signs=(True, True), bits=16)
-
-
-def _saturated_pairs(width: int, a: int, b: int) -> int:
-    """VPMADDUBSW: the sum of the products of bytes, unsigned in a and signed in b, saturated."""
-    return _dot(width, 0, a, b, signs=(False, True), saturate=True)
+def _add_dot(width: int, total: int, a: int, b: int, **options: Any) -> int:
+    return _dot(width, a, b, total, **options)
 
 
 def _differences(width: int, a: int, b: int, total: int = 0) -> int:
@@ -358,9 +348,9 @@ _ROWS: Sequence[tuple[Meaning, str]] = (
     (partial(_amd_field, signed=True), "v_bfe_i32"),
     (_inserted, "bfi"),
     (_chosen, "v_bfi_b32"),
-    (partial(_funnel_of_low_first, left=True), "shf.l.wrap"),
-    (partial(_funnel_of_low_first, left=False), "shf.r.wrap"),
-    (partial(_funnel, left=False), "v_alignbit_b32"),
+    (partial(_funnel, left=True), "shf.l.wrap"),
+    (_funnel, "shf.r.wrap"),
+    (_high_first_funnel, "v_alignbit_b32"),
     (partial(_crc32, polynomial=_IEEE), "crc32w"),
     (partial(_crc32, polynomial=_CASTAGNOLI), "crc32, crc32cw"),
     # Parts of words
@@ -373,17 +363,17 @@ _ROWS: Sequence[tuple[Meaning, str]] = (
     (partial(_saturating, sign=-1, signed=True), "vpsubsw"),
     (partial(_high_product, saturate=False), "vpmulhrsw"),
     (partial(_high_product, saturate=True), "sqrdmulh"),
-    (_saturated_pairs, "vpmaddubsw"),
-    (_pairs, "vpmaddwd"),
-    (partial(_dot, signs=(False, False)), "udot"),
-    (partial(_dot, signs=(False, True)), "vpdpbusd, usdot"),
-    (partial(_dot, signs=(True, True)), "sdot"),
-    (partial(_dot, signs=(False, True), saturate=True), "vpdpbusds"),
-    (partial(_dot, signs=(True, True), bits=16), "vpdpwssd"),
-    (partial(_dot_then_add, signs=(False, False)), "dp4a.u32.u32, v_dot4_u32_u8"),
-    (partial(_dot_then_add, signs=(False, True)), "dp4a.u32.s32, v_dot4_i32_iu8 neg_lo:[0,1,0]"),
-    (partial(_dot_then_add, signs=(True, False)), "dp4a.s32.u32, v_dot4_i32_iu8 neg_lo:[1,0,0]"),
-    (partial(_dot_then_add, signs=(True, True)), "dp4a.s32.s32, v_dot4_i32_iu8 neg_lo:[1,1,0]"),
+    (partial(_dot, signs=(False, True), saturate=True), "vpmaddubsw"),
+    (partial(_dot, signs=(True, True), bits=16), "vpmaddwd"),
+    (partial(_add_dot, signs=(False, False)), "udot"),
+    (partial(_add_dot, signs=(False, True)), "vpdpbusd, usdot"),
+    (partial(_add_dot, signs=(True, True)), "sdot"),
+    (partial(_add_dot, signs=(False, True), saturate=True), "vpdpbusds"),
+    (partial(_add_dot, signs=(True, True), bits=16), "vpdpwssd"),
+    (partial(_dot, signs=(False, False)), "dp4a.u32.u32, v_dot4_u32_u8"),
+    (partial(_dot, signs=(False, True)), "dp4a.u32.s32, v_dot4_i32_iu8 neg_lo:[0,1,0]"),
+    (partial(_dot, signs=(True, False)), "dp4a.s32.u32, v_dot4_i32_iu8 neg_lo:[1,0,0]"),
+    (partial(_dot, signs=(True, True)), "dp4a.s32.s32, v_dot4_i32_iu8 neg_lo:[1,1,0]"),
     (_ptx_bytes, "prmt"),
     (_amd_bytes, "v_perm_b32"),
     (_multiplied_24, "v_mad_u32_u24"),

@@ -91,27 +91,6 @@ class ColoredPrinter(ElidingPrinter, SyntaxPrinter):
     """Prints with colors."""
 
 
-def check_roundtrip(ctx: Context, module: ModuleOp, text: str, file: str) -> None:
-    """
-    Check that `text`, which is how a module is printed, parses to the same module.
-
-    Raises `CompilationError` that shows where `text` does not parse, or the first line of the
-    generic form that differs.
-    """
-    source = SourceFile(f"{file} as printed", text)
-    again = parse_module(ctx, source)
-    if module.is_structurally_equivalent(again):
-        return
-    lines = (_generic(each).splitlines() for each in (module, again))
-    differing = ((a, b) for a, b in zip_longest(*lines, fillvalue="") if a != b)
-    before, after = next(differing, ("", ""))
-    message = (
-        "the module is another one after it is printed and parsed: "
-        f"'{before.strip()}' becomes '{after.strip()}'"
-    )
-    raise CompilationError(Diagnostic(message, file=file))
-
-
 def _generic(op: Operation) -> str:
     stream = StringIO()
     Printer(stream, print_generic_format=True).print_op(op)
@@ -338,7 +317,11 @@ class TgOptMain(xDSLOptMain):
         )
 
     def check_roundtrip(self, module: ModuleOp, source: SourceFile) -> None:
-        """Raise `CompilationError` unless a module can be printed and parsed again."""
+        """Check that a module can be printed and parsed again, as the same one.
+
+        Raises `CompilationError` that shows where the printed text does not parse, or the first
+        line of the generic form that differs.
+        """
         if not self.args.disable_verify:
             verify_module(module)
         stream = StringIO()
@@ -347,7 +330,18 @@ class TgOptMain(xDSLOptMain):
         with failures_as_diagnostics("round trip", source.name, module):
             printer.print_op(module)
             printer.print_metadata(self.ctx.loaded_dialects)
-            check_roundtrip(self.ctx, module, stream.getvalue(), source.name)
+            printed = SourceFile(f"{source.name} as printed", stream.getvalue())
+            again = parse_module(self.ctx, printed)
+        if module.is_structurally_equivalent(again):
+            return
+        lines = (_generic(each).splitlines() for each in (module, again))
+        differing = ((a, b) for a, b in zip_longest(*lines, fillvalue="") if a != b)
+        before, after = next(differing, ("", ""))
+        message = (
+            "the module is another one after it is printed and parsed: "
+            f"'{before.strip()}' becomes '{after.strip()}'"
+        )
+        raise CompilationError(Diagnostic(message, file=source.name))
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         output = StringIO()

@@ -221,15 +221,14 @@ def find_results(entry: FuncOp) -> list[TensorType[Attribute]]:
 
 def _tensor_type(entry: FuncOp, type: Attribute) -> TensorType[Attribute]:
     """The type of an input or output, which has to be a tensor of one of the dialect's dtypes."""
+    what = f"{type}: tg-run handles tensors only"
     if isinstance(type, TensorType):
         type = cast(TensorType[Attribute], type)
-        if type.element_type in DTYPES and type.get_num_dims() <= _MOST_AXES:
+        if (axes := type.get_num_dims()) > _MOST_AXES:
+            what = f"a tensor of {axes} axes, and NumPy has {_MOST_AXES} at most"
+        elif type.element_type in DTYPES:
             return type
-        if type.get_num_dims() > _MOST_AXES:
-            what = f"a tensor of {type.get_num_dims()} axes, and NumPy has {_MOST_AXES} at most"
-            message = f"@{entry.sym_name.data} takes or returns {what}"
-            raise CompilationError(operation_diagnostic(entry, message))
-    message = f"@{entry.sym_name.data} takes or returns {type}: tg-run handles tensors only"
+    message = f"@{entry.sym_name.data} takes or returns {what}"
     raise CompilationError(operation_diagnostic(entry, message))
 
 
