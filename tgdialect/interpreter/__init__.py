@@ -14,10 +14,11 @@ The oracle of kernels:
 
 What an op computes:
 
-* `pure.py`: ops without state, from `elementwise.py`, `movement.py`, `reduction.py` and `wmma.py`,
-  with what the work items of a warp exchange; `values.py`: arrays in which cells may be invalid;
-* `kernel.py`: the ops of a kernel that take no part in loops; `cell_maps.py`: the cells that a view
-  of memory shows; `live.py`: memory that a kernel changes as it runs;
+* `pure.py`: reductions and other ops without state, from `elementwise.py`, `movement.py` and
+  `wmma.py`, with what the work items of a warp exchange; `values.py`: arrays in which cells may be
+  invalid;
+* `kernel.py`: the ops of a kernel that take no part in loops; `memory.py`: the cells that a view of
+  memory shows, and memory that a kernel changes as it runs;
 * `instructions.py`: code of the caller, the built-in sorts, and what each instruction of a target
   computes.
 
@@ -29,11 +30,10 @@ Whole programs:
 
 * `host.py`: functions on tensors and memory, and LINEARs; `versions.py`: memory that is a value,
   and the other values of a host program;
-* `calls.py`, `run_context.py`: CALLs, and `run`; `signature.py`: its inputs;
-* `registration.py`: the same for xDSL's own interpreter.
+* `calls.py`, `run_context.py`: CALLs, and `run`, also for xDSL's own interpreter; `signature.py`:
+  the inputs of `run`.
 """
 
-from tgdialect.interpreter.calls import run
-from tgdialect.interpreter.registration import register_tg_implementations
+from tgdialect.interpreter.calls import register_tg_implementations, run
 
 __all__ = ["register_tg_implementations", "run"]

@@ -2,7 +2,7 @@
 
 Each op is a pure function of its operands' values. That includes memory (`versions.py`): a view
 holds the contents that a read through it sees, and every value records the stores that it waits
-for. So ops can be evaluated one at a time, and `registration.py` registers the same functions with
+for. So ops can be evaluated one at a time, and `calls.py` registers the same functions with
 xDSL's interpreter.
 """
 
@@ -23,7 +23,7 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.interpreter.block_analysis import BlockAnalysis
 from tgdialect.interpreter.kernel import Given, LiveValue
 from tgdialect.interpreter.lane_run import LaneRun
-from tgdialect.interpreter.live import AssumptionError, LiveMemory, LiveView
+from tgdialect.interpreter.memory import AssumptionError, LiveMemory, LiveView
 from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, extents
 from tgdialect.interpreter.nesting import lane_schedule
 from tgdialect.interpreter.pure import PURE, load

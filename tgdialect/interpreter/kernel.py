@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import InterpretationError
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.block_analysis import BlockAnalysis, Instance, out_of_bounds
 from tgdialect.interpreter.instructions import run_custom
-from tgdialect.interpreter.live import LiveView
+from tgdialect.interpreter.memory import LiveView
 from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, extents
 from tgdialect.interpreter.pure import PURE, load
 from tgdialect.interpreter.run_context import RunContext, symbol_of

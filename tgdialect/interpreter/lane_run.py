@@ -23,14 +23,12 @@ from tgdialect.interpreter.block_analysis import (
     is_parallel,
     not_reached,
 )
-from tgdialect.interpreter.cell_maps import CellMap
 from tgdialect.interpreter.kernel import COMMON, Function, Given, KernelRun, LiveValue
 from tgdialect.interpreter.lane_races import LaneInstances, LaneRaces, Numbering
-from tgdialect.interpreter.live import Lanes, LiveMemory, LiveView
+from tgdialect.interpreter.memory import CellMap, Lanes, LiveMemory, LiveView
 from tgdialect.interpreter.movement import MOVEMENTS, extent
 from tgdialect.interpreter.nesting import Accumulate, Item, LaneSchedule, LoopBody
-from tgdialect.interpreter.pure import PURE
-from tgdialect.interpreter.reduction import accumulate, finish, initial
+from tgdialect.interpreter.pure import PURE, accumulate, finish, initial
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.values import MaskedArray, aligned, all_valid, check_size
 from tgdialect.interpreter.wmma import of_warp
@@ -136,7 +134,8 @@ class LaneRun(KernelRun):
                     stack.append(self._iterations(item))
                     break
                 if isinstance(item, Accumulate):
-                    self._accumulate(item.op)
+                    with errors_at(item.op):
+                        self._partial.setdefault(item.op, []).append(self._reduced(item.op))
                 else:
                     self.execute(item)
             else:
@@ -292,13 +291,9 @@ class LaneRun(KernelRun):
 
     # -- reductions
 
-    def _accumulate(self, op: tg.ReduceOp) -> None:
-        """A REDUCE in one iteration of its stepped ranges: over the other ranges, and the axes."""
-        with errors_at(op):
-            self._partial.setdefault(op, []).append(self._reduced(op))
-
     def _reduced(self, op: tg.ReduceOp) -> Array:
-        """Over lane axes and shape axes, in the accumulator's dtype."""
+        """A REDUCE in one iteration of its stepped ranges: over the other ranges, which are lane
+        axes, and the axes of its shape, in the accumulator's dtype."""
         lanes = self.lanes
         source = self.array(op, op.source)
         ranges = [r.owner for r in op.ranges]

@@ -1,7 +1,7 @@
 """Movement ops on arrays.
 
 The same functions move data, masks and the cell numbers of a memory. A STORE through a view finds
-the cells that it writes by moving cell numbers (`cell_maps.py`).
+the cells that it writes by moving cell numbers (`memory.py`).
 """
 
 from __future__ import annotations

@@ -48,7 +48,16 @@ class Accumulate:
 Item = Operation | LoopBody | Accumulate
 
 
-def linear_items(block: Block, looped: Collection[tg.RangeOp]) -> list[Item]:
+def items_of(
+    analysis: BlockAnalysis, looped: Collection[tg.RangeOp], connected: Collection[tg.RangeOp]
+) -> list[Item]:
+    """The ops of a block in an order of execution, with a loop for each range of `looped`."""
+    if analysis.is_graph:
+        return GraphNest(analysis, looped, connected).items()
+    return _linear_items(analysis.block, looped)
+
+
+def _linear_items(block: Block, looped: Collection[tg.RangeOp]) -> list[Item]:
     """The ops of a LINEAR as they stand, with a loop for each range of `looped`."""
     root: list[Item] = []
     bodies = [root]
@@ -86,18 +95,15 @@ class _Unsorted:
 
 
 class GraphNest:
-    """The loops of a graph; `before[w]` are the reads that have to come before a write w."""
+    """The loops of a graph."""
 
     def __init__(
         self,
-        block: Block,
-        scopes: Scopes,
-        before: Mapping[Operation, Iterable[Operation]],
+        analysis: BlockAnalysis,
         looped: Collection[tg.RangeOp],
         connected: Collection[tg.RangeOp],
     ):
-        self._block = block
-        self._before = before
+        self._block, self._before, scopes = analysis.block, analysis.before, analysis.scopes
         self._looped = frozenset[Operation](looped)
         self._connected = frozenset(connected)
         # The loops that each op is in, and those that it closes, the outermost first.
@@ -106,7 +112,7 @@ class GraphNest:
         # The bit of each closer, and the closers that each op depends on, as a set of bits.
         self._bits: dict[Operation, int] = {}
         self._needs: dict[Operation, int] = {}
-        for op in block.ops:
+        for op in self._block.ops:
             around = scopes.of[op] & self._looped
             nest = self._nest(op, scopes, around)
             self._around[op] = around.difference(nest)
@@ -281,15 +287,12 @@ class LaneSchedule:
 
 def lane_schedule(analysis: BlockAnalysis) -> LaneSchedule:
     """Plan the execution of a kernel's block, a graph, or of the block of a LINEAR."""
-    block, scopes, specials = analysis.block, analysis.scopes, analysis.specials
+    scopes, specials = analysis.scopes, analysis.specials
     private, assumed = _with_assumptions(analysis)
     stepped = analysis.connected(private) | _with_barriers(analysis)
     _limit_lanes(analysis, stepped)
     lanes = [r for r in scopes.ranges if r not in stepped]
-    if analysis.is_graph:
-        items = GraphNest(block, scopes, analysis.before, stepped, stepped).items()
-    else:
-        items = linear_items(block, stepped)
+    items = items_of(analysis, stepped, stepped)
     axes: dict[Axis, int] = {op: i for i, op in enumerate([*specials, *lanes])}
     return LaneSchedule(analysis, items, axes, private, assumed, _sliceable(analysis, lanes))
 

@@ -26,12 +26,11 @@ from tgdialect.interpreter.block_analysis import (
     parallel_race,
     unordered_stores,
 )
-from tgdialect.interpreter.cell_maps import flat_cells, from_cells, to_cells
 from tgdialect.interpreter.elementwise import compute
 from tgdialect.interpreter.kernel import COMMON, Function, Given, KernelRun, LiveValue, ordering
-from tgdialect.interpreter.live import LiveMemory, LiveView
-from tgdialect.interpreter.nesting import Accumulate, GraphNest, Item, LoopBody, linear_items
-from tgdialect.interpreter.reduction import combine, finish, initial
+from tgdialect.interpreter.memory import LiveMemory, LiveView, flat_cells, from_cells, to_cells
+from tgdialect.interpreter.nesting import Accumulate, Item, LoopBody, items_of
+from tgdialect.interpreter.pure import combine, finish, initial
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.values import MaskedArray, all_valid, check_size
 from tgdialect.interpreter.wmma import of_warp
@@ -390,11 +389,7 @@ def _index(i: int) -> MaskedArray:
 def _loop_nest(analysis: BlockAnalysis) -> Sequence[Item]:
     """All ranges as loops; SPECIALs are loops around everything, workgroups outside work items."""
     block, ranges = analysis.block, analysis.scopes.ranges
-    if analysis.is_graph:
-        connected = analysis.connected(analysis.private)
-        items = GraphNest(block, analysis.scopes, analysis.before, ranges, connected).items()
-    else:
-        items = linear_items(block, ranges)
+    items = items_of(analysis, ranges, analysis.connected(analysis.private))
     if not analysis.specials:
         return items
     for special in sorted(analysis.specials, key=is_work_item, reverse=True):

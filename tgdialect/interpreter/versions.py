@@ -19,8 +19,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
-from tgdialect.interpreter.cell_maps import CellMap, flat_cells
-from tgdialect.interpreter.live import LiveMemory
+from tgdialect.interpreter.memory import CellMap, LiveMemory, flat_cells
 from tgdialect.interpreter.values import MaskedArray, broadcast
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.numpy_dtypes import Array
