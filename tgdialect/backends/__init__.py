@@ -9,9 +9,8 @@
 * `guarded.py`: LLVM in a child, where it may end the process; `foreign_code.py`: modules of the
   `llvm` dialect for other CPUs;
 * `asm.py`: `tg-opt -t asm`;
-* `ptx.py`: the kernels of a module as PTX, for a driver; `linkers.py`: what makes machine
-  code of that, and links it;
-* `commands.py`: commands that make files;
+* `ptx.py`: the kernels of a module as PTX, for a driver; `commands.py`: commands that make files of
+  others, as machine code of that, and link it;
 * `sources.py`: `tg-opt -t c`, `opencl`, `cuda` and `metal`; `c_compiler.py`: the system's compiler
   of C.
 """

@@ -15,9 +15,13 @@ from xdsl.ir.post_order import PostOrderIterator
 from xdsl.traits import IsTerminator, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.diagnostics.diagnostic import CompilationError, exception_text
+from tgdialect.diagnostics.diagnostic import (
+    CompilationError,
+    diagnose,
+    exception_text,
+    operation_diagnostic,
+)
 from tgdialect.diagnostics.facts import kept_facts
-from tgdialect.diagnostics.locations import diagnose, operation_diagnostic
 
 GRAPH_REGION_OPS = frozenset({"equivalence.graph", "hw.module"})
 """

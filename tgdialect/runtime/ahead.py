@@ -8,7 +8,7 @@ from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tgdialect.backends.linkers import cubin
+from tgdialect.backends.commands import cubin
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.custom import CustomCode
 from tgdialect.ops.printing import printed

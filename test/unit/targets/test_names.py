@@ -32,7 +32,7 @@ EXCEPTIONS = {
     "backends/llvm_ir/functions.py": "names of upstream's dialects, and LLVM IR's for the same",
     "backends/llvm_ir/values.py": "`x86_fp80` is a type of LLVM IR",
     "backends/asm.py": "the names of output formats",
-    "backends/linkers.py": "the assembler and the linker of each vendor",
+    "backends/commands.py": "the assembler and the linker of each vendor",
     "gpu_dialect/": "names of upstream's dialects, and what they say",
     "platforms.py": "the architectures of machines, before anything else is imported",
     "lowering/pipeline.py": "the default target of `tg-to-gpu`",
