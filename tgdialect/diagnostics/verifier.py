@@ -33,16 +33,12 @@ _REDEFINITION = "Redefinition of symbol"
 """The beginning of an error that xDSL raises at a symbol table, not at the symbol in it."""
 
 
+@kept_facts()
 def verify_module(module: Operation) -> None:
     """
     Verify an operation and all nested ones, without recursion. Raises `CompilationError` with one
     diagnostic for the first operation in the text, innermost first, that breaks a rule.
     """
-    with kept_facts():
-        _verify_all(module)
-
-
-def _verify_all(module: Operation) -> None:
     dominance = _Dominance()
     valid: set[tuple[object, ...]] = set()
     stack = [(module, _nested_operations(module))]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,7 @@ from tgdialect.targets.target import Target
 
 _CPUINFO = Path("/proc/cpuinfo")
 _CACHES = "/sys/devices/system/cpu/cpu0/cache"
+_CACHE_FILES = ("type", "level", "size")
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 """Bytes by the suffix of a cache's size in Linux's `/sys`."""
 
@@ -191,21 +193,13 @@ def _processes() -> int:
 @cache
 def cache_sizes() -> tuple[tuple[int, int], ...]:
     """(level, bytes) of each data or unified cache that the system reports."""
-    return tuple(_read_cache_sizes())
-
-
-def _read_cache_sizes() -> Iterator[tuple[int, int]]:
-    try:
-        folders = [name for name in os.listdir(_CACHES) if name.startswith("index")]
-    except OSError:
-        return
-    for folder in folders:
-        try:
-            if _read(f"{_CACHES}/{folder}/type") != "Instruction":
-                level, size = (_read(f"{_CACHES}/{folder}/{name}") for name in ("level", "size"))
-                yield int(level), int(size[:-1]) * _UNITS[size[-1]]
-        except (ValueError, KeyError, IndexError):
-            continue
+    found: list[tuple[int, int]] = []
+    for folder in os.listdir(_CACHES) if os.path.isdir(_CACHES) else ():
+        kind, level, size = (_read(f"{_CACHES}/{folder}/{name}") for name in _CACHE_FILES)
+        with suppress(ValueError, KeyError, IndexError):  # For what is no cache, as well.
+            if kind != "Instruction":
+                found.append((int(level), int(size[:-1]) * _UNITS[size[-1]]))
+    return tuple(found)
 
 
 def _read(path: str) -> str:

@@ -12,7 +12,7 @@ import mmap
 import platform
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 _CPUINFO = Path("/proc/cpuinfo")
 
@@ -99,24 +99,16 @@ _ARCHITECTURE = ("fp-armv8", "neon")
 """The features that every processor has which runs a system of ours."""
 
 
-class _Place(NamedTuple):
-    """Where systems say whether the processor has a feature."""
-
-    vector: int
-    """The entry of Linux's auxiliary vector, AT_HWCAP or AT_HWCAP2, and a bit of it."""
-    bit: int
-    key: str
-    """The name in macOS's `hw.optional.arm`."""
-
-
 _PLACES = {
-    "fullfp16": _Place(HARDWARE[0], 10, "FEAT_FP16"),
-    "dotprod": _Place(HARDWARE[0], 20, "FEAT_DotProd"),
-    "i8mm": _Place(HARDWARE[1], 13, "FEAT_I8MM"),
-    "bf16": _Place(HARDWARE[1], 14, "FEAT_BF16"),
+    "fullfp16": (HARDWARE[0], 10, "FEAT_FP16"),
+    "dotprod": (HARDWARE[0], 20, "FEAT_DotProd"),
+    "i8mm": (HARDWARE[1], 13, "FEAT_I8MM"),
+    "bf16": (HARDWARE[1], 14, "FEAT_BF16"),
 }
-"""Sources: Linux, arch/arm64/include/uapi/asm/hwcap.h (asimdhp, asimddp, i8mm, bf16); Apple,
-Determining Instruction Set Characteristics."""
+"""Where systems say whether the processor has a feature: the entry of Linux's auxiliary vector,
+AT_HWCAP or AT_HWCAP2, and a bit of it; and the name in macOS's `hw.optional.arm`. Sources: Linux,
+arch/arm64/include/uapi/asm/hwcap.h (asimdhp, asimddp, i8mm, bf16); Apple, Determining Instruction
+Set Characteristics."""
 
 
 def system_features() -> Iterator[str]:
@@ -126,16 +118,16 @@ def system_features() -> Iterator[str]:
     yield from _ARCHITECTURE
     reports = {"Linux": _linux_reports, "Darwin": _macos_reports}.get(platform.system())
     if reports is not None:
-        yield from (name for name, place in _PLACES.items() if reports(place))
+        yield from (name for name, place in _PLACES.items() if reports(*place))
 
 
-def _linux_reports(place: _Place) -> bool:
-    return bool(auxiliary_value(place.vector) >> place.bit & 1)
+def _linux_reports(entry: int, bit: int, key: str) -> bool:
+    return bool(auxiliary_value(entry) >> bit & 1)
 
 
-def _macos_reports(place: _Place) -> bool:
+def _macos_reports(entry: int, bit: int, key: str) -> bool:
     value, size = ctypes.c_int(), ctypes.c_size_t(ctypes.sizeof(ctypes.c_int))
-    name = f"hw.optional.arm.{place.key}".encode()
+    name = f"hw.optional.arm.{key}".encode()
     ask: Any = ctypes.CDLL(None).sysctlbyname
     failed = ask(name, ctypes.byref(value), ctypes.byref(size), None, ctypes.c_size_t())
     return not failed and bool(value.value)
