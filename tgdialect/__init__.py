@@ -23,8 +23,8 @@ From the lowest layer to the highest:
 * `compilation.py`: the public `compile`; `custom.py`: the functions that its caller registers;
 * `interpreter/`: the reference semantics, in NumPy;
 * `plugin.py`: what a plug-in adds; `input_formats.py`: the base classes of input formats;
-* `universe.py`: all that this package has for xDSL's tools; `registry.py`: all that is installed;
-* `upgrades.py`: other vocabularies become `tg`;
+* `universe.py`: all that this package has for xDSL's tools; `registry.py`: all that is installed,
+  and how other vocabularies become `tg`;
 * `tools/`: `tg-opt` and `tg-run`; `info.py`: `python -m tgdialect.info`;
 * `legacy/`: a plug-in: the older vocabularies of the same system;
 * `environment.py`: the table of environment variables;

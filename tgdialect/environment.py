@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -86,8 +86,11 @@ def _folder(text: str) -> str | None:
     return os.path.abspath(path) if path else ""
 
 
-_POSITIVE = "a whole number from 1 to 999999999"
-_SWITCH = "0 or 1"
+# What a value is: how its text is parsed, and what is expected.
+_WHOLE = decimal, "a whole number from 0 to 999999999"
+_POSITIVE = _positive, "a whole number from 1 to 999999999"
+_SECONDS = _seconds, "a positive number of seconds"
+_SWITCH = _switch, "0 or 1"
 
 CACHE_DIR: Setting[str | None] = Setting(
     "TG_CACHE_DIR",
@@ -100,32 +103,28 @@ CACHE_DIR: Setting[str | None] = Setting(
 )
 CACHE_MIB = Setting(
     "TG_CACHE_MIB",
-    decimal,
-    "a whole number from 0 to 999999999",
+    *_WHOLE,
     1024,
     "1024",
     "The most MiB in the cache; what was not used for longest is deleted. 0: no cache.",
 )
 NUM_THREADS: Setting[int | None] = Setting(
     "TG_NUM_THREADS",
-    _positive,
-    _POSITIVE,
+    *_POSITIVE,
     None,
     "the cores of the process and its CPU quota",
     "How many threads a kernel uses.",
 )
 COMPILE_PROCESSES: Setting[int | None] = Setting(
     "TG_COMPILE_PROCESSES",
-    _positive,
-    _POSITIVE,
+    *_POSITIVE,
     None,
     "the cores of the process and its CPU quota, at most 8",
     "How many processes compile a program of many kernels, the caller included (Linux).",
 )
 BEAM_SECONDS = Setting(
     "TG_BEAM_SECONDS",
-    _seconds,
-    "a positive number of seconds",
+    *_SECONDS,
     20.0,
     "20",
     'How long `opt="beam:N"` may search for each kernel\'s schedule.',
@@ -140,8 +139,7 @@ DEVICE = Setting(
 )
 RANK_SECONDS = Setting(
     "TG_RANK_SECONDS",
-    _seconds,
-    "a positive number of seconds",
+    *_SECONDS,
     300.0,
     "300",
     "How long a rank of MPI waits for the others; the error then says which do not answer.",
@@ -157,34 +155,27 @@ RANK_KIB = Setting(
 )
 OPENMP = Setting(
     "TG_OPENMP",
-    _switch,
-    _SWITCH,
+    *_SWITCH,
     True,
     "1",
     "0: kernels use their own threads also beside PyTorch, and not its OpenMP library.",
 )
 PROGRESS = Setting(
     "TG_PROGRESS",
-    _switch,
-    _SWITCH,
+    *_SWITCH,
     True,
     "1",
     "0: a terminal shows nothing while something long is compiled.",
 )
 DEBUG = Setting(
     "TG_DEBUG",
-    _switch,
-    _SWITCH,
+    *_SWITCH,
     False,
     "0",
     "1: `tg-opt` and `tg-run` print the traceback of an error.",
 )
 
-TABLE: Sequence[Setting[Any]] = (
-    *(CACHE_DIR, CACHE_MIB, NUM_THREADS, COMPILE_PROCESSES, BEAM_SECONDS, DEVICE),
-    *(RANK_SECONDS, RANK_KIB),
-    *(OPENMP, PROGRESS, DEBUG),
-)
+TABLE = cast("list[Setting[Any]]", [v for v in globals().values() if isinstance(v, Setting)])
 """All variables, in the order of the documentation."""
 
 

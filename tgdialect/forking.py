@@ -3,7 +3,7 @@
 The child has only the thread that forked. A module that another thread was importing would stay
 incomplete, and a lock that another thread held would stay locked. So a fork waits for imports and
 keeps new ones from beginning, and the child replaces locks of imports and of cached properties.
-The locks of `backends/llvmlite_gaps.py` and `runtime/memory.py` are handled there.
+The locks of `backends/llvm_machine.py` and `runtime/memory.py` are handled there.
 """
 
 from __future__ import annotations

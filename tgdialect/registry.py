@@ -1,4 +1,5 @@
-"""All that is installed, for our own tools and the compiler: plug-ins, contexts, input formats."""
+"""All that is installed, for our own tools and the compiler: plug-ins, contexts, input formats, and
+the passes that make `tg` of other vocabularies."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.utils.frontend import Frontend
 
 from tgdialect.diagnostics import (
@@ -19,8 +21,10 @@ from tgdialect.diagnostics import (
     exception_text,
     parse_module,
     read_source,
+    verify_module,
 )
 from tgdialect.fast_xdsl.context import FastContext
+from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.input_formats import TextFrontend
 
 if TYPE_CHECKING:
@@ -137,3 +141,31 @@ def parse_program(
     except OSError as error:
         message = f"cannot open input file '{source.name}': {error.strerror or error}"
         raise CompilationError(Diagnostic(message)) from error
+
+
+# -- other vocabularies ----------------------------------------------------------------------------
+
+_OURS = frozenset({"tg", "builtin", "func", "llvm", "gpu"})
+"""The dialects that the compiler knows. For others all installed plug-ins are looked through."""
+
+
+def upgrades_for(module: ModuleOp) -> Mapping[str, str]:
+    """The passes that rewrite ops of a module into `tg`, by their dialects."""
+    kinds: set[type[Operation]] = {type(op) for op in nested_ops(module)}
+    dialects = {kind.name.partition(".")[0] for kind in kinds}
+    if not (others := dialects - _OURS):
+        return {}
+    known = universe().all_upgrades
+    return {dialect: known[dialect] for dialect in sorted(others) if dialect in known}
+
+
+def upgrade(module: ModuleOp, ctx: Context) -> None:
+    """Rewrite the ops of other vocabularies in a module into `tg`, in place, and verify it.
+
+    Raises PassFailedException, located, for what a pass cannot say in `tg`.
+    """
+    done: set[str] = set()
+    while left := [each for each in upgrades_for(module).values() if each not in done]:
+        done.add(left[0])
+        universe().all_passes[left[0]]()().apply(ctx, module)
+        verify_module(module)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from tgdialect.backends import linkers
+from tgdialect.backends import commands
 from tgdialect.backends.asm import PtxTarget
 from tgdialect.backends.sources import source_of
 from tgdialect.lowering.pipeline import ToGpuPass, ToSourcePass, run_stages
@@ -69,7 +69,7 @@ def _nvidia(program: str, header: str = "") -> str | None:
 def ptxas(chip: str) -> Compiler:
     """Its report has registers, spills and shared memory."""
     options = f"-arch={chip}", "-v", "-o", "/dev/null", "/dev/stdin"
-    return Compiler(linkers.ptxas(), options, "ptx", f"nvidia:{chip}")
+    return Compiler(commands.ptxas(), options, "ptx", f"nvidia:{chip}")
 
 
 def _nvcc(chip: str) -> Compiler:

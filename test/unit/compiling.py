@@ -9,7 +9,7 @@ from tgdialect.runtime.compiler import prepared
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.program import DEFAULT_OPT, Program
 from tgdialect.targets import Target
-from tgdialect.targets.portable import PORTABLE
+from tgdialect.targets.cpu import PORTABLE
 
 
 def compile_module(

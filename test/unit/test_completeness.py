@@ -19,7 +19,7 @@ from xdsl.passes import ModulePass
 
 from tgdialect.dialect import TG
 from tgdialect.interpreter.host import HOST
-from tgdialect.interpreter.lane_ops import LANES
+from tgdialect.interpreter.lane_run import LANES
 from tgdialect.interpreter.scalar import SCALAR
 from tgdialect.legacy.dialect import TG_LEGACY, UNCHANGED
 from tgdialect.lowering.render import memory, walker

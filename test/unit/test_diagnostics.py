@@ -25,7 +25,7 @@ from tgdialect.diagnostics import (
     parse_module,
     verify_module,
 )
-from tgdialect.diagnostics.locations import operation_diagnostic
+from tgdialect.diagnostics.diagnostic import operation_diagnostic
 
 
 def context() -> Context:

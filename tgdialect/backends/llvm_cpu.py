@@ -1,13 +1,33 @@
 """The CPU as a machine of LLVM: its features, and the library that object code for it may need."""
 
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Self
 
-from tgdialect.backends.half_conversions import HALF_CONVERSION_NAMES, half_conversions
 from tgdialect.backends.llvm_machine import Machine
 from tgdialect.targets import Target
 from tgdialect.targets.cpu import vector_registers
 from tgdialect.targets.host import llvm_host
+
+HALF_CONVERSION_NAMES = tuple(
+    f"__{name}2" for name in ("truncsfbf", "truncdfbf", "truncsfhf", "truncdfhf", "extendhfsf")
+)
+"""Functions of compiler-rt and libgcc that LLVM calls for conversions of f16 and bf16 where the
+target has no instruction: from f64 to f16 on many CPUs, others where the feature is missing. A
+process that was not built with a recent libgcc lacks them, so they are part of the object code that
+calls them."""
+
+
+@cache
+def half_conversions() -> str:
+    """These functions as LLVM IR, of `half_conversions.ll`.
+
+    All round to nearest even and keep NaNs. From f64, the value goes through f32 rounded *to odd*,
+    which makes the second rounding exact (Boldo & Melquiond, "Emulation of FMA and correctly
+    rounded sums: proved algorithms using rounding to odd", 2008).
+    """
+    return (files(__package__ or "") / "half_conversions.ll").read_text("utf-8")
 
 
 @dataclass(frozen=True)

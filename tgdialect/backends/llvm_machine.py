@@ -6,19 +6,23 @@ Floating point stays exact: nothing is contracted, reassociated or approximated 
 instruction carries the fast-math flag that allows it.
 """
 
+import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeVar
+from importlib import import_module
+from typing import Any, TypeVar, cast
 
 import llvmlite.binding as llvm
 from xdsl.utils.exceptions import LLVMTranslationException
 
 from tgdialect.backends.headroom import check_memory_for
-from tgdialect.backends.llvmlite_gaps import run_passes
-from tgdialect.backends.masked_loads import without_constant_loads, without_idle_registers
-from tgdialect.backends.masked_stores import without_stores_of_one_lane
+from tgdialect.backends.masked_accesses import (
+    without_constant_loads,
+    without_idle_registers,
+    without_stores_of_one_lane,
+)
 from tgdialect.targets.architectures import (
     ALL_INTRINSICS,
     CHIPS,
@@ -26,6 +30,41 @@ from tgdialect.targets.architectures import (
     INTRINSICS,
     LIBRARY_INTRINSICS,
 )
+
+# Two gaps of llvmlite 0.50, closed through its private interface: it leaks pass managers, and a
+# child of `fork` may inherit its lock locked.
+_ffi: Any = import_module("llvmlite.binding.ffi")
+_newpassmanagers: Any = import_module("llvmlite.binding.newpassmanagers")
+
+
+def _run_passes(module: llvm.ModuleRef, builder: llvm.PassBuilder) -> None:
+    """Run the passes of a builder on a module, and free them.
+
+    llvmlite does not free them: `ModulePassManager` has two base classes, and the first one has a
+    `_dispose` that does nothing.
+    """
+    manager = builder.getModulePassManager()
+    try:
+        manager.run(module, builder)
+    finally:
+        _newpassmanagers.NewPassManager._dispose(manager)
+        cast(Any, manager).detach()
+
+
+def _hold_llvm_while_forking() -> None:
+    """Make a fork wait until no other thread is in LLVM.
+
+    llvmlite holds a lock in every call. A child that inherited it locked could never call LLVM.
+    """
+    lock = _ffi.lib._lock._lock
+    os.register_at_fork(
+        before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
+    )
+
+
+if hasattr(os, "register_at_fork"):
+    _hold_llvm_while_forking()
+
 
 T = TypeVar("T")
 
@@ -173,7 +212,7 @@ class Machine:
         if ir.count("load ") + ir.count("store ") > MANY_ACCESSES:
             _exempt_long_functions(module)
         builder = llvm.create_pass_builder(machine, _tuning(min(opt, 1)))
-        run_passes(module, builder)
+        _run_passes(module, builder)
         for repaired in (
             without_stores_of_one_lane,
             without_constant_loads,

@@ -2,11 +2,9 @@
 Errors that name the file, line and column, and show the line with a caret.
 
 * `diagnostic.py`: `Diagnostic`, `SourceFile`, `CompilationError`, and the handler that
-  warnings and remarks go to.
-* `locations.py`: from an operation or an exception to the `Diagnostic` that reports it.
-* `bounded_parser.py`: xDSL's parser, in which no short text takes long or much memory.
-* `parser.py`: that parser, recording where each operation stands.
-* `hints.py`: names of values that survive copies.
+  warnings and remarks go to; from an operation or an exception to the `Diagnostic` that reports it.
+* `parser.py`: xDSL's parser, in which no short text takes long or much memory, and which records
+  where each operation stands; names that survive copies.
 * `facts.py`: what is found once about operations that do not change.
 * `verifier.py`: verification of a module, dominance included, that stops at one located error.
 
@@ -17,7 +15,5 @@ Below this layer is `fast_xdsl` only.
 
 from tgdialect.diagnostics.diagnostic import *
 from tgdialect.diagnostics.facts import *
-from tgdialect.diagnostics.hints import *
-from tgdialect.diagnostics.locations import *
 from tgdialect.diagnostics.parser import *
 from tgdialect.diagnostics.verifier import *

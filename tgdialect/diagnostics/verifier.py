@@ -15,9 +15,13 @@ from xdsl.ir.post_order import PostOrderIterator
 from xdsl.traits import IsTerminator, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.diagnostics.diagnostic import CompilationError, exception_text
+from tgdialect.diagnostics.diagnostic import (
+    CompilationError,
+    diagnose,
+    exception_text,
+    operation_diagnostic,
+)
 from tgdialect.diagnostics.facts import kept_facts
-from tgdialect.diagnostics.locations import diagnose, operation_diagnostic
 
 GRAPH_REGION_OPS = frozenset({"equivalence.graph", "hw.module"})
 """
@@ -29,16 +33,12 @@ _REDEFINITION = "Redefinition of symbol"
 """The beginning of an error that xDSL raises at a symbol table, not at the symbol in it."""
 
 
+@kept_facts()
 def verify_module(module: Operation) -> None:
     """
     Verify an operation and all nested ones, without recursion. Raises `CompilationError` with one
     diagnostic for the first operation in the text, innermost first, that breaks a rule.
     """
-    with kept_facts():
-        _verify_all(module)
-
-
-def _verify_all(module: Operation) -> None:
     dominance = _Dominance()
     valid: set[tuple[object, ...]] = set()
     stack = [(module, _nested_operations(module))]
@@ -65,13 +65,13 @@ def _nested_operations(op: Operation) -> Iterator[Operation]:
     """The operations directly in the regions of `op`; empty blocks are checked on the way."""
     for region in op.regions:
         for block in region.blocks:
-            if block.first_op is None and len(region.blocks) == 1 and not _no_terminator(op):
+            if (
+                block.first_op is None
+                and len(region.blocks) == 1
+                and not op.has_trait(NoTerminator)
+            ):
                 raise _error(op, f"the block of '{op.name}' is empty, a terminator is expected")
             yield from block.ops
-
-
-def _no_terminator(op: Operation) -> bool:
-    return op.has_trait(NoTerminator)
 
 
 def _kind(op: Operation) -> tuple[object, ...] | None:
@@ -158,7 +158,7 @@ def _verify_position_in_block(op: Operation) -> None:
     if op.has_trait(IsTerminator) or isinstance(op, UnregisteredOp):
         return
     parent = region.parent
-    if len(region.blocks) > 1 or (parent is not None and not _no_terminator(parent)):
+    if len(region.blocks) > 1 or (parent is not None and not parent.has_trait(NoTerminator)):
         raise _error(op, f"'{op.name}' ends its block but is not a terminator")
 
 

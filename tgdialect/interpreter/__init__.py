@@ -7,38 +7,33 @@ time, which is the definition, and many iterations at once as *lanes*, which is 
 
 The oracle of kernels:
 
-* `scalar.py`: a kernel as nested Python loops; work items take turns from BARRIER to BARRIER;
-* `scalar_memory.py`, `scalar_races.py`: its loads and stores, one element at a time, and their
-  races, which `instances.py` reports;
-* `nesting.py`: the order of a kernel's ops, as a tree of loops;
-* `block_analysis.py`, from `scopes.py` (which loops an op is in), `memory_uses.py` (what it reads
-  and writes) and `graph_versions.py` (how AFTER orders reads and writes).
+* `scalar.py`: a kernel as nested Python loops; work items take turns from BARRIER to BARRIER. Its
+  loads and stores are of one element at a time;
+* `nesting.py`: the order of a kernel's ops, as a tree of loops, and which loops become lanes;
+* `block_analysis.py`: which loops an op is in, what it reads and writes, and errors of races.
 
 What an op computes:
 
-* `pure.py`: ops without state, from `elementwise.py`, `threefry.py`, `movement.py`, `reduction.py`
-  and `wmma.py`; `warps.py`: what the work items of a warp exchange; `values.py`: arrays in which
-  cells may be invalid;
-* `kernel.py`: the ops of a kernel that take no part in loops; `cell_maps.py`: the cells that a view
-  of memory shows; `live.py`: memory that a kernel changes as it runs;
-* `custom.py`: code of the caller; `sorting.py`: the built-in sorts; `instructions.py`: what each
-  instruction of a target computes.
+* `pure.py`: reductions and other ops without state, from `elementwise.py`, `movement.py` and
+  `wmma.py`, with what the work items of a warp exchange; `values.py`: arrays in which cells may be
+  invalid;
+* `kernel.py`: the ops of a kernel that take no part in loops; `memory.py`: the cells that a view of
+  memory shows, and memory that a kernel changes as it runs;
+* `instructions.py`: code of the caller, the built-in sorts, and what each instruction of a target
+  computes.
 
 Vectorised lanes:
 
-* `lane_schedule.py`: which loops become lanes; `lane_run.py`, `lane_ops.py`: running them;
-  `lane_races.py`: races between them.
+* `lane_run.py`: running loops as lanes; `lane_races.py`: races between them.
 
 Whole programs:
 
-* `host.py`: functions on tensors and memory, on `host_values.py` and `versions.py` (memory that is
-  a value); `execution.py`: a kernel or LINEAR in one of the two ways;
-* `calls.py`, `linear.py`, `run_context.py`: CALLs;
-* `signature.py`, `entry.py`: inputs, and `run`; `registration.py`: the same for xDSL's own
-  interpreter.
+* `host.py`: functions on tensors and memory, and LINEARs; `versions.py`: memory that is a value,
+  and the other values of a host program;
+* `calls.py`, `run_context.py`: CALLs, and `run`, also for xDSL's own interpreter; `signature.py`:
+  the inputs of `run`.
 """
 
-from tgdialect.interpreter.entry import run
-from tgdialect.interpreter.registration import register_tg_implementations
+from tgdialect.interpreter.calls import register_tg_implementations, run
 
 __all__ = ["register_tg_implementations", "run"]

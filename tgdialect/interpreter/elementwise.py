@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tgdialect.interpreter.threefry import threefry
 from tgdialect.ops.arrays import FLOAT32, FLOAT64, compute_dtype, convert, narrowed, numpy_dtype
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.numpy_dtypes import Array
@@ -83,19 +82,9 @@ def truncate(x: Array) -> Array:
     return np.trunc(x) if x.dtype.kind == "f" else x
 
 
-def reciprocal(x: Array) -> Array:
-    """1/x."""
-    return np.divide(x.dtype.type(1), x)
-
-
-def not_less(a: Array, b: Array) -> Array:
-    """The negation of CMPLT, so true where either is NaN."""
-    return np.logical_not(np.less(a, b))
-
-
-def not_greater(a: Array, b: Array) -> Array:
-    """The negation of CMPGT, so true where either is NaN."""
-    return np.logical_not(np.greater(a, b))
+def _negation(compare: Arithmetic) -> Arithmetic:
+    """The negation of CMPLT or CMPGT, so true where either operand is NaN."""
+    return lambda *operands: np.logical_not(compare(*operands))
 
 
 def multiply_add(a: Array, b: Array, c: Array) -> Array:
@@ -155,8 +144,44 @@ def _lgamma(x: Array, approximation: Array) -> Array:
     return np.where(is_near, _log_of_gamma(np.where(is_near, x, -2.5)), approximation)
 
 
+# -- random bits ---------------------------------------------------------------------------------
+
+_ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
+"""The bits by which a round rotates, for eight rounds. Source: Salmon, Moraes, Dror, Shaw,
+"Parallel random numbers: as easy as 1, 2, 3" (SC 2011)."""
+_ROUNDS = 20
+"""The rounds of Threefry-2x32, as in the same paper."""
+_PARITY = np.uint32(0x1BD11BDA)
+"""The constant that makes the third word of the key, as in the same paper."""
+
+
+def _words(packed: Array) -> tuple[Array, Array]:
+    """The words of a ui64: the first is the low half."""
+    return packed.astype(np.uint32), (packed >> np.uint64(32)).astype(np.uint32)
+
+
+def threefry(counter: Array, key: Array) -> Array:
+    """THREEFRY: the block of Threefry-2x32 with 20 rounds for a counter and a key, arrays of ui64
+    that broadcast. Written apart from the decomposition in `transforms/threefry.py`, so that each
+    checks the other."""
+    first_key, second_key = _words(key)
+    schedule = (first_key, second_key, first_key ^ second_key ^ _PARITY)
+    first, second = _words(counter)
+    first, second = first + schedule[0], second + schedule[1]
+    for round in range(_ROUNDS):
+        distance = _ROTATIONS[round % len(_ROTATIONS)]
+        first = first + second
+        rotated = (second << np.uint32(distance)) | (second >> np.uint32(32 - distance))
+        second = rotated ^ first
+        if round % 4 == 3:
+            injection = round // 4 + 1
+            first = first + schedule[injection % 3]
+            second = second + schedule[(injection + 1) % 3] + np.uint32(injection)
+    return first.astype(np.uint64) | (second.astype(np.uint64) << np.uint64(32))
+
+
 ARITHMETIC: dict[str, Arithmetic] = {
-    "tg.recip": reciprocal,
+    "tg.recip": np.reciprocal,
     "tg.trunc": truncate,
     "tg.add": np.add,
     "tg.mul": np.multiply,
@@ -174,17 +199,14 @@ ARITHMETIC: dict[str, Arithmetic] = {
     "tg.sub": np.subtract,
     "tg.div": np.divide,
     "tg.cmpgt": np.greater,
-    "tg.cmpge": not_less,
-    "tg.cmple": not_greater,
+    "tg.cmpge": _negation(np.less),
+    "tg.cmple": _negation(np.greater),
     "tg.cmpeq": np.equal,
     "tg.not": np.logical_not,
-    "tg.exp2": _in_wider(np.exp2),
-    "tg.log2": _in_wider(np.log2),
-    "tg.exp": _in_wider(np.exp),
-    "tg.log": _in_wider(np.log),
-    "tg.log10": _in_wider(np.log10),
-    "tg.expm1": _in_wider(np.expm1),
-    "tg.log1p": _in_wider(np.log1p),
+    **{
+        f"tg.{function.__name__}": _in_wider(function)
+        for function in (np.exp2, np.log2, np.exp, np.log, np.log10, np.expm1, np.log1p)
+    },
     "tg.softplus": _in_wider(_softplus),
     "tg.sin": _in_wider(np.sin),
     "tg.cos": _in_wider(np.cos),

@@ -2,13 +2,14 @@
 
 Each op is a pure function of its operands' values. That includes memory (`versions.py`): a view
 holds the contents that a read through it sees, and every value records the stores that it waits
-for. So ops can be evaluated one at a time, and `registration.py` registers the same functions with
+for. So ops can be evaluated one at a time, and `calls.py` registers the same functions with
 xDSL's interpreter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,26 +20,56 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.interpreter.host_values import (
+from tgdialect.interpreter.block_analysis import BlockAnalysis
+from tgdialect.interpreter.kernel import Given, LiveValue
+from tgdialect.interpreter.lane_run import LaneRun
+from tgdialect.interpreter.memory import AssumptionError, LiveMemory, LiveView
+from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, extents
+from tgdialect.interpreter.nesting import lane_schedule
+from tgdialect.interpreter.pure import PURE, load
+from tgdialect.interpreter.run_context import RunContext, symbol_of
+from tgdialect.interpreter.scalar import ScalarRun
+from tgdialect.interpreter.signature import check_bounds
+from tgdialect.interpreter.values import MaskedArray, all_valid, broadcast, check_size
+from tgdialect.interpreter.versions import (
     HostValue,
+    Journal,
+    Store,
+    Stores,
     TensorValue,
     Tuple,
+    VersionedMemory,
     VersionedView,
     Void,
     waits_for,
     whole,
 )
-from tgdialect.interpreter.linear import captured, run_linear
-from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, extents
-from tgdialect.interpreter.pure import PURE, load
-from tgdialect.interpreter.run_context import RunContext, symbol_of
-from tgdialect.interpreter.signature import check_bounds
-from tgdialect.interpreter.values import MaskedArray, all_valid, broadcast, check_size
-from tgdialect.interpreter.versions import Journal, Store, Stores, VersionedMemory
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype_of
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import dtype_of, is_memory, place, tensor
+
+
+def run_block(
+    block: Block, context: RunContext, *, graph: bool, bind: Callable[[bool], Given]
+) -> Sequence[LiveValue]:
+    """Execute a kernel's block, or the block of a LINEAR, and return the values of its PARAMs.
+
+    `bind` makes the values that it is given, with fresh memory. Its argument says whether memory
+    that is written keeps its first contents for later reads. Lanes assume that each iteration of a
+    loop uses a buffer privately. If an iteration reads what another one has written to it, the
+    oracle runs the block again.
+    """
+    analysis = BlockAnalysis(block, graph=graph)
+    # A loop of CALLs runs a kernel by itself in each iteration.
+    if not context.scalar and not {tg.CallOp, tg.RangeOp} <= {type(op) for op in block.ops}:
+        given = bind(bool(analysis.snapshots))
+        with suppress(AssumptionError):
+            LaneRun(lane_schedule(analysis), context, given).run()
+            return given.parameters
+    given = bind(bool(analysis.snapshots))
+    ScalarRun(analysis, context, given).run()
+    return given.parameters
 
 
 class CycleError(InterpretationError):
@@ -157,14 +188,36 @@ class Frame:
     # -- calls
 
     def _linear(self, op: tg.LinearOp, known: Mapping[SSAValue, HostValue]) -> Void:
-        """LINEAR: run its ops, and record one store for each memory that it changed."""
-        outer = captured(op, known)
-        after = waits_for([*outer.values(), *self.parameters])
-        done = after
-        for memory, contents, mask in run_linear(
-            self.context, op, outer, self.parameters, self.journal
-        ):
-            done |= self.store(op, whole(memory), contents, mask, after)
+        """LINEAR: run its ops one after the other, on live memory, and record one store for each
+        memory that they have changed."""
+        used = {operand for inner in op.body.walk() for operand in inner.operands}
+        outer = {operand: value for operand, value in known.items() if operand in used}
+        values = [*outer.values(), *self.parameters]
+        versions: dict[VersionedMemory, Stores] = {}
+        for view in values:
+            if isinstance(view, VersionedView):
+                versions[view.memory] = versions.get(view.memory, 0) | view.version
+        lived: dict[VersionedMemory, LiveMemory] = {}
+
+        def live(value: HostValue) -> LiveValue:
+            if isinstance(value, VersionedView):
+                return LiveView(lived[value.memory], value.cell_map)
+            return value.array if isinstance(value, TensorValue) else None
+
+        def bind(snapshots: bool) -> Given:
+            for memory, version in versions.items():
+                contents = memory.contents(version, self.journal)
+                lived[memory] = LiveMemory(contents.copy(), memory.dtype, name=memory.name)
+                lived[memory].written = np.zeros(contents.size, np.bool_)
+            captured = {operand: live(value) for operand, value in outer.items()}
+            return Given([live(value) for value in self.parameters], captured)
+
+        run_block(op.body.block, self.context, graph=False, bind=bind)
+        done = after = waits_for(values)
+        for memory, now in lived.items():
+            if now.written is not None and now.written.any():
+                mask = now.written.reshape(now.shape)
+                done |= self.store(op, whole(memory), now.contents, mask, after)
         return Void(done)
 
     def call(
@@ -213,21 +266,18 @@ def _last_uses(block: Block) -> dict[Operation, list[SSAValue]]:
     """For each op, the values that are not used after it, so that their storage can be freed.
     Values that a region of an op captures are kept."""
     result: dict[Operation, list[SSAValue]] = {}
-    seen: set[SSAValue] = set()
-    captured = {
+    seen = {
         operand
         for op in block.ops
         for region in op.regions
         for inner in region.walk()
         for operand in inner.operands
     }
-    op = block.last_op
-    while op is not None:
+    for op in reversed(ops_of(block)):
         for value in (*op.operands, *op.results):
-            if value not in seen and value not in captured:
+            if value not in seen:
                 seen.add(value)
                 result.setdefault(op, []).append(value)
-        op = op.prev_op
     return result
 
 
@@ -278,32 +328,26 @@ def _buffer(frame: Frame, op: tg.BufferOp, operands: Sequence[HostValue]) -> Hos
     slot if it is global and there are some, and otherwise as zeros."""
     sizes = [frame.read(op, operand) for operand in operands]
     shape = extents(tensor(op.result).get_shape(), sizes)
-    slot, space = op.slot.data, place(op.result).addrspace
+    slot, space, dtype = op.slot.data, place(op.result).addrspace, numpy_dtype_of(op.result)
     assert space is not None
     key = (space.value, slot)
     if (memory := frame.buffers.get(key)) is None:
         is_given = space is tg.AddrSpace.GLOBAL and not frame.is_function
         contents = frame.context.buffers.get(slot) if is_given else None
         if contents is None:
-            contents = _allocated(shape, op.result)
-        if contents.dtype != (dtype := numpy_dtype_of(op.result)):
+            check_size(shape, dtype.itemsize)
+            contents = np.zeros(shape, dtype)
+        if contents.dtype != dtype:
             raise InterpretationError(f"buffer {slot} is {dtype}, the contents {contents.dtype}")
         memory = frame.buffers[key] = VersionedMemory(
             contents, dtype_of(op.result), f"buffer {slot}"
         )
-    if memory.initial.shape != tuple(shape) or memory.dtype != dtype_of(op.result):
+    if memory.initial.shape != shape or memory.dtype != dtype_of(op.result):
         raise InterpretationError(
             f"buffer {slot} is {memory.dtype.name} of shape {memory.initial.shape}, not "
             f"{op.result.type}"
         )
     return whole(memory)
-
-
-def _allocated(shape: Sequence[int], value: SSAValue) -> Array:
-    """Zeroed storage for a value of that shape."""
-    dtype = numpy_dtype_of(value)
-    check_size(shape, dtype.itemsize)
-    return np.zeros(tuple(shape), dtype)
 
 
 def _load(frame: Frame, op: tg.LoadOp, operands: Sequence[HostValue]) -> HostValue:
@@ -391,22 +435,19 @@ def _call(frame: Frame, op: tg.CallOp, operands: Sequence[HostValue]) -> HostVal
 HOST: dict[str, Callable[[Frame, Any, Sequence[HostValue]], HostValue]] = {
     **dict.fromkeys(PURE, _pure),
     **dict.fromkeys(MOVEMENTS, _movement),
-    "tg.detach": _identity,
-    "tg.contiguous_backward": _identity,
+    **dict.fromkeys(("tg.detach", "tg.contiguous_backward"), _identity),
     "tg.param": _param,
     "tg.buffer": _buffer,
     "tg.load": _load,
-    "tg.store": _store,
-    "tg.atomicadd": _store,
+    **dict.fromkeys(("tg.store", "tg.atomicadd"), _store),
     "tg.after": _after,
-    "tg.group": _ordering,
-    "tg.sink": _ordering,
+    # A CUSTOMFUNCTION is a declaration: a CALL runs it.
+    **dict.fromkeys(("tg.group", "tg.sink", "tg.customfunction"), _ordering),
     "tg.tuple": _tuple,
     "tg.gettuple": _get_tuple,
     "tg.function": _function,
     "tg.scan": _scan,
     "tg.call": _call,
-    "tg.customfunction": _ordering,  # Its declaration: a CALL runs it.
 }
 """Every op of a host program, by name."""
 

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
-from tgdialect.interpreter.block_analysis import BlockAnalysis
-from tgdialect.interpreter.custom import run_custom
-from tgdialect.interpreter.instances import Instance, out_of_bounds
-from tgdialect.interpreter.live import LiveView
+from tgdialect.interpreter.block_analysis import BlockAnalysis, Instance, out_of_bounds
+from tgdialect.interpreter.instructions import run_custom
+from tgdialect.interpreter.memory import LiveView
 from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, extents
 from tgdialect.interpreter.pure import PURE, load
 from tgdialect.interpreter.run_context import RunContext, symbol_of
@@ -31,6 +30,13 @@ LiveValue = MaskedArray | LiveView | None
 """A value, memory, or an ordering edge."""
 
 
+class Given(NamedTuple):
+    """The values of a block's PARAMs by slot, and of what it captures."""
+
+    parameters: Sequence[LiveValue]
+    captured: Mapping[SSAValue, LiveValue] = {}
+
+
 class KernelRun(ABC):
     """One run of a kernel or LINEAR: the values of its ops, each with `lanes` axes for loops."""
 
@@ -39,16 +45,25 @@ class KernelRun(ABC):
         analysis: BlockAnalysis,
         context: RunContext,
         functions: Mapping[str, Function],
-        lanes: int,
-        parameters: Sequence[LiveValue],
-        captured: Mapping[SSAValue, LiveValue],
+        given: Given,
+        lanes: int = 0,
     ):
         self.analysis = analysis
         self.context = context
         self.lanes = lanes
-        self.parameters = parameters
+        self.parameters = given.parameters
         self._functions = functions
-        self.known: dict[SSAValue, LiveValue] = {v: self.lift(what) for v, what in captured.items()}
+        self.known: dict[SSAValue, LiveValue] = {
+            value: self.lift(what) for value, what in given.captured.items()
+        }
+        self.errors: list[InterpretationError] = []
+        """Reads of cells without contents since the last BARRIER: a later STORE makes each a
+        race."""
+
+    def raise_errors(self) -> None:
+        """Raise the first error that would be a race, had another work item written the cell."""
+        if self.errors:
+            raise self.errors[0]
 
     @abstractmethod
     def read(self, op: Operation, operand: SSAValue, view: LiveView, gate: Array | None) -> Array:
@@ -210,18 +225,12 @@ def _call(run: KernelRun, op: tg.CallOp) -> LiveValue:
 COMMON: dict[str, Function] = {
     **dict.fromkeys(PURE, _pure),
     **dict.fromkeys(MOVEMENTS, _movement),
-    "tg.detach": _identity,
-    "tg.contiguous_backward": _identity,
-    "tg.after": _identity,
+    **dict.fromkeys(("tg.detach", "tg.contiguous_backward", "tg.after"), _identity),
     "tg.param": _param,
     "tg.buffer": _buffer,
     "tg.load": _load,
-    "tg.end": ordering,
-    "tg.endif": ordering,
-    "tg.group": ordering,
-    "tg.sink": ordering,
-    "tg.custom": _custom,
-    "tg.ins": _custom,
+    **dict.fromkeys(("tg.end", "tg.endif", "tg.group", "tg.sink"), ordering),
+    **dict.fromkeys(("tg.custom", "tg.ins"), _custom),
     "tg.call": _call,
 }
 """The ops of a kernel that take no part in loops, by name."""

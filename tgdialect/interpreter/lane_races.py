@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from xdsl.ir import Operation
 
-from tgdialect.interpreter.block_analysis import Axis, is_work_item
-from tgdialect.interpreter.instances import Instance, parallel_race
+from tgdialect.interpreter.block_analysis import Axis, Instance, is_work_item, parallel_race
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import known_index
 
@@ -47,16 +47,13 @@ class Numbering:
             self.ops.append(op)
         return self._ops[op]
 
-    def digit(self, numbers: Array, axis: Axis) -> Array:
+    def digit(self, numbers: Any, axis: Axis) -> Any:
         """The values of one loop variable."""
         return numbers // self.stride[axis] % self.radix[axis]
 
     def instance(self, op: Operation, number: int) -> Instance:
         """An op in the iterations of a number."""
-        return Instance(
-            op,
-            tuple((a, number // self.stride[a] % self.radix[a]) for a in self.around(op)),
-        )
+        return Instance(op, tuple((a, self.digit(number, a)) for a in self.around(op)))
 
 
 @dataclass(frozen=True)
@@ -89,62 +86,12 @@ class _Batch:
         return _Batch(self.op, self.cells[chosen], self.numbers[chosen], self.barriers[chosen])
 
 
-class _Accesses:
-    """The latest access to each cell, and an earlier one that is in no order with it.
+_Accesses = Array
+"""For each cell of a memory the latest access of a kind, and an earlier one that is in no order
+with it: for both the op (-1 for none), the number of the iteration, and BARRIERs.
 
-    Any later access that conflicts with an access to the cell conflicts with one of these two.
-    """
-
-    def __init__(self, cells: int, conflict: _Conflict):
-        # For each of the two: the op (-1 for none), the number of the iteration, and BARRIERs.
-        self._known: Array = np.full((2, 3, cells), -1, np.int64)
-        self._conflict = conflict
-
-    def conflicting(self, batch: _Batch) -> tuple[Array, Array]:
-        """Where accesses are in no order with one of the cell's; and those, as (op, number)."""
-        latest, earlier = self._both(batch)
-        conflicts = self._conflict(batch, latest), self._conflict(batch, earlier)
-        return conflicts[0] | conflicts[1], np.where(conflicts[0], latest[:2], earlier[:2])
-
-    def _both(self, batch: _Batch) -> tuple[Array, Array]:
-        return self._known[0][:, batch.cells], self._known[1][:, batch.cells]
-
-    def add(self, batch: _Batch) -> None:
-        """Make these the latest accesses to their cells."""
-        latest, earlier = self._both(batch)
-        # One of another workgroup is in no order with any of this one, whatever BARRIERs come.
-        keeps = self._conflict(batch, earlier, always=True)
-        takes = self._conflict(batch, latest) & ~keeps
-        keeps |= self._conflict(batch, earlier)
-        none = np.full_like(earlier, -1)
-        self._known[1][:, batch.cells] = np.where(takes, latest, np.where(keeps, earlier, none))
-        self._known[0][:, batch.cells] = np.stack(
-            [np.full(batch.cells.shape, batch.op), batch.numbers, batch.barriers]
-        )
-
-
-class _Conflict:
-    """Whether accesses are in no order with earlier ones of their cells."""
-
-    def __init__(self, numbering: Numbering, axes: Sequence[Axis]):
-        self._numbering, self._axes = numbering, axes
-
-    def __call__(self, now: _Batch, before: Array, *, always: bool = False) -> Array:
-        """`before` are the ops, numbers and BARRIERs of the earlier accesses. `always` leaves out
-        those that a BARRIER would order."""
-        ops, numbers, barriers = before
-        result = np.zeros(now.cells.shape, np.bool_)
-        of = self._numbering
-        around = of.around(of.ops[now.op])
-        for op in {int(op) for op in before[0]} - {-1}:
-            there = ops == op
-            others = of.around(of.ops[op])
-            for axis in self._axes:
-                if axis not in around or axis not in others or (always and is_work_item(axis)):
-                    continue
-                differ = there & (of.digit(numbers, axis) != of.digit(now.numbers, axis))
-                result |= differ & (barriers == now.barriers) if is_work_item(axis) else differ
-        return result
+Any later access that conflicts with an access to the cell conflicts with one of these two.
+"""
 
 
 class LaneRaces:
@@ -154,18 +101,15 @@ class LaneRaces:
         self, cells: int, numbering: Numbering, axes: Sequence[Axis], show: Callable[[int], str]
     ):
         """`axes` are the parallel loops whose iterations share the memory; `show` names a cell."""
-        conflict = _Conflict(numbering, axes)
-        self._numbering, self._show = numbering, show
-        self._readers = _Accesses(cells, conflict)
-        self._writers = _Accesses(cells, conflict)
-        self._adders = _Accesses(cells, conflict)
+        self._numbering, self._axes, self._show = numbering, axes, show
+        self._readers, self._writers, self._adders = np.full((3, 2, 3, cells), -1, np.int64)
 
     def read(self, cells: Array, there: Array, now: LaneInstances) -> None:
         """Lanes read cells, where `there`."""
         for batch in _batches(cells, there, now):
             self._check(batch, "reads", self._writers, "has written")
             self._check(batch, "reads", self._adders, "has added to")
-            self._readers.add(batch)
+            self._record(batch, self._readers)
 
     def write(self, cells: Array, there: Array, changed: Array, now: LaneInstances) -> None:
         """Lanes write cells, where `there`; `changed` says which of these are changed.
@@ -176,28 +120,61 @@ class LaneRaces:
         changes[there] = changed
         for batch in _batches(cells, there & changes, now):
             self._check(batch, "writes", self._writers, "has written with another value")
-        for batch in _batches(cells, there, now):
+        batches = _batches(cells, there, now)
+        for batch in batches:
             self._check(batch, "writes", self._readers, "has read")
             self._check(batch, "writes", self._adders, "has added to")
-        for batch in _batches(cells, there, now):
-            self._writers.add(batch)
+        for batch in batches:
+            self._record(batch, self._writers)
 
     def add(self, cells: Array, there: Array, now: LaneInstances) -> None:
         """Lanes add to cells, where `there`."""
         for batch in _batches(cells, there, now):
             self._check(batch, "adds to", self._readers, "has read")
             self._check(batch, "adds to", self._writers, "has written")
-            self._adders.add(batch)
+            self._record(batch, self._adders)
 
     def _check(self, batch: _Batch, does: str, others: _Accesses, did: str) -> None:
-        wrong, before = others.conflicting(batch)
+        """Refuse accesses that are in no order with one of the others to their cells."""
+        latest, earlier = others[:, :, batch.cells]
+        with_latest = self._conflict(batch, latest)
+        wrong = with_latest | self._conflict(batch, earlier)
         if not bool(wrong.any()):
             return
         at = int(np.argmax(wrong))
+        op, number = map(int, (latest if with_latest[at] else earlier)[:2, at])
         of = self._numbering
         now = of.instance(of.ops[batch.op], int(batch.numbers[at]))
-        other = of.instance(of.ops[int(before[0, at])], int(before[1, at]))
+        other = of.instance(of.ops[op], number)
         raise parallel_race(self._show(int(batch.cells[at])), now, does, other, did)
+
+    def _record(self, batch: _Batch, accesses: _Accesses) -> None:
+        """Make accesses the latest to their cells."""
+        latest, earlier = accesses[:, :, batch.cells]
+        # One of another workgroup is in no order with any of this one, whatever BARRIERs come.
+        keeps = self._conflict(batch, earlier, always=True)
+        takes = self._conflict(batch, latest) & ~keeps
+        keeps |= self._conflict(batch, earlier)
+        accesses[1][:, batch.cells] = np.where(takes, latest, np.where(keeps, earlier, -1))
+        ops = np.full(batch.cells.shape, batch.op)
+        accesses[0][:, batch.cells] = np.stack([ops, batch.numbers, batch.barriers])
+
+    def _conflict(self, now: _Batch, before: Array, *, always: bool = False) -> Array:
+        """Whether accesses are in no order with earlier ones of their cells, of which `before` are
+        the ops, numbers and BARRIERs. `always` leaves out those that a BARRIER would order."""
+        ops, numbers, barriers = before
+        result = np.zeros(now.cells.shape, np.bool_)
+        of = self._numbering
+        around = of.around(of.ops[now.op])
+        for op in {int(op) for op in ops} - {-1}:
+            there = ops == op
+            others = of.around(of.ops[op])
+            for axis in self._axes:
+                if axis not in around or axis not in others or (always and is_work_item(axis)):
+                    continue
+                differ = there & (of.digit(numbers, axis) != of.digit(now.numbers, axis))
+                result |= differ & (barriers == now.barriers) if is_work_item(axis) else differ
+        return result
 
 
 def _batches(cells: Array, there: Array, now: LaneInstances) -> Sequence[_Batch]:

@@ -13,25 +13,28 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
-from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
-from tgdialect.interpreter.block_analysis import Axis, is_parallel
-from tgdialect.interpreter.cell_maps import CellMap
-from tgdialect.interpreter.instances import Instance, not_reached
-from tgdialect.interpreter.kernel import Function, KernelRun, LiveValue
+from tgdialect.interpreter.block_analysis import (
+    NO_SCOPE,
+    Axis,
+    Instance,
+    Scope,
+    is_parallel,
+    not_reached,
+)
+from tgdialect.interpreter.kernel import COMMON, Function, Given, KernelRun, LiveValue
 from tgdialect.interpreter.lane_races import LaneInstances, LaneRaces, Numbering
-from tgdialect.interpreter.lane_schedule import LaneSchedule
-from tgdialect.interpreter.live import Lanes, LiveMemory, LiveView
-from tgdialect.interpreter.movement import MOVEMENTS
-from tgdialect.interpreter.nesting import Accumulate, Item, LoopBody
-from tgdialect.interpreter.pure import PURE
-from tgdialect.interpreter.reduction import accumulate, finish, initial
+from tgdialect.interpreter.memory import CellMap, Lanes, LiveMemory, LiveView
+from tgdialect.interpreter.movement import MOVEMENTS, extent
+from tgdialect.interpreter.nesting import Accumulate, Item, LaneSchedule, LoopBody
+from tgdialect.interpreter.pure import PURE, accumulate, finish, initial
 from tgdialect.interpreter.run_context import RunContext
-from tgdialect.interpreter.scopes import NO_SCOPE, Scope
-from tgdialect.interpreter.values import MaskedArray, all_valid, check_size
+from tgdialect.interpreter.values import MaskedArray, aligned, all_valid, check_size
+from tgdialect.interpreter.wmma import of_warp
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype_of
+from tgdialect.ops.codegen import warp_of
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.ops.walk import computed_from, postorder
@@ -42,17 +45,10 @@ calls of NumPy."""
 
 
 class LaneRun(KernelRun):
-    """One execution of a lane schedule; `functions` say what each op does, by name."""
+    """One execution of a lane schedule."""
 
-    def __init__(
-        self,
-        plan: LaneSchedule,
-        context: RunContext,
-        functions: Mapping[str, Function],
-        parameters: Sequence[LiveValue],
-        captured: Mapping[SSAValue, LiveValue],
-    ):
-        super().__init__(plan.analysis, context, functions, plan.lanes, parameters, captured)
+    def __init__(self, plan: LaneSchedule, context: RunContext, given: Given):
+        super().__init__(plan.analysis, context, LANES, given, plan.lanes)
         self.plan = plan
         self.extents = [1] * plan.lanes
         self.buffers: dict[SSAValue, LiveMemory] = {}
@@ -61,9 +57,6 @@ class LaneRun(KernelRun):
         self.masks: dict[Operation, Array] = {}
         self._partial: dict[tg.ReduceOp, list[Array]] = {}
         self._watched: set[SSAValue] = set()
-        self._errors: list[InterpretationError] = []
-        """Reads of cells without contents since the last BARRIER: a later STORE makes each a
-        race."""
         self._barriers = np.zeros((1,) * plan.lanes, np.int64)
         parallel = [
             a for a in (*self.analysis.specials, *self.analysis.scopes.ranges) if is_parallel(a)
@@ -85,7 +78,7 @@ class LaneRun(KernelRun):
             for special in self.analysis.specials:
                 self._evaluate_with_sources(special)
             self._run_items(self.plan.items)
-            self._raise_errors()
+            self.raise_errors()
 
     def _slices(self) -> Iterator[tuple[Operation | None, slice]]:
         """A range or SPECIAL, and the parts of its values to run one after the other."""
@@ -141,7 +134,8 @@ class LaneRun(KernelRun):
                     stack.append(self._iterations(item))
                     break
                 if isinstance(item, Accumulate):
-                    self._accumulate(item.op)
+                    with errors_at(item.op):
+                        self._partial.setdefault(item.op, []).append(self._reduced(item.op))
                 else:
                     self.execute(item)
             else:
@@ -195,7 +189,7 @@ class LaneRun(KernelRun):
 
     def read(self, op: Operation, operand: SSAValue, view: LiveView, gate: Array | None) -> Array:
         """In the lanes that `op` is run in."""
-        active = all_valid([self._shaped(self.active(op), operand), gate])
+        active = all_valid([self.active_elements(op, operand), gate])
         self.check_bounds(op, operand, view, active)
         self.watch(view.memory, operand)
         snapshot = operand in self.analysis.snapshots
@@ -250,19 +244,14 @@ class LaneRun(KernelRun):
             raise not_reached(now, missing, self.analysis)
         return np.asarray(some)
 
-    def barrier(self, op: Operation) -> None:
+    def barrier(self, op: Operation) -> LiveValue:
         """Count a BARRIER, which all work items of a workgroup reach, or none."""
         self._barriers = self._barriers + self.check_reached(op)
-        self._raise_errors()
+        self.raise_errors()
 
-    def _raise_errors(self) -> None:
-        """Raise the first error that would be a race, had another work item written the cell."""
-        if self._errors:
-            raise self._errors[0]
-
-    def _shaped(self, active: Array | None, operand: SSAValue) -> Array | None:
-        """A mask of lanes as a mask of a value's elements."""
-        if active is None:
+    def active_elements(self, op: Operation, operand: SSAValue) -> Array | None:
+        """The lanes in which an op is executed, as a mask of a value's elements."""
+        if (active := self.active(op)) is None:
             return None
         return active.reshape(active.shape + (1,) * len(tensor(operand).get_shape()))
 
@@ -294,21 +283,17 @@ class LaneRun(KernelRun):
                 name=f"buffer {op.slot.data}",
                 copies=(lambda: Lanes(self.extents, axes)) if axes else None,
                 assumed=root in self.plan.assumed,
-                undefined=self._errors.append if root in self.analysis.undefined else None,
+                undefined=self.errors.append if root in self.analysis.undefined else None,
                 keep_snapshot=bool(self.analysis.snapshots),
             )
             self._watched.discard(root)
-        return LiveView(memory, CellMap(memory.shape, memory.dtype, self.lanes))
+        return memory.view(self.lanes)
 
     # -- reductions
 
-    def _accumulate(self, op: tg.ReduceOp) -> None:
-        """A REDUCE in one iteration of its stepped ranges: over the other ranges, and the axes."""
-        with errors_at(op):
-            self._partial.setdefault(op, []).append(self._reduced(op))
-
     def _reduced(self, op: tg.ReduceOp) -> Array:
-        """Over lane axes and shape axes, in the accumulator's dtype."""
+        """A REDUCE in one iteration of its stepped ranges: over the other ranges, which are lane
+        axes, and the axes of its shape, in the accumulator's dtype."""
         lanes = self.lanes
         source = self.array(op, op.source)
         ranges = [r.owner for r in op.ranges]
@@ -347,3 +332,78 @@ class LaneRun(KernelRun):
         together = MaskedArray(np.stack(np.broadcast_arrays(*parts)))
         total = accumulate(op.kind.data, together, [0], dtype, ordered=ordered)[0]
         return MaskedArray(finish(total, dtype))
+
+
+def _range(run: LaneRun, op: tg.RangeOp) -> LiveValue:
+    """A range that is not stepped: all its values, along its axis."""
+    bound = run.bound(op)
+    index = run.values_of(op, int(bound.max(initial=0)))
+    run.mask_range(op, bound, index)
+    return MaskedArray(index)
+
+
+def _store(run: LaneRun, op: Operation) -> LiveValue:
+    """STORE and ATOMICADD: valid cells of the value, where the gate is true, in active lanes."""
+    view = run.known[op.operands[0]]
+    assert isinstance(view, LiveView)
+    value = run.array(op, op.operands[1])
+    rank = len(tensor(op.operands[0]).get_shape())
+    masks = [value.valid, run.active_elements(op, op.operands[0])]
+    if len(op.operands) > 2:
+        masks.append(aligned(run.array(op, op.operands[2]).materialised(), run.lanes, rank))
+    adds = isinstance(op, tg.AtomicAddOp)
+    shape = run.lane_shape(op)
+    mask = all_valid(masks)
+    run.check_bounds(op, op.operands[0], view, mask)
+    run.watch(view.memory, op.operands[0])
+    unordered = run.analysis.unordered.get(op)
+    view.memory.scatter(
+        view.cell_map,
+        value.data,
+        mask,
+        (lambda: run.instances(op)) if run.parallel_around(op) else None,
+        adds=adds,
+        # Every lane makes its own addition. A store that does not vary with the lane is made once,
+        # if any lane is active.
+        shape=shape if adds else [min(size, 1) for size in shape],
+        unordered=None if unordered is None else (op, unordered),
+    )
+    return None
+
+
+def _special(run: LaneRun, op: tg.SpecialOp) -> LiveValue:
+    """SPECIAL: all its values, along its axis. `LaneRun.run` has evaluated it before the block."""
+    if (known := run.known.get(op.result)) is not None:
+        return known
+    return MaskedArray(run.values_of(op, max(extent(run.array(op, op.bound)), 0)))
+
+
+def _if(run: LaneRun, op: tg.IfOp) -> LiveValue:
+    run.masks[op] = run.array(op, op.gate).materialised()
+    return None
+
+
+def _of_warp(run: LaneRun, op: Operation) -> LiveValue:
+    """SHUFFLE, WMMA and INS. All work items have to reach one of a warp, whose operands get an
+    element for each."""
+    if warp_of(op) == 1:
+        return COMMON[op.name](run, op)
+    operands = [run.array(op, operand).materialised() for operand in op.operands]
+    run.check_reached(op)
+    shape, lanes = run.lane_shape(op), run.lanes
+    shapes = [np.broadcast_shapes(shape + (1,) * (x.ndim - lanes), x.shape) for x in operands]
+    whole = [MaskedArray(x) for x in map(np.broadcast_to, operands, shapes)]
+    return run.result(op, of_warp(op, whole, lanes, run.group_axes()))
+
+
+LANES: Mapping[str, Function] = {
+    **COMMON,
+    **dict.fromkeys(("tg.store", "tg.atomicadd"), _store),
+    "tg.reduce": LaneRun.reduce,
+    "tg.range": _range,
+    "tg.special": _special,
+    "tg.barrier": LaneRun.barrier,
+    "tg.if": _if,
+    **dict.fromkeys(("tg.wmma", "tg.ins", "tg.shuffle"), _of_warp),
+}
+"""Every op of a kernel, by name."""

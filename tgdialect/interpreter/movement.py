@@ -1,13 +1,14 @@
 """Movement ops on arrays.
 
 The same functions move data, masks and the cell numbers of a memory. A STORE through a view finds
-the cells that it writes by moving cell numbers (`cell_maps.py`).
+the cells that it writes by moving cell numbers (`memory.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -163,17 +164,11 @@ def _index(move: AppliedMovement, source: MaskedArray, cells: bool) -> MaskedArr
     # The indexed axes. An index out of bounds selects 0 for now.
     position = 0
     for axis, (index, own_rank) in enumerate(zip(move.operands, lane_rank, strict=True)):
-        values, valid = index.data, index.valid
-        if own_rank:
-            values = on_axis(values, position)
-            valid = None if valid is None else on_axis(valid, position)
-            position += 1
-        else:
-            values = values.reshape(values.shape + (1,) * rank)
-            valid = None if valid is None else valid.reshape(valid.shape + (1,) * rank)
-        bound = shape[lanes + axis]
+        at = partial(on_axis, axis=position) if own_rank else partial(_behind, rank=rank)
+        position += bool(own_rank)
+        values, bound = at(index.data), shape[lanes + axis]
         within: Array = (values >= 0) & (values < bound)
-        inside += [within, valid]
+        inside += [within, None if index.valid is None else at(index.valid)]
         selectors.append(np.where(within, values, values.dtype.type(0)).astype(np.int64))
     # The other axes are kept whole.
     for axis, size in enumerate(rest):
@@ -190,6 +185,11 @@ def _index(move: AppliedMovement, source: MaskedArray, cells: bool) -> MaskedArr
     if source.valid is None:
         return MaskedArray(data)
     return MaskedArray(data, np.logical_or(~reads, _take(source.valid, selectors)))
+
+
+def _behind(x: Array, rank: int) -> Array:
+    """An array with so many axes more behind its own."""
+    return x.reshape(x.shape + (1,) * rank)
 
 
 def _take(x: Array, selectors: Sequence[Array]) -> Array:

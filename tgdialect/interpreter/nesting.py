@@ -13,13 +13,20 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import locate
-from tgdialect.interpreter.scopes import Scopes
+from tgdialect.interpreter.block_analysis import (
+    Axis,
+    BlockAnalysis,
+    Scopes,
+    is_parallel,
+    is_work_item,
+)
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
+from tgdialect.ops.properties import place
 from tgdialect.ops.walk import Walk
 
 
@@ -41,7 +48,16 @@ class Accumulate:
 Item = Operation | LoopBody | Accumulate
 
 
-def linear_items(block: Block, looped: Collection[tg.RangeOp]) -> list[Item]:
+def items_of(
+    analysis: BlockAnalysis, looped: Collection[tg.RangeOp], connected: Collection[tg.RangeOp]
+) -> list[Item]:
+    """The ops of a block in an order of execution, with a loop for each range of `looped`."""
+    if analysis.is_graph:
+        return GraphNest(analysis, looped, connected).items()
+    return _linear_items(analysis.block, looped)
+
+
+def _linear_items(block: Block, looped: Collection[tg.RangeOp]) -> list[Item]:
     """The ops of a LINEAR as they stand, with a loop for each range of `looped`."""
     root: list[Item] = []
     bodies = [root]
@@ -79,18 +95,15 @@ class _Unsorted:
 
 
 class GraphNest:
-    """The loops of a graph; `before[w]` are the reads that have to come before a write w."""
+    """The loops of a graph."""
 
     def __init__(
         self,
-        block: Block,
-        scopes: Scopes,
-        before: Mapping[Operation, Iterable[Operation]],
+        analysis: BlockAnalysis,
         looped: Collection[tg.RangeOp],
         connected: Collection[tg.RangeOp],
     ):
-        self._block = block
-        self._before = before
+        self._block, self._before, scopes = analysis.block, analysis.before, analysis.scopes
         self._looped = frozenset[Operation](looped)
         self._connected = frozenset(connected)
         # The loops that each op is in, and those that it closes, the outermost first.
@@ -99,7 +112,7 @@ class GraphNest:
         # The bit of each closer, and the closers that each op depends on, as a set of bits.
         self._bits: dict[Operation, int] = {}
         self._needs: dict[Operation, int] = {}
-        for op in block.ops:
+        for op in self._block.ops:
             around = scopes.of[op] & self._looped
             nest = self._nest(op, scopes, around)
             self._around[op] = around.difference(nest)
@@ -134,7 +147,7 @@ class GraphNest:
             nest.reverse()
         # Expanded ranges are the innermost loops, wherever a closer lists them: tg-expand makes
         # them axes of values.
-        return sorted(nest, key=_is_expanded)
+        return sorted(nest, key=lambda axis: axis.axis_type.data in EXPANDED)
 
     def _sort(self, body: _Unsorted) -> list[_Unsorted]:
         """Put the items of a body in order; returns the bodies of the loops among them."""
@@ -228,11 +241,6 @@ class GraphNest:
             raise locate(InterpretationError(message), _shown(e.args[1])) from e
 
 
-def _is_expanded(axis: tg.RangeOp) -> bool:
-    """Whether `tg-expand` makes an axis of values of a range."""
-    return axis.axis_type.data in EXPANDED
-
-
 def _shown(cycle: Sequence[Item]) -> Operation:
     """The op of a cycle that an error is reported at: one that accesses memory, if there is one."""
     ops = [
@@ -246,3 +254,102 @@ def _shown(cycle: Sequence[Item]) -> Operation:
     return next(
         (op for op in ops if isinstance(op, tg.LoadOp | tg.StoreOp | tg.AtomicAddOp)), ops[0]
     )
+
+
+# -- which loops are run all at once, as lanes of NumPy arrays -------------------------------------
+#
+# A RANGE is a *lane* axis of every array that depends on it, unless memory carries something from
+# one iteration to the next: then it is *stepped*, a Python loop.
+
+
+@dataclass
+class LaneSchedule:
+    """The ops of a kernel in the order of execution.
+
+    `axes` gives the lane axis of each range that is not stepped and of each SPECIAL. `private[b]`
+    are the ranges and SPECIALs over which memory b has a copy per iteration; memory in `assumed`
+    has copies only because no iteration is expected to read what another one wrote. Every access to
+    memory that the kernel writes is inside each of `sliceable`, so one of these can be run in parts
+    to save space.
+    """
+
+    analysis: BlockAnalysis
+    items: list[Item]
+    axes: dict[Axis, int]
+    private: dict[SSAValue, list[Axis]]
+    assumed: set[SSAValue]
+    sliceable: list[Axis]
+
+    @property
+    def lanes(self) -> int:
+        return len(self.axes)
+
+
+def lane_schedule(analysis: BlockAnalysis) -> LaneSchedule:
+    """Plan the execution of a kernel's block, a graph, or of the block of a LINEAR."""
+    scopes, specials = analysis.scopes, analysis.specials
+    private, assumed = _with_assumptions(analysis)
+    stepped = analysis.connected(private) | _with_barriers(analysis)
+    _limit_lanes(analysis, stepped)
+    lanes = [r for r in scopes.ranges if r not in stepped]
+    items = items_of(analysis, stepped, stepped)
+    axes: dict[Axis, int] = {op: i for i, op in enumerate([*specials, *lanes])}
+    return LaneSchedule(analysis, items, axes, private, assumed, _sliceable(analysis, lanes))
+
+
+def _with_assumptions(
+    analysis: BlockAnalysis,
+) -> tuple[dict[SSAValue, list[Axis]], set[SSAValue]]:
+    """The axes over which a buffer has copies, if iterations in order do not exchange values.
+
+    That is assumed of every buffer but those that work items share: in those, values pass from one
+    iteration to the next at a BARRIER.
+    """
+    private = {root: list(axes) for root, axes in analysis.private.items()}
+    assumed: set[SSAValue] = set()
+    for root, axes in private.items():
+        is_local = place(root).addrspace is tg.AddrSpace.LOCAL
+        if place(root).addrspace is tg.AddrSpace.GLOBAL or (is_local and analysis.work_items):
+            continue
+        in_order = [r for r in analysis.common_ranges(root) if not is_parallel(r)]
+        if in_order:
+            axes += in_order
+            assumed.add(root)
+    return private, assumed
+
+
+def _with_barriers(analysis: BlockAnalysis) -> set[tg.RangeOp]:
+    """The loops around BARRIERs: work items of different iterations do not run in parallel."""
+    around = [scope for op, scope in analysis.scopes.of.items() if isinstance(op, tg.BarrierOp)]
+    return {r for r in analysis.scopes.ranges if not is_parallel(r) and any(r in s for s in around)}
+
+
+_MAX_LANES = 24
+"""NumPy arrays have 32 axes before version 2; the rest is for shapes."""
+
+
+def _limit_lanes(analysis: BlockAnalysis, stepped: set[tg.RangeOp]) -> None:
+    """Step outer ranges too where there would be more lane axes than an array can have."""
+    ranges = analysis.scopes.ranges
+    candidates = [
+        r for r in ranges if r not in stepped and not is_work_item(r) and not _is_reduced(r)
+    ]
+    excess = len(analysis.specials) + len(ranges) - len(stepped) - _MAX_LANES
+    stepped.update(candidates[: max(excess, 0)])
+
+
+def _is_reduced(range: tg.RangeOp) -> bool:
+    """Whether a REDUCE closes a range: it needs all iterations, and several may."""
+    return any(isinstance(use.operation, tg.ReduceOp) for use in range.result.uses)
+
+
+def _sliceable(analysis: BlockAnalysis, lanes: Sequence[tg.RangeOp]) -> list[Axis]:
+    """The axes that can be run in parts: not threads of a group, and not ranges of a REDUCE."""
+    scopes = [
+        analysis.scopes.of[use.op]
+        for uses in analysis.uses.values()
+        if any(use.writes for use in uses)
+        for use in uses
+    ]
+    ranges = [r for r in lanes if all(r in scope for scope in scopes) and not _is_reduced(r)]
+    return [axis for axis in (*analysis.specials, *ranges) if not is_work_item(axis)]

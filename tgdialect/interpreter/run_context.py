@@ -17,8 +17,8 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.custom import CustomCode
 from tgdialect.diagnostics import errors_at, locate
-from tgdialect.interpreter.custom import run_custom_function
-from tgdialect.interpreter.memory_uses import Roots, memory_uses
+from tgdialect.interpreter.block_analysis import Roots, memory_uses
+from tgdialect.interpreter.instructions import run_custom_function
 from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
 

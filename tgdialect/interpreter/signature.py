@@ -62,17 +62,9 @@ class EntryArgument:
 
 def signature(entry: Operation) -> list[EntryArgument]:
     """The arguments of an entry: those of a `func.func`, then the PARAMs of the body."""
-    # The block, and the block arguments of a function.
-    match entry:
-        case func.FuncOp():
-            block = body_of(entry)
-            result = [_argument(argument) for argument in block.args]
-        case tg.KernelOp():
-            block, result = entry.body.block, list[EntryArgument]()
-        case tg.ProgramOp():
-            block, result = entry.linear.body.block, list[EntryArgument]()
-        case _:
-            raise InterpretationError(f"{entry.name} is not something that runs")
+    block = body_of(entry)
+    # Those of a function.
+    result = [_argument(argument) for argument in block.args]
     try:
         params = parameters(block)
     except VerifyException as e:
@@ -94,11 +86,17 @@ def signature(entry: Operation) -> list[EntryArgument]:
     return result
 
 
-def body_of(function: func.FuncOp) -> Block:
-    """The only block of a function."""
-    if (count := len(function.body.blocks)) != 1:
-        raise InterpretationError(f"@{function.sym_name.data} has {count} blocks, not one")
-    return function.body.block
+def body_of(entry: Operation) -> Block:
+    """The only block of what can be called."""
+    match entry:
+        case func.FuncOp() if (count := len(entry.body.blocks)) != 1:
+            raise InterpretationError(f"@{entry.sym_name.data} has {count} blocks, not one")
+        case func.FuncOp() | tg.KernelOp():
+            return entry.body.block
+        case tg.ProgramOp():
+            return entry.linear.body.block
+        case _:
+            raise InterpretationError(f"{entry.name} is not something that runs")
 
 
 def _argument(argument: BlockArgument) -> EntryArgument:

@@ -11,6 +11,7 @@ each one that it waits for, so the order of numbers is an order of execution.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,9 +19,8 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
-from tgdialect.interpreter.cell_maps import CellMap, flat_cells, to_cells
+from tgdialect.interpreter.memory import CellMap, LiveMemory, flat_cells
 from tgdialect.interpreter.values import MaskedArray, broadcast
-from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.numpy_dtypes import Array
 
@@ -82,26 +82,9 @@ class Store:
         if not self.adds and np.may_share_memory(view, result) and view.flags.writeable:
             np.copyto(view, self.value, where=True if self.mask is None else self.mask)
             return result
-        cells = self.cell_map.cells
-        written = cells.written(self.mask)
-        numbers = cells.numbers[written] - 1
-        dtype = self.cell_map.element_dtype
-        flat = flat_cells(result, cells.bytewise)
-        if self.adds:
-            self._add(result, numbers, written)
-            return result
-        flat[numbers] = to_cells(self.value, dtype, cells.bytewise)[written]
-        return result
-
-    def _add(self, result: Array, numbers: Array, written: Array) -> None:
-        """One addition after the other, each rounded, as an atomic does."""
-        cells = self.cell_map.cells
-        dtype = self.cell_map.element_dtype
-        if cells.bytewise:
-            raise InterpretationError("an atomic add to memory through a BITCAST of its elements")
-        flat = flat_cells(result, False)
-        flat = flat.view(numpy_dtype(dtype))
-        np.add.at(flat, numbers, self.value[written])
+        memory = LiveMemory(result, self.memory.dtype)
+        memory.scatter(self.cell_map, self.value, self.mask, adds=self.adds)
+        return memory.contents
 
     def written(self) -> Array:
         """A mask of the bytes that the store writes, flattened."""
@@ -165,3 +148,56 @@ class Journal:
                 f"race: two stores that neither waits for the other write cell {cell} of "
                 f"{one.memory.name}"
             )
+
+
+@dataclass(frozen=True, slots=True)
+class TensorValue:
+    """A value, and the stores that it waits for."""
+
+    array: MaskedArray
+    after: Stores = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VersionedView:
+    """Memory: what a read through the view sees, and where a store through it goes.
+
+    `version` are the stores to `memory` that the view sees; it may wait for others as well.
+    """
+
+    array: MaskedArray
+    memory: VersionedMemory
+    cell_map: CellMap
+    version: Stores = 0
+    after: Stores = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Void:
+    """An ordering edge: the stores that have been made once it is reached."""
+
+    after: Stores = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """The values of a TUPLE; as a whole it waits for `after`."""
+
+    values: Sequence[HostValue]
+    after: Stores = 0
+
+
+HostValue = TensorValue | VersionedView | Void | Tuple
+
+
+def whole(memory: VersionedMemory) -> VersionedView:
+    """The view of all of a memory, before any store."""
+    return VersionedView(MaskedArray(memory.initial), memory, memory.cell_map)
+
+
+def waits_for(values: Sequence[HostValue]) -> Stores:
+    """The stores that any of the values waits for."""
+    result: Stores = 0
+    for value in values:
+        result |= value.after
+    return result

@@ -1,20 +1,67 @@
-"""WMMA: acc + A @ B, of whole matrices or of the fragments that the threads of a warp hold."""
+"""Ops of warps, the neighbours in a workgroup that exchange values: SHUFFLE, and WMMA, which is
+acc + A @ B of whole matrices or of the fragments that the threads of a warp hold.
+
+Values have an axis for each loop, and then those of their shape. `threads` are the axes that number
+the work items of a workgroup, the fastest first.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import reduce
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.interpreter.values import MaskedArray
-from tgdialect.interpreter.warps import by_lane, by_warp, check_warps
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import compute_dtype, convert, narrowed, numpy_dtype
 from tgdialect.ops.attributes import own_bit
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import dtype_of
+
+
+def check_warps(op: Operation, size: int, shape: Sequence[int], threads: Sequence[int]) -> None:
+    """Refuse an op of warps where a workgroup is not made of whole ones."""
+    count = math.prod(shape[axis] for axis in threads)
+    if count == 0 or count % size:
+        raise InterpretationError(f"{op.name} of {size} threads in a workgroup of {count} threads")
+
+
+def of_warp(
+    op: Operation, operands: Sequence[MaskedArray], lanes: int, threads: Sequence[int]
+) -> MaskedArray:
+    """The result of a SHUFFLE, or of a WMMA or INS of fragments, of values that have all work items
+    of their workgroup."""
+    if not isinstance(op, tg.ShuffleOp):
+        return wmma(op, operands, lanes, threads)
+    data, size = operands[0].materialised(), op.threads.data
+    outer = data.shape[:lanes]
+    check_warps(op, size, outer, threads)
+    warps = by_warp(data.reshape((*outer, -1)), threads, size)
+    moved = warps[..., np.arange(size) ^ op.distance.data, :]
+    return MaskedArray(by_lane(moved, outer, threads).reshape(data.shape))
+
+
+def by_warp(x: Array, threads: Sequence[int], size: int) -> Array:
+    """(lanes..., elements) to (other lanes..., warps, threads of a warp, elements)."""
+    slowest_first = list(reversed(threads))
+    last = x.ndim - 1
+    moved = np.moveaxis(x, slowest_first, range(last - len(threads), last))
+    outer, split = moved.shape[: last - len(threads)], moved.shape[last - len(threads) : last]
+    return moved.reshape((*outer, math.prod(split) // size, size, x.shape[-1]))
+
+
+def by_lane(x: Array, shape: Sequence[int], threads: Sequence[int]) -> Array:
+    """The inverse of `by_warp`."""
+    slowest_first = list(reversed(threads))
+    last = len(shape)
+    kept = [size for axis, size in enumerate(shape) if axis not in threads]
+    split = x.reshape((*kept, *(shape[axis] for axis in slowest_first), x.shape[-1]))
+    return np.moveaxis(split, range(last - len(threads), last), slowest_first)
 
 
 def multiply_accumulate(a: Array, b: Array, acc: Array, op: tg.WmmaOp | tg.InsOp) -> Array:
@@ -53,10 +100,10 @@ def coordinates(layout: ArrayAttr[StringAttr], row: str, threads: int) -> tuple[
 
 
 def wmma(
-    op: tg.WmmaOp | tg.InsOp, operands: Sequence[MaskedArray], lanes: int, threads: Sequence[int]
+    op: Operation, operands: Sequence[MaskedArray], lanes: int, threads: Sequence[int]
 ) -> MaskedArray:
-    """The result of a WMMA, or of an INS of fragments. `threads` are the lane axes of a workgroup's
-    threads, fastest first."""
+    """The result of a WMMA, or of an INS of fragments."""
+    assert isinstance(op, tg.WmmaOp | tg.InsOp)
     config = op.config
     assert config is not None
     a, b, acc = (x.materialised() for x in operands)

@@ -18,7 +18,7 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.verify import LEVELS, verify_level
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import ALLOCATED, argument_attributes
-from tgdialect.upgrades import upgrades_for
+from tgdialect.registry import upgrades_for
 
 STAGES = {
     "tensor": ("tg-callify",),

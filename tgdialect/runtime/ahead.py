@@ -8,7 +8,7 @@ from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tgdialect.backends.linkers import cubin
+from tgdialect.backends.commands import cubin
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.custom import CustomCode
 from tgdialect.ops.printing import printed
@@ -25,10 +25,9 @@ from tgdialect.runtime.program_file import AnyProgram, ProgramFile, this_system
 from tgdialect.runtime.threads import openmp_ir, pool_ir
 from tgdialect.targets import DEFAULT_TARGET, TARGETS, Target, target_named
 from tgdialect.targets.attribute import MODULE_ATTRIBUTE, TargetAttr, target_of
-from tgdialect.targets.cpu import ARITHMETIC, with_arithmetic_alone, without_implied
+from tgdialect.targets.cpu import ARITHMETIC, PORTABLE, with_arithmetic_alone, without_implied
 from tgdialect.targets.host import host_features, llvm_host
 from tgdialect.targets.listed_features import listed_here
-from tgdialect.targets.portable import PORTABLE
 
 
 def compile_ahead(

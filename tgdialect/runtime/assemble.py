@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import LLVMTranslationException, PassFailedException
 
 from tgdialect.analysis.symbols import called_symbols
-from tgdialect.backends.linkers import cubin, hsaco
+from tgdialect.backends.commands import cubin, hsaco
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.ptx import kernel_ir

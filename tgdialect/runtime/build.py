@@ -18,7 +18,7 @@ from tgdialect.backends.foreign_code import fit_code_to_host
 from tgdialect.backends.guarded import guarded
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
-from tgdialect.backends.llvm_ir.constants import symbol_text
+from tgdialect.backends.llvm_ir.values import symbol_text
 from tgdialect.custom import is_in_process
 from tgdialect.diagnostics import errors_at, locate
 from tgdialect.fast_xdsl.walk import nested_ops

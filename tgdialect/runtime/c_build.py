@@ -24,7 +24,7 @@ from tgdialect.runtime.progress import progress
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.staged import StagedModule, has_custom
 from tgdialect.targets import Target
-from tgdialect.targets.portable import PORTABLE
+from tgdialect.targets.cpu import PORTABLE
 
 _ENTRY = "tg_frame_entry"
 """The function that takes a frame (`Program`)."""

@@ -30,8 +30,8 @@ from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.program import DEFAULT_OPT, HOST, Program
 from tgdialect.runtime.speed import imported
 from tgdialect.targets import DEFAULT_TARGET, INTERPRETER, MPI, TARGETS, Target, target_named
+from tgdialect.targets.cpu import PORTABLE
 from tgdialect.targets.host import host_cpu, host_target
-from tgdialect.targets.portable import PORTABLE
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -380,8 +380,7 @@ def load_module(source: str | os.PathLike[str] | ModuleOp) -> ModuleOp:
     Raises CompilationError, which names file, line and column.
     """
     from tgdialect.diagnostics import verify_module
-    from tgdialect.registry import make_context
-    from tgdialect.upgrades import upgrade, upgrades_for
+    from tgdialect.registry import make_context, upgrade, upgrades_for
 
     if isinstance(source, str | os.PathLike):
         return _source(source).module()
@@ -441,8 +440,7 @@ def parse_verified(name: str, text: str, format: str | None = None) -> ModuleOp:
     from tgdialect.diagnostics import CompilationError, SourceFile, errors_in, verify_module
     from tgdialect.dialect import TG
     from tgdialect.fast_xdsl.context import FastContext
-    from tgdialect.registry import make_context, parse_program
-    from tgdialect.upgrades import upgrade
+    from tgdialect.registry import make_context, parse_program, upgrade
 
     source, context = SourceFile(name, text), FastContext()
     for dialect in (Builtin, Func, TG):

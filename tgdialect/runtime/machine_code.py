@@ -14,8 +14,8 @@ from xdsl.utils.target import Target
 from tgdialect.analysis.symbols import SIGNATURE
 from tgdialect.backends.asm import AmdgcnTarget, AsmTarget, PtxTarget
 from tgdialect.backends.c_compiler import shared_library
+from tgdialect.backends.commands import cubin, hsaco
 from tgdialect.backends.guarded import guarded
-from tgdialect.backends.linkers import cubin, hsaco
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.runtime.ahead import native_code
 from tgdialect.runtime.shared_library import threads_of_library

@@ -21,8 +21,7 @@ from xdsl.dialects.builtin import StringAttr, i64
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.estimates import estimate
-from tgdialect.backends.llvm_ir.constants import symbol_text
-from tgdialect.backends.llvm_ir.types import type_text
+from tgdialect.backends.llvm_ir.values import symbol_text, type_text
 from tgdialect.lowering.render.llvm.function import argument_type
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops import tg

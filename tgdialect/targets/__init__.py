@@ -1,27 +1,24 @@
 """Targets: descriptions of the processors that passes compile for. In reading order:
 
 * `target.py`: `Target`, the description that passes query;
-* `cpu.py`: makes a `Target` from the features of a CPU;
+* `cpu.py`: makes a `Target` from the features of a CPU; portable C;
 * `grid.py`: GPUs and OpenCL devices; `matrix.py`: their matrix instructions, `local_factors.py`:
   the shapes of those that read LOCAL memory, `tile_assembly.py`: assembly of those of a CPU;
 * `instructions.py`: the tables of instructions that INS names;
-* `portable.py`: portable C;
 * `architectures.py`: LLVM's names of architectures, intrinsics and calling conventions;
   `needed.py`: the features that intrinsics and assembly need;
 * `attribute.py`: the attribute that states a module's target;
-* `host.py`: detects the machine that this process runs on, with `processor.py`, what its CPU says
-  of itself, `system_features.py`, features that the system knows and LLVM does not report,
-  `listed_features.py`, those that Linux lists, and `quotas.py`, what containers get of its cores.
-  No other file does.
+* `host.py`: detects the machine that this process runs on, with what containers get of its cores;
+  `processor.py`: what its CPU says of itself, and features that LLVM does not report;
+  `listed_features.py`: those that Linux lists. No other file detects anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
-from tgdialect.targets.cpu import CPU, FEATURES, cpu
+from tgdialect.targets.cpu import CPU, FEATURES, PORTABLE, cpu
 from tgdialect.targets.grid import GRIDS
-from tgdialect.targets.portable import PORTABLE
 from tgdialect.targets.target import Target
 
 __all__ = [

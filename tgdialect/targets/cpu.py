@@ -90,12 +90,13 @@ def look_up(lanes: int, *, is_float: bool) -> str:
 def feature_of(field: str, value: str) -> str | None:
     """The feature that adds a value to a field of `Target`."""
     return next(
-        (feature for feature, more in _ADDED.items() if _adds(more.get(field), value)), None
+        (
+            feature
+            for feature, more in _ADDED.items()
+            if isinstance(values := more.get(field), frozenset) and value in values
+        ),
+        None,
     )
-
-
-def _adds(values: frozenset[str] | bool | None, value: str) -> bool:
-    return isinstance(values, frozenset) and value in values
 
 
 def has_maximum(target: Target) -> bool:
@@ -110,62 +111,38 @@ _VECTORS = {"avx512f": (512, 32), "neon": (128, 32), "avx": (256, 16)} | dict.fr
 """The vector registers of a feature: the bits of each, and how many there are."""
 
 _IMPLIED = {
-    # x86
-    "sse2": "sse",
-    "sse3": "sse2",
-    "ssse3": "sse3",
-    "sse4.1": "ssse3",
-    "sse4.2": "sse4.1",
-    "sse4a": "sse3",
-    "avx": "sse4.2",
-    "f16c": "avx",
-    "fma": "avx",
-    "fma4": "avx sse4a",
-    "xop": "fma4",
-    "avx2": "avx",
-    "avx512f": "avx2 f16c fma",
-    "avx512bf16": "avx512bw",
-    "avx512bitalg": "avx512bw",
-    "avx512bw": "avx512f",
-    "avx512cd": "avx512f",
-    "avx512dq": "avx512f",
-    "avx512fp16": "avx512bw",
-    "avx512ifma": "avx512f",
-    "avx512vbmi": "avx512bw",
-    "avx512vbmi2": "avx512bw",
-    "avx512vl": "avx512f",
-    "avx512vnni": "avx512f",
-    "avx512vp2intersect": "avx512f",
-    "avx512vpopcntdq": "avx512f",
-    "avx10.1": (
-        "avx512bf16 avx512bitalg avx512cd avx512dq avx512fp16 avx512ifma avx512vbmi avx512vbmi2 "
-        "avx512vl avx512vnni avx512vpopcntdq"
-    ),
-    "avx10.2": "avx10.1",
-    "avxifma": "avx2",
-    "avxneconvert": "avx2",
-    "avxvnni": "avx2",
-    "avxvnniint16": "avx2",
-    "avxvnniint8": "avx2",
-    "aes": "sse2",
-    "gfni": "sse2",
-    "pclmul": "sse2",
-    "sha": "sse2",
-    "vaes": "avx2 aes",
-    "vpclmulqdq": "avx pclmul",
-    "amx-bf16": "amx-tile",
-    "amx-fp16": "amx-tile",
-    "amx-int8": "amx-tile",
-    # AArch64
-    "neon": "fp-armv8",
-    "fullfp16": "fp-armv8",
-    "fp16fml": "fullfp16",
-    "dotprod": "neon",
-    "i8mm": "neon",
-    "rdm": "neon",
-    "sha2": "neon",
-    "sve": "fullfp16",
-    "sve2": "sve",
+    feature: implied
+    for features, implied in {
+        # x86
+        "sse2": "sse",
+        "sse3 aes gfni pclmul sha": "sse2",
+        "ssse3 sse4a": "sse3",
+        "sse4.1": "ssse3",
+        "sse4.2": "sse4.1",
+        "avx": "sse4.2",
+        "f16c fma avx2": "avx",
+        "fma4": "avx sse4a",
+        "xop": "fma4",
+        "avxifma avxneconvert avxvnni avxvnniint16 avxvnniint8": "avx2",
+        "avx512f": "avx2 f16c fma",
+        "avx512bw avx512cd avx512dq avx512ifma avx512vl avx512vnni": "avx512f",
+        "avx512vp2intersect avx512vpopcntdq": "avx512f",
+        "avx512bf16 avx512bitalg avx512fp16 avx512vbmi avx512vbmi2": "avx512bw",
+        "avx10.1": (
+            "avx512bf16 avx512bitalg avx512cd avx512dq avx512fp16 avx512ifma avx512vbmi "
+            "avx512vbmi2 avx512vl avx512vnni avx512vpopcntdq"
+        ),
+        "avx10.2": "avx10.1",
+        "vaes": "avx2 aes",
+        "vpclmulqdq": "avx pclmul",
+        "amx-bf16 amx-fp16 amx-int8": "amx-tile",
+        # AArch64
+        "neon fullfp16": "fp-armv8",
+        "fp16fml sve": "fullfp16",
+        "dotprod i8mm rdm sha2": "neon",
+        "sve2": "sve",
+    }.items()
+    for feature in features.split()
 }
 """The features that each feature implies directly, separated by spaces. Sources: LLVM's `X86.td`
 and `AArch64Features.td`."""
@@ -264,3 +241,7 @@ def _unknown(feature: str) -> str:
     nearest = difflib.get_close_matches(feature, sorted(FEATURES))
     hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ";"
     return f"{feature!r} is no feature of a CPU{hint} there are: {', '.join(sorted(FEATURES))}"
+
+
+PORTABLE = replace(CPU, name="c", axis_types=CPU.axis_types - {"thread"})
+"""A processor that a C compiler knows: scalars, one thread, caches of usual sizes."""

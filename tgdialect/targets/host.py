@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -17,11 +18,11 @@ from tgdialect.environment import NUM_THREADS, decimal
 from tgdialect.targets import DEFAULT_TARGET, target_named
 from tgdialect.targets.cpu import FEATURES
 from tgdialect.targets.processor import processor_words
-from tgdialect.targets.quotas import quota_cores
 from tgdialect.targets.target import Target
 
 _CPUINFO = Path("/proc/cpuinfo")
 _CACHES = "/sys/devices/system/cpu/cpu0/cache"
+_CACHE_FILES = ("type", "level", "size")
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 """Bytes by the suffix of a cache's size in Linux's `/sys`."""
 
@@ -136,7 +137,7 @@ def llvm_host() -> tuple[str, str, str]:
     """The triple, name and features of the CPU: what LLVM reports, and features that it misses."""
     import llvmlite.binding as llvm
 
-    from tgdialect.targets.system_features import system_features
+    from tgdialect.targets.processor import system_features
 
     reported = llvm.get_host_cpu_features()
     features = reported | {name: True for name in system_features() if name not in reported}
@@ -171,7 +172,9 @@ def core_count() -> int:
     return min(_bound_cores(), _quota() or _bound_cores())
 
 
-_quota = cache(quota_cores)
+@cache
+def _quota() -> int | None:
+    return quota_cores()
 
 
 @cache
@@ -190,28 +193,76 @@ def _processes() -> int:
 @cache
 def cache_sizes() -> tuple[tuple[int, int], ...]:
     """(level, bytes) of each data or unified cache that the system reports."""
-    return tuple(_read_cache_sizes())
-
-
-def _read_cache_sizes() -> Iterator[tuple[int, int]]:
-    try:
-        folders = [name for name in os.listdir(_CACHES) if name.startswith("index")]
-    except OSError:
-        return
-    for folder in folders:
-        try:
-            if _read(f"{_CACHES}/{folder}/type") != "Instruction":
-                level, size = (_read(f"{_CACHES}/{folder}/{name}") for name in ("level", "size"))
-                yield int(level), int(size[:-1]) * _UNITS[size[-1]]
-        except (OSError, ValueError, KeyError, IndexError):
-            continue
+    found: list[tuple[int, int]] = []
+    for folder in os.listdir(_CACHES) if os.path.isdir(_CACHES) else ():
+        kind, level, size = (_read(f"{_CACHES}/{folder}/{name}") for name in _CACHE_FILES)
+        with suppress(ValueError, KeyError, IndexError):  # For what is no cache, as well.
+            if kind != "Instruction":
+                found.append((int(level), int(size[:-1]) * _UNITS[size[-1]]))
+    return tuple(found)
 
 
 def _read(path: str) -> str:
-    """A short file of the system. `Path.read_text` takes four times as long, which is half of the
-    time of all caches, 0.5 ms."""
-    file = os.open(path, os.O_RDONLY)
+    """A file of the system, empty if it cannot be read. `Path.read_text` takes four times as long,
+    which is half of the time of all caches, 0.5 ms."""
     try:
-        return os.read(file, 64).decode().strip()
-    finally:
-        os.close(file)
+        with open(path, "rb", buffering=0) as file:
+            return (file.read() or b"").decode(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+# -- CPU quotas of Linux's control groups, by which containers get a part of a machine's cores -----
+#
+# Source: Linux, Documentation/admin-guide/cgroup-v2.rst and Documentation/scheduler/sched-bwc.rst.
+
+MOUNT = "/sys/fs/cgroup"
+GROUPS = "/proc/self/cgroup"
+
+
+def quota_cores(mount: str = MOUNT, groups: str = GROUPS) -> int | None:
+    """The cores that the quotas of this process's control groups leave it; None without a quota.
+
+    A quota counts for all groups below it: the least on the path decides. A part of a core does not
+    count, but there is always one: threads that wait for each other lose more by one that is
+    stopped than by one that there is not.
+
+    Args:
+        mount: where the hierarchies are: version 2 itself, and version 1 in folders that are named
+            by their controllers.
+        groups: the file that says in which groups the process is.
+    """
+    quotas = [*_quotas(mount, groups)]
+    return max(int(min(quotas)), 1) if quotas else None
+
+
+def _quotas(mount: str, groups: str) -> Iterator[float]:
+    for line in _read(groups).splitlines():
+        _, controllers, path = (*line.split(":", 2), "", "")[:3]
+        if not controllers:
+            for group in _on_path((mount, f"{mount}/unified"), path):
+                yield from _cores_of(_read(f"{group}/cpu.max"))
+        elif "cpu" in controllers.split(","):
+            for group in _on_path((f"{mount}/{controllers}", f"{mount}/cpu"), path):
+                files = (f"{group}/cpu.cfs_{name}_us" for name in ("quota", "period"))
+                yield from _cores_of(" ".join(map(_read, files)))
+
+
+def _on_path(folders: Iterable[str], path: str) -> Iterator[str]:
+    """The groups from the roots of hierarchies to one of their paths. In a container a root may be
+    the group of the container, whose path outside does not exist inside."""
+    for folder in folders:
+        yield folder
+        for name in path.split("/"):
+            if name not in ("", ".", ".."):
+                folder = f"{folder}/{name}"
+                yield folder
+
+
+def _cores_of(text: str) -> Iterator[float]:
+    """The cores of a text `quota period`, in microseconds; `max` or -1 is no quota."""
+    match text.split():
+        case [quota, period] if quota.isdecimal() and period.isdecimal() and int(period):
+            yield int(quota) / int(period)
+        case _:
+            return

@@ -78,12 +78,10 @@ def _row(name: str, types: str, text: str, constraints: str, needs: str) -> Row:
 _32_OR_64 = "b32 -> b32 | b64 -> b64"
 _PAIRS = "b32 b32 -> b32 | b64 b64 -> b64"
 _AVX = {128: "avx", 256: "avx2", 512: "avx512bw"}
-_VNNI = {128: "avx512vnni avx512vl", 256: "avx512vnni avx512vl", 512: "avx512vnni"}
-_POPCNT = {
-    128: "avx512vpopcntdq avx512vl",
-    256: "avx512vpopcntdq avx512vl",
-    512: "avx512vpopcntdq",
-}
+_VNNI, _POPCNT = (
+    {128: f"{feature} avx512vl", 256: f"{feature} avx512vl", 512: feature}
+    for feature in ("avx512vnni", "avx512vpopcntdq")
+)
 
 
 def _vectors(name: str, types: str, widths: Mapping[int, str], prefix: str = "") -> Row:
@@ -301,15 +299,10 @@ def signatures(
     """The signatures of all instructions, by target and by vendor, as the dialect knows them. The
     targets have all features, so that an instruction of any CPU is known."""
     for target in targets:
-        rows = TABLES.get(vendor(target.name), {})
-        for name, table in (
-            (vendor(target.name), rows),
-            (target.name, {each: forms(target, each) for each in instructions(target)}),
-        ):
-            yield (
-                name,
-                {each: list({f.signature: None for f in rows}) for each, rows in table.items()},
-            )
+        own = {each: forms(target, each) for each in instructions(target)}
+        family = vendor(target.name)
+        for name, table in ((family, TABLES.get(family, {})), (target.name, own)):
+            yield name, {each: [*{f.signature: 0 for f in rows}] for each, rows in table.items()}
 
 
 _LANGUAGES = {"cpu": "c", "nvidia": "cuda"}

@@ -1,4 +1,5 @@
-"""The features of the CPU for this process, as LLVM sees them, without importing LLVM.
+"""The features of the CPU for this process, as LLVM sees them, without importing LLVM; and those
+that LLVM does not see.
 
 The system's files describe the machine. An emulator or a virtual machine may give a process less:
 so the instruction CPUID is asked, or what the kernel tells each process about its CPU.
@@ -88,3 +89,45 @@ def auxiliary_value(entry: int) -> int:
     read: Any = ctypes.CDLL(None).getauxval
     read.restype, read.argtypes = ctypes.c_ulong, (ctypes.c_ulong,)
     return read(entry)
+
+
+# -- features of AArch64 that LLVM does not report -------------------------------------------------
+#
+# LLVM reads `/proc/cpuinfo` on Linux, whose list of features leaves some out, and nothing on macOS.
+
+_ARCHITECTURE = ("fp-armv8", "neon")
+"""The features that every processor has which runs a system of ours."""
+
+
+_PLACES = {
+    "fullfp16": (HARDWARE[0], 10, "FEAT_FP16"),
+    "dotprod": (HARDWARE[0], 20, "FEAT_DotProd"),
+    "i8mm": (HARDWARE[1], 13, "FEAT_I8MM"),
+    "bf16": (HARDWARE[1], 14, "FEAT_BF16"),
+}
+"""Where systems say whether the processor has a feature: the entry of Linux's auxiliary vector,
+AT_HWCAP or AT_HWCAP2, and a bit of it; and the name in macOS's `hw.optional.arm`. Sources: Linux,
+arch/arm64/include/uapi/asm/hwcap.h (asimdhp, asimddp, i8mm, bf16); Apple, Determining Instruction
+Set Characteristics."""
+
+
+def system_features() -> Iterator[str]:
+    """The features of this machine, in LLVM's spelling, if it is one of AArch64."""
+    if platform.machine().lower() not in ("aarch64", "arm64"):
+        return
+    yield from _ARCHITECTURE
+    reports = {"Linux": _linux_reports, "Darwin": _macos_reports}.get(platform.system())
+    if reports is not None:
+        yield from (name for name, place in _PLACES.items() if reports(*place))
+
+
+def _linux_reports(entry: int, bit: int, key: str) -> bool:
+    return bool(auxiliary_value(entry) >> bit & 1)
+
+
+def _macos_reports(entry: int, bit: int, key: str) -> bool:
+    value, size = ctypes.c_int(), ctypes.c_size_t(ctypes.sizeof(ctypes.c_int))
+    name = f"hw.optional.arm.{key}".encode()
+    ask: Any = ctypes.CDLL(None).sysctlbyname
+    failed = ask(name, ctypes.byref(value), ctypes.byref(size), None, ctypes.c_size_t())
+    return not failed and bool(value.value)

@@ -1,16 +1,13 @@
 """The console programs. In reading order:
 
-* `console.py`: options, streams, errors and exit codes of the programs;
-* `tg_opt.py`: `tg-opt`; `arguments.py`: its flags;
-* `pipeline_parser.py`, `pass_pipeline.py`: from the text of a pipeline to passes;
-* `printing.py`: how IR is printed, and whether it can be read again;
-* `instrumentation.py`: dumps, timing and verification around passes;
+* `console.py`: options, streams, written files, errors and exit codes of the programs;
+* `tg_opt.py`: `tg-opt`, with how it prints IR; `arguments.py`: its flags;
+* `pass_pipeline.py`: from the text of a pipeline to passes;
+* `instrumentation.py`: dumps, timing and verification around passes, of which it refuses those
+  that start other programs;
 * `verify_diagnostics.py`: `--verify-diagnostics`;
 * `info.py`: `python -m tgdialect.info`, about the installation and the machine;
-* `files.py`: the files that the programs write;
 * `irdl.py`: `--print-irdl`;
-* `external.py`: refuses passes that start other programs;
 * `tg_run.py`: `tg-run`; `tg_run_session.py`: one run; `tg_run_values.py`: its inputs and outputs;
-  `written_inputs.py`: the inputs that a program writes;
 * `tg_compile.py`: `tg-compile`, ahead of time; `tg_gui.py`: `tg-gui`.
 """

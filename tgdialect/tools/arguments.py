@@ -2,9 +2,8 @@
 
 import argparse
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
 
-from tgdialect.tools.console import ConsoleParser, VersionAction, file_name, whole_number
+from tgdialect.tools.console import ConsoleParser, add_flags, file_name, whole_number
 from tgdialect.tools.pass_pipeline import nearest_names
 
 DESCRIPTION = "Parse, verify, transform and print IR: the tg dialect, and every dialect of xDSL."
@@ -77,143 +76,69 @@ def _boolean(text: str) -> bool:
     return values[text.lower()]
 
 
-class _Flag(NamedTuple):
-    """A flag, and the options that argparse takes for it."""
-
-    names: Sequence[str]
-    options: dict[str, Any]
-
-
-def _switch(names: str, help: str) -> _Flag:
-    return _Flag(names.split(), {"action": "store_true", "help": help})
-
-
-def _text(names: str, help: str, **options: Any) -> _Flag:
-    return _Flag(names.split(), {"help": help, **options})
-
-
-def _texts(names: str, help: str, metavar: str) -> _Flag:
-    """A flag that may be given several times."""
-    return _text(names, help, metavar=metavar, action="append", default=[])
-
-
-def _flags(targets: Collection[str], frontends: Collection[str]) -> dict[str, list[_Flag]]:
-    """The flags by group."""
-    return {
-        "passes": [
-            _texts(
-                "-p --passes",
-                "passes to run, as in 'cse,tg-optimize{mode=none}'; another -p adds to them",
-                "PIPELINE",
-            ),
-            _texts(
-                "--pass-pipeline",
-                "all passes in MLIR's spelling: 'builtin.module(cse,func.func(cse))'",
-                "PIPELINE",
-            ),
-            _text(
-                "--verify-each",
-                "verify after each pass (default); if given explicitly, also check the level of "
-                "the result of each tg stage; =false: verify after parsing only, and no stage "
-                "checks the level of its input",
-                type=_boolean,
-                metavar="BOOL",
-            ),
-            _switch(
-                "--allow-external",
-                "offer passes and -t that start other programs (mlir-opt, cc, ptxas)",
-            ),
-            _switch("--disable-verify", "verify nothing"),
-            _switch(
-                "--verify-roundtrip",
-                "check that the input, printed and parsed again, is the same module",
-            ),
-            _switch("--shrink", "exit code 0 exactly if a pass raised ShrinkException"),
-        ],
-        "input": [
-            _text(
-                "-f --frontend",
-                "input format (default: by the extension of the file)",
-                choices=frontends,
-            ),
-            _text(
-                "--split-input-file",
-                f"treat the pieces between lines MARK (default: '{SPLIT_MARK}') separately",
-                metavar="MARK",
-            ),
-            _switch("--allow-unregistered-dialect", "accept operations of unknown dialects"),
-            _switch("--no-implicit-module", "do not wrap operations into a builtin.module"),
-        ],
-        "output": [
-            _text(
-                "-o --output-file", "output file (default: stdout)", type=file_name, metavar="FILE"
-            ),
-            _text(
-                "-t --target",
-                f"output format (default: mlir): {', '.join(sorted(targets))}",
-                default="mlir",
-            ),
-            _switch(
-                "--mlir-print-op-generic --print-op-generic", "print operations in the generic form"
-            ),
-            _switch("--mlir-print-debuginfo --print-debuginfo", "print the source locations"),
-            _text(
-                "--mlir-elide-elementsattrs-if-larger",
-                "print dense literals of more than N elements that differ as "
-                "dense_resource<__elided__>",
-                type=whole_number(0, 2**31),
-                metavar="N",
-            ),
-            _text(
-                "--output-split-marker",
-                f"the line between outputs of --split-input-file (default: '{SPLIT_MARK}')",
-                metavar="MARK",
-                default=SPLIT_MARK,
-            ),
-            _switch("--print-no-properties", "print properties as attributes"),
-            _switch("--syntax-highlight", "print with colors"),
-        ],
-        "diagnostics, to stderr": [
-            _switch(
-                "--verify-diagnostics",
-                "check diagnostics against 'expected-error {{...}}' comments",
-            ),
-            _switch("--parsing-diagnostics", "print parse errors to stdout and go on, as xdsl-opt"),
-            _texts("--mlir-print-ir-before", "print the IR before the named passes", "PASSES"),
-            _texts("--mlir-print-ir-after", "print the IR after the named passes", "PASSES"),
-            _switch("--mlir-print-ir-before-all", "print the IR before each pass"),
-            _switch("--mlir-print-ir-after-all", "print the IR after each pass"),
-            _switch(
-                "--mlir-print-ir-after-change",
-                "with --mlir-print-ir-after or -after-all: print only what has changed",
-            ),
-            _switch("--mlir-print-ir-after-failure", "print the IR after a pass only if it failed"),
-            _switch("--dump-pass-pipeline", "print the pipeline before it runs"),
-            _switch(
-                "--mlir-print-remarks",
-                "print why passes did what they did, such as why a kernel was split",
-            ),
-            _switch("--print-between-passes", "print the IR between each two passes"),
-            _switch("--mlir-timing", "print a table of the time of each pass"),
-            _switch("--time-passes", "print the time of each pass when it ends"),
-        ],
-        "information": [
-            _switch("--show-dialects", "list the dialects"),
-            _switch("--list-passes", "list the passes, each with what it does"),
-            _text("--print-irdl", "declare a dialect in IRDL, as text", metavar="DIALECT"),
-            _text("-v --version", "print the versions and exit", action=VersionAction, nargs=0),
-        ],
-    }
+_FLAGS = """
+passes
+  -p --passes PIPELINE...: passes to run, as in 'cse,tg-optimize{mode=none}'; another -p adds to
+    them
+  --pass-pipeline PIPELINE...: all passes in MLIR's spelling: 'builtin.module(cse,func.func(cse))'
+  --verify-each BOOL: verify after each pass (default); if given explicitly, also check the level of
+    the result of each tg stage; =false: verify after parsing only, and no stage checks the level of
+    its input
+  --allow-external: offer passes and -t that start other programs (mlir-opt, cc, ptxas)
+  --disable-verify: verify nothing
+  --verify-roundtrip: check that the input, printed and parsed again, is the same module
+  --shrink: exit code 0 exactly if a pass raised ShrinkException
+input
+  -f --frontend FORMAT: input format (default: by the extension of the file)
+  --split-input-file MARK: treat the pieces between lines MARK (default: '// -----') separately
+  --allow-unregistered-dialect: accept operations of unknown dialects
+  --no-implicit-module: do not wrap operations into a builtin.module
+output
+  -o --output-file FILE: output file (default: stdout)
+  -t --target TARGET: output format (default: mlir): TARGETS
+  --mlir-print-op-generic --print-op-generic: print operations in the generic form
+  --mlir-print-debuginfo --print-debuginfo: print the source locations
+  --mlir-elide-elementsattrs-if-larger N: print dense literals of more than N elements that differ
+    as dense_resource<__elided__>
+  --output-split-marker MARK: the line between outputs of --split-input-file (default: '// -----')
+  --print-no-properties: print properties as attributes
+  --syntax-highlight: print with colors
+diagnostics, to stderr
+  --verify-diagnostics: check diagnostics against 'expected-error {{...}}' comments
+  --parsing-diagnostics: print parse errors to stdout and go on, as xdsl-opt
+  --mlir-print-ir-before PASSES...: print the IR before the named passes
+  --mlir-print-ir-after PASSES...: print the IR after the named passes
+  --mlir-print-ir-before-all: print the IR before each pass
+  --mlir-print-ir-after-all: print the IR after each pass
+  --mlir-print-ir-after-change: with --mlir-print-ir-after or -after-all: print only what has
+    changed
+  --mlir-print-ir-after-failure: print the IR after a pass only if it failed
+  --dump-pass-pipeline: print the pipeline before it runs
+  --mlir-print-remarks: print why passes did what they did, such as why a kernel was split
+  --print-between-passes: print the IR between each two passes
+  --mlir-timing: print a table of the time of each pass
+  --time-passes: print the time of each pass when it ends
+information
+  --show-dialects: list the dialects
+  --list-passes: list the passes, each with what it does
+  --print-irdl DIALECT: declare a dialect in IRDL, as text
+  -v --version: print the versions and exit
+"""
 
 
 def add_arguments(
     parser: argparse.ArgumentParser, targets: Collection[str], frontends: Collection[str]
 ) -> None:
     """Add the flags of tg-opt; they replace those of xdsl-opt with the same name."""
-    for title, flags in _flags(targets, frontends).items():
-        group = parser.add_argument_group(title)
-        for names, options in flags:
-            destination = names[-1].lstrip("-").replace("-", "_")
-            action = group.add_argument(*names, **options, dest=destination)
-            if isinstance(parser, OptParser):
-                parser.option_strings += action.option_strings
+    added = add_flags(
+        parser,
+        _FLAGS.replace("TARGETS", ", ".join(sorted(targets))),
+        verify_each={"type": _boolean},
+        frontend={"choices": frontends, "metavar": None},
+        output_file={"type": file_name},
+        target={"default": "mlir", "metavar": None},
+        mlir_elide_elementsattrs_if_larger={"type": whole_number(0, 2**31)},
+        output_split_marker={"default": SPLIT_MARK},
+    )
+    if isinstance(parser, OptParser):
+        parser.option_strings += [name for action in added for name in action.option_strings]

@@ -1,26 +1,23 @@
-"""Options, streams, errors and exit codes of the console programs.
+"""Options, streams, written files, errors and exit codes of the console programs.
 
 The exit code is 0 for success, 1 for a failure, and 2 for a command line that is wrong by itself.
 """
 
 import argparse
+import errno
 import os
+import re
+import stat
 import sys
 import traceback
-from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from importlib.metadata import version
-from typing import Any, NoReturn, TextIO
+from typing import Any, BinaryIO, NoReturn, TextIO
 
 import tgdialect
-from tgdialect.diagnostics import (
-    CompilationError,
-    Diagnostic,
-    Severity,
-    exception_text,
-    one_line,
-)
+from tgdialect.diagnostics import CompilationError, Diagnostic, Severity, exception_text, one_line
 from tgdialect.environment import DEBUG, SettingError, unknown_names
 
 DEBUG_HINT = "(set TG_DEBUG=1 for the traceback)"
@@ -84,6 +81,45 @@ class ConsoleParser(argparse.ArgumentParser):
 
     def _print_message(self, message: str, file: Any = None) -> None:
         show(message)
+
+
+def add_flags(
+    parser: argparse.ArgumentParser, text: str, **options: Mapping[str, Any]
+) -> list[argparse.Action]:
+    """Add the flags that a text lists, of which a line without indentation begins a group.
+
+    An entry has the names of a flag, the word for its value unless it is a switch, with `...` if it
+    may be given several times, and after a colon its help, which may go on in deeper lines. Without
+    a name it is a positional argument. `options` are what argparse takes besides, by destination:
+    the last name of a flag.
+    """
+    group: Any = parser
+    added: list[argparse.Action] = []
+    for entry in re.split(r"\n+(?! {4})", text.strip("\n")):
+        if not entry.startswith(" "):
+            group = parser.add_argument_group(entry)
+            continue
+        head, _, help = " ".join(entry.split()).partition(": ")
+        *names, last = head.split()
+        if last.startswith("-"):
+            names, given = [*names, last], {"action": "store_true"}
+        else:
+            given: dict[str, Any] = {"metavar": last.removesuffix("...")}
+            if last.endswith("..."):
+                given |= {"action": "append", "default": []}
+        destination = (names[-1] if names else last.lower()).lstrip("-").replace("-", "_")
+        if destination == "version":
+            given = {"action": VersionAction, "nargs": 0}
+        given |= options.get(destination, {})
+        added.append(group.add_argument(*names, dest=destination, help=help, **given))
+    return added
+
+
+PROGRAM_FLAGS = """
+  FILE: the program; - for stdin
+  -f --frontend FORMAT: the format of the program (default: by its extension, else mlir)
+"""
+"""The flags of a program that reads one, whose `frontend` has the type `input_format`."""
 
 
 class VersionAction(argparse.Action):
@@ -224,3 +260,61 @@ def exit_code(program: str, execute: Callable[[], int]) -> int:
         message = f"internal error: {one_line(exception_text(error))} {DEBUG_HINT}"
         report(program, [Diagnostic(message)])
     return 1
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def write_files(paths: Sequence[str], writers: Sequence[Callable[[BinaryIO], object]]) -> None:
+    """Have each writer write its file, all or none: all write under temporary names first, which
+    are then renamed. A path may also name a pipe or a device, which is written directly.
+
+    Raises `CompilationError` if a file cannot be written, and for two with one name.
+    """
+    # The link of a pipe, as /dev/stdout may be, leads to a name that is no file's.
+    places = [os.path.realpath(path) if _is_file(path) else path for path in paths]
+    files = [place for place in places if _is_file(place)]
+    if len(set(files)) < len(files):
+        raise ToolError(f"several results for one file: {', '.join(paths)}")
+    with ExitStack() as cleanup:
+        renames: list[tuple[str, str, str]] = []
+        for number, (path, place, write) in enumerate(zip(paths, places, writers, strict=True)):
+            with tool_errors(OSError, context=f"cannot write {path}: "):
+                if not _is_file(place):
+                    with open(place, "wb") as file:
+                        write(file)
+                    continue
+                mode = _mode(place)
+                temporary = os.path.join(os.path.dirname(place), f".{os.getpid()}-{number}.tmp")
+                with open(temporary, "xb") as file:
+                    cleanup.callback(_delete, temporary)
+                    if mode is not None:
+                        os.fchmod(file.fileno(), mode)
+                    write(file)
+                renames.append((path, temporary, place))
+        for path, temporary, place in renames:
+            with tool_errors(OSError, context=f"cannot write {path}: "):
+                os.replace(temporary, place)
+
+
+def _mode(place: str) -> int | None:
+    """The permissions of the file of a name, if there is one. Raises OSError if it cannot be
+    written, or there cannot be one."""
+    try:
+        mode = stat.S_IMODE(os.stat(place).st_mode)
+    except FileNotFoundError:
+        return None
+    if not os.access(place, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    return mode
+
+
+def _is_file(place: str) -> bool:
+    """Whether a path names a regular file, or nothing yet."""
+    return os.path.isfile(place) or not os.path.exists(place)
+
+
+def _delete(temporary: str) -> None:
+    """Delete a file that was not renamed. Its name was free before."""
+    if os.path.lexists(temporary):
+        os.unlink(temporary)

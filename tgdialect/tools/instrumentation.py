@@ -1,11 +1,19 @@
-"""Instrumentation of passes: dumps, timing, verification and error reports."""
+"""Instrumentation of passes: dumps, timing, verification and error reports; and the refusal of
+those that start other programs."""
 
+import os
+import re
+import shutil
+import subprocess
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Protocol, runtime_checkable
+from functools import cache
+from typing import Any, Protocol, runtime_checkable
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -31,6 +39,88 @@ from tgdialect.diagnostics import (
 from tgdialect.environment import SettingError
 from tgdialect.tools.console import DEBUG_HINT, show
 from tgdialect.tools.pass_pipeline import NestedPasses, Step
+
+# -- passes that start other programs: refused also if they are run indirectly ---------------------
+
+EXTERNAL_PASSES = frozenset({"apply-eqsat-pdl", "mlir-opt"})
+"""xDSL's passes that start another program (mlir-opt) each time they run."""
+
+_PROCESS_EVENTS = frozenset(
+    f"os.{name}"
+    for name in ("exec", "fork", "forkpty", "posix_spawn", "spawn", "startfile", "system")
+) | {"pty.spawn", "subprocess.Popen"}
+"""Python's audit events for starting a process."""
+
+_refusing: ContextVar[bool] = ContextVar("refusing", default=False)
+
+
+def _refuse_processes(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in _PROCESS_EVENTS and _refusing.get():
+        program = f" '{arguments[0]}'" if arguments else ""
+        raise PassFailedException(f"starts another program{program}: it needs --allow-external")
+
+
+@cache
+def _install_hook() -> None:
+    sys.addaudithook(_refuse_processes)
+
+
+@contextmanager
+def no_external_programs() -> Generator[None, None, None]:
+    """
+    Within the context, starting a process raises `PassFailedException`. Refusing passes by name is
+    not enough: the transform dialect, for example, runs any pass that the IR names.
+    """
+    _install_hook()
+    token = _refusing.set(True)
+    try:
+        yield
+    finally:
+        _refusing.reset(token)
+
+
+def mlir_opt_pass() -> type[ModulePass]:
+    """xDSL's pass `mlir-opt`, with errors that say what the program said, or which one there is."""
+    from xdsl.transforms.mlir_opt import MLIROptPass
+
+    @dataclass(frozen=True)
+    class MlirOptPass(MLIROptPass):
+        def apply(self, ctx: Context, op: ModuleOp) -> None:
+            if shutil.which(self.executable) is None:
+                raise PassFailedException(_missing(self.executable))
+            try:
+                super().apply(ctx, op)
+            except OSError as error:
+                message = f"cannot start '{self.executable}': {error.strerror}"
+                raise PassFailedException(message) from error
+            except DiagnosticException as error:
+                cause = error.__cause__
+                if not isinstance(cause, subprocess.CalledProcessError):
+                    raise
+                said = str(cause.stderr).strip().partition("\n")[0] or "no message"
+                message = f"'{self.executable}' ended with {cause.returncode}: {said}"
+                raise PassFailedException(message) from error
+
+    MlirOptPass.__doc__ = MLIROptPass.__doc__
+    return MlirOptPass
+
+
+def _missing(executable: str) -> str:
+    """The error for a program that is not there, with those of other versions."""
+    versioned = re.compile(re.escape(os.path.basename(executable)) + r"-[0-9.]+")
+    found = {
+        name
+        for folder in os.get_exec_path()
+        if os.path.isdir(folder)
+        for name in os.listdir(folder)
+        if versioned.fullmatch(name)
+    }
+    hint = f"there is {', '.join(sorted(found))}: write" if found else "install it, or write"
+    example = min(found, default="mlir-opt-19")
+    return f"there is no program '{executable}'; {hint} '{example}[PASSES]', or set XDSL_MLIR_OPT"
+
+
+# -- running passes --------------------------------------------------------------------------------
 
 
 @runtime_checkable
@@ -166,26 +256,21 @@ class PassRunner:
     """Runs passes on a module, with the dumps, checks and timings that the flags ask for."""
 
     steps: Sequence[Step]
-    print_before: Collection[str] = ()
+    args: Namespace
+    """The flags of tg-opt."""
+    print_before: Collection[str]
     """Names of passes; `*` is every pass."""
-    print_after: Collection[str] = ()
-    only_if_changed: bool = False
-    only_if_failed: bool = False
-    print_between: bool = False
-    print_time: bool = False
-    verify: bool = True
-    verify_each: bool = True
-    verify_levels: bool = False
-    print_op: Callable[[Operation], str] = str
+    print_after: Collection[str]
+    print_op: Callable[[Operation], str]
 
     @property
     def checks_each(self) -> bool:
         """Whether the module is verified after each pass, and stages check its level before."""
-        return self.verify and self.verify_each
+        return not self.args.disable_verify and self.args.verify_each is not False
 
     def run(self, ctx: Context, module: ModuleOp, file: str, timing: Timing) -> None:
         """Run the passes. Raises `CompilationError`, which names `file`, at the first failure."""
-        if self.verify:
+        if not self.args.disable_verify:
             with timing.measure("Verifier"):
                 verify_module(module)
         self._run_steps(self.steps, ctx, module, file, timing)
@@ -199,7 +284,7 @@ class PassRunner:
                     self._run_steps(step.steps, ctx, inner, file, timing)
                 continue
             self._run_pass(step, ctx, op, file, timing)
-            if self.print_between and index + 1 < len(steps):
+            if self.args.print_between_passes and index + 1 < len(steps):
                 show(f"IR after {step.name}:\n{self._text(op)}\n\n\n\n", sys.stderr)
 
     def _run_pass(
@@ -209,7 +294,7 @@ class PassRunner:
         if _named(pass_, self.print_before):
             self._dump(f"Before {pass_.name}", op)
         is_dumped = _named(pass_, self.print_after)
-        before = self._text(op) if is_dumped and self.only_if_changed else None
+        before = self._text(op) if is_dumped and self.args.mlir_print_ir_after_change else None
         start = time.perf_counter()
         try:
             with timing.measure(pass_.name), failures_as_diagnostics(f"pass {pass_.name}", file):
@@ -221,7 +306,7 @@ class PassRunner:
                 if op.parent is None and op is not module:
                     message = f"replaced the '{op.name}' that it ran on: run it on builtin.module"
                     raise locate(PassFailedException(message), op)
-            if self.print_time:
+            if self.args.time_passes:
                 seconds = time.perf_counter() - start
                 show(f"Pass {pass_.name} took {seconds} seconds\n", sys.stderr)
             if self.checks_each:
@@ -231,7 +316,8 @@ class PassRunner:
             if is_dumped:
                 self._dump(f"After {pass_.name} Failed", op)
             raise
-        if is_dumped and not self.only_if_failed and self._text(op) != before:
+        only_if_failed = self.args.mlir_print_ir_after_failure
+        if is_dumped and not only_if_failed and self._text(op) != before:
             self._dump(f"After {pass_.name}", op)
 
     def _verify_after(self, pass_: ModulePass, op: Operation, file: str) -> None:
@@ -247,7 +333,7 @@ class PassRunner:
             ) from error
         # Only stages have one. They check the level of their input themselves.
         level = getattr(pass_, "level_after", None)
-        if self.verify_levels and isinstance(level, str) and isinstance(op, ModuleOp):
+        if self.args.verify_each and isinstance(level, str) and isinstance(op, ModuleOp):
             # Imported late, since it imports every tg operation.
             from tgdialect.lowering.verify import verify_level
 

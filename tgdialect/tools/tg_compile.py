@@ -5,9 +5,10 @@ import sys
 from collections.abc import Sequence
 
 from tgdialect.tools.console import (
+    PROGRAM_FLAGS,
     ConsoleParser,
     UsageError,
-    VersionAction,
+    add_flags,
     exit_code,
     file_name,
     input_format,
@@ -40,56 +41,31 @@ examples:
 """
 
 
+_FLAGS = """
+  -o --output FILE: what to write
+  --entry NAME...: a function to compile; another --entry adds one (default: main, or the only one)
+  --target TARGET: what runs the program (default: that of the device it names, else cpu)
+  --features LIST: features of the processor, as avx2,fma in LLVM's spelling (default: those of the
+    program's tg.target, else this processor's)
+  --threads N: divide loops for N threads, which any number executes (default: this machine's)
+  --opt OPT: schedule, as for tg-run (default: heuristic)
+  --allow-custom: compile unchecked code: tg.custom, tg.ins of unknown targets, machine code of a
+    tg.program, and programs from level linear on
+  --version: print the versions and exit
+"""
+
+
 def argument_parser() -> ConsoleParser:
     """The command line of tg-compile."""
     parser = ConsoleParser("tg-compile", USAGE, DESCRIPTION, EPILOG)
-    add = parser.add_argument
-    add("file", metavar="FILE", help="the program; - for stdin")
-    add("-o", "--output", required=True, type=file_name, metavar="FILE", help="what to write")
-    add(
-        "-f",
-        "--frontend",
-        type=input_format,
-        metavar="FORMAT",
-        help="the format of the program (default: by its extension, else mlir)",
+    add_flags(
+        parser,
+        PROGRAM_FLAGS + _FLAGS,
+        frontend={"type": input_format},
+        output={"required": True, "type": file_name},
+        threads={"type": whole_number(1, 4096)},
+        opt={"default": "heuristic"},
     )
-    add(
-        "--entry",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a function to compile; another --entry adds one (default: main, or the only one)",
-    )
-    add(
-        "--target",
-        metavar="TARGET",
-        help="what runs the program (default: that of the device it names, else cpu)",
-    )
-    add(
-        "--features",
-        metavar="LIST",
-        help="features of the processor, as avx2,fma in LLVM's spelling (default: those of the "
-        "program's tg.target, else this processor's)",
-    )
-    add(
-        "--threads",
-        type=whole_number(1, 4096),
-        metavar="N",
-        help="divide loops for N threads, which any number executes (default: this machine's)",
-    )
-    add(
-        "--opt",
-        default="heuristic",
-        metavar="OPT",
-        help="schedule, as for tg-run (default: heuristic)",
-    )
-    add(
-        "--allow-custom",
-        action="store_true",
-        help="compile unchecked code: tg.custom, tg.ins of unknown targets, machine code of a "
-        "tg.program, and programs from level linear on",
-    )
-    add("--version", action=VersionAction, nargs=0, help="print the versions and exit")
     return parser
 
 
@@ -105,9 +81,11 @@ def _compile(args: Sequence[str]) -> int:
     from tgdialect.runtime.compiler import parse_verified
     from tgdialect.runtime.devices.driver import DeviceError
     from tgdialect.runtime.shared_library import SharedLibrary
-    from tgdialect.tools.files import write_files
+    from tgdialect.tools.console import write_files
     from tgdialect.tools.tg_run_session import find_entry
 
+    names = None if parsed.features is None else parsed.features.split(",")
+    features = names and [name.strip() for name in names if name.strip()]
     source = read_program(parsed.file, parsed.frontend)
     with errors_in(source):
         module = parse_verified(source.name, source.text, parsed.frontend)
@@ -117,7 +95,7 @@ def _compile(args: Sequence[str]) -> int:
                 module,
                 entries,
                 target=parsed.target,
-                features=None if parsed.features is None else _names(parsed.features),
+                features=features,
                 threads=parsed.threads,
                 opt=parsed.opt,
                 allow_custom=parsed.allow_custom,
@@ -131,10 +109,6 @@ def _compile(args: Sequence[str]) -> int:
                 outputs[f"{parsed.output[: -len(extension)]}.h"] = library.header(name).encode()
     write_files([*outputs], [lambda file, data=data: file.write(data) for data in outputs.values()])
     return 0
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def main(args: Sequence[str] | None = None) -> int:

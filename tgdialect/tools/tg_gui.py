@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tgdialect import registry
 from tgdialect.diagnostics import read_source
 from tgdialect.tools.console import ConsoleParser, UsageError, exit_code
-from tgdialect.tools.pass_pipeline import instantiate
-from tgdialect.tools.pipeline_parser import parse_pipeline
+from tgdialect.tools.pass_pipeline import instantiate, parse_pipeline
 
 if TYPE_CHECKING:
     from xdsl.interactive.app import InputApp

@@ -11,12 +11,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from io import StringIO
+from itertools import zip_longest
 from typing import IO, Any, ClassVar, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import AnyDenseElement, DenseIntOrFPElementsAttr, ModuleOp
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
+from xdsl.printer import Printer
+from xdsl.syntax_printer import SyntaxPrinter
 from xdsl.targets.mlir import MLIRTarget
 from xdsl.utils.exceptions import DiagnosticException, ShrinkException
 from xdsl.utils.target import Target
@@ -31,29 +34,68 @@ from tgdialect.diagnostics import (
     attach_source,
     diagnostic_handler,
     locate,
+    parse_module,
     verify_module,
 )
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.tools.arguments import OptParser, add_arguments
-from tgdialect.tools.console import UsageError, exit_code, print_traceback, report, show
-from tgdialect.tools.external import EXTERNAL_PASSES, mlir_opt_pass, no_external_programs
-from tgdialect.tools.files import write_files
+from tgdialect.tools.console import (
+    UsageError,
+    exit_code,
+    print_traceback,
+    report,
+    show,
+    write_files,
+)
 from tgdialect.tools.instrumentation import (
+    EXTERNAL_PASSES,
     PassRunner,
     Timing,
     failures_as_diagnostics,
     flatten,
+    mlir_opt_pass,
+    no_external_programs,
 )
 from tgdialect.tools.pass_pipeline import (
     Step,
     build_pipeline,
     instantiate,
     nearest_names,
+    parse_pipeline,
+    parse_spec,
     pipeline_text,
 )
-from tgdialect.tools.pipeline_parser import parse_pipeline, parse_spec
-from tgdialect.tools.printing import ColoredPrinter, ElidingPrinter, check_roundtrip
 from tgdialect.tools.verify_diagnostics import check_diagnostics
+
+
+class ElidingPrinter(Printer):
+    """Prints dense literals of more than `most_elements` elements that differ, if that is not None,
+    as `dense_resource<__elided__>`."""
+
+    most_elements: int | None = None
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        if self.most_elements is None or not isinstance(attribute, DenseIntOrFPElementsAttr):
+            super().print_attribute(attribute)
+            return
+        dense = cast("DenseIntOrFPElementsAttr[AnyDenseElement]", attribute)
+        data, count = dense.data.data, len(dense)
+        if count <= self.most_elements or data == data[: len(data) // count] * count:
+            super().print_attribute(dense)
+            return
+        self.print_string("dense_resource<__elided__> : ")
+        self.print_attribute(dense.type)
+
+
+class ColoredPrinter(ElidingPrinter, SyntaxPrinter):
+    """Prints with colors."""
+
+
+def _generic(op: Operation) -> str:
+    stream = StringIO()
+    Printer(stream, print_generic_format=True).print_op(op)
+    return stream.getvalue()
+
 
 _STDIN_NAME = "<stdin>"
 
@@ -191,16 +233,10 @@ class TgOptMain(xDSLOptMain):
         after_all = args.mlir_print_ir_after_all or args.mlir_print_ir_after_failure
         return PassRunner(
             self.steps,
+            args,
             everything if args.mlir_print_ir_before_all else self._pass_names("before"),
             everything if after_all else self._pass_names("after"),
-            only_if_changed=args.mlir_print_ir_after_change,
-            only_if_failed=args.mlir_print_ir_after_failure,
-            print_between=args.print_between_passes,
-            print_time=args.time_passes,
-            verify=not args.disable_verify,
-            verify_each=args.verify_each is not False,
-            verify_levels=args.verify_each is True,
-            print_op=self.text_of,
+            self.text_of,
         )
 
     def _pass_names(self, when: str) -> frozenset[str]:
@@ -281,7 +317,11 @@ class TgOptMain(xDSLOptMain):
         )
 
     def check_roundtrip(self, module: ModuleOp, source: SourceFile) -> None:
-        """Raise `CompilationError` unless a module can be printed and parsed again."""
+        """Check that a module can be printed and parsed again, as the same one.
+
+        Raises `CompilationError` that shows where the printed text does not parse, or the first
+        line of the generic form that differs.
+        """
         if not self.args.disable_verify:
             verify_module(module)
         stream = StringIO()
@@ -290,7 +330,18 @@ class TgOptMain(xDSLOptMain):
         with failures_as_diagnostics("round trip", source.name, module):
             printer.print_op(module)
             printer.print_metadata(self.ctx.loaded_dialects)
-            check_roundtrip(self.ctx, module, stream.getvalue(), source.name)
+            printed = SourceFile(f"{source.name} as printed", stream.getvalue())
+            again = parse_module(self.ctx, printed)
+        if module.is_structurally_equivalent(again):
+            return
+        lines = (_generic(each).splitlines() for each in (module, again))
+        differing = ((a, b) for a, b in zip_longest(*lines, fillvalue="") if a != b)
+        before, after = next(differing, ("", ""))
+        message = (
+            "the module is another one after it is printed and parsed: "
+            f"'{before.strip()}' becomes '{after.strip()}'"
+        )
+        raise CompilationError(Diagnostic(message, file=source.name))
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         output = StringIO()

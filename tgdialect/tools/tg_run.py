@@ -5,9 +5,10 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from tgdialect.tools.console import (
+    PROGRAM_FLAGS,
     ConsoleParser,
     UsageError,
-    VersionAction,
+    add_flags,
     exit_code,
     file_name,
     input_format,
@@ -89,84 +90,43 @@ class RunParser(ConsoleParser):
     bare = {"--benchmark": "", "--profile": ""}
 
 
+_FLAGS = """
+  --entry NAME: the function to run (default: main, or the only one)
+  --input INPUT...: the next input
+  --arg NAME=INPUT...: the input of that name
+  --target TARGET: cpu, opencl, nvidia:sm_90, ...; a device, as CL:0; interpreter; or mpi (default:
+    the devices that the program names, else the one of TG_DEVICE, else cpu)
+  --scalar: interpreter: one iteration of a loop at a time
+  --opt OPT: schedule: heuristic (default), heuristic:tf32, none, beam:N, or 'explicit:OPTOP; OPTOP'
+  --output OUT.npy...: file of the next result, or of an input that the program writes; nothing is
+    printed
+  --print-full: print results whole, however large
+  --digits N: significant digits of printed floats, 1 to 17 (default: as many as identify the value)
+  --print-signature: print inputs and outputs; run nothing
+  --print-memory: print the memory that a call takes, for the index inputs that are given, else at
+    most; run nothing
+  --benchmark N: print the time of N runs (default: as many as take a second), not the results
+  --profile PLOT.svg: print the time of each kernel in as many runs as take a second, not the
+    results; --profile=PLOT.svg also draws it
+  --allow-custom: run unchecked code: tg.custom, tg.customfunction, tg.ins of unknown targets,
+    machine code of a tg.program, and programs from level linear on
+  --custom [NAME=]MODULE:FUNCTION...: a function of a Python module, or of a file (decode.py:rle),
+    that stands for the tg.custom or tg.customfunction of its name (repeatable; with --allow-custom)
+  --version: print the versions and exit
+"""
+
+
 def argument_parser() -> RunParser:
     """The command line of tg-run."""
     parser = RunParser("tg-run", USAGE, DESCRIPTION, EPILOG)
-    add = parser.add_argument
-    add("file", metavar="FILE", help="the program; - for stdin")
-    add(
-        "-f",
-        "--frontend",
-        type=input_format,
-        metavar="FORMAT",
-        help="the format of the program (default: by its extension, else mlir)",
+    add_flags(
+        parser,
+        PROGRAM_FLAGS + _FLAGS,
+        frontend={"type": input_format},
+        output={"type": file_name},
+        digits={"type": whole_number(1, 17)},
+        benchmark={"type": _repetitions},
     )
-    add("--entry", metavar="NAME", help="the function to run (default: main, or the only one)")
-    add("--input", action="append", default=[], metavar="INPUT", help="the next input")
-    add("--arg", action="append", default=[], metavar="NAME=INPUT", help="the input of that name")
-    add(
-        "--target",
-        metavar="TARGET",
-        help="cpu, opencl, nvidia:sm_90, ...; a device, as CL:0; interpreter; or mpi "
-        "(default: the devices that the program names, else the one of TG_DEVICE, else cpu)",
-    )
-    add("--scalar", action="store_true", help="interpreter: one iteration of a loop at a time")
-    add(
-        "--opt",
-        metavar="OPT",
-        help="schedule: heuristic (default), heuristic:tf32, none, beam:N, or 'explicit:OPTOP; "
-        "OPTOP'",
-    )
-    add(
-        "--output",
-        action="append",
-        default=[],
-        type=file_name,
-        metavar="OUT.npy",
-        help="file of the next result, or of an input that the program writes; nothing is printed",
-    )
-    add("--print-full", action="store_true", help="print results whole, however large")
-    add(
-        "--digits",
-        type=whole_number(1, 17),
-        metavar="N",
-        help="significant digits of printed floats, 1 to 17 (default: as many as identify the "
-        "value)",
-    )
-    add("--print-signature", action="store_true", help="print inputs and outputs; run nothing")
-    add(
-        "--print-memory",
-        action="store_true",
-        help="print the memory that a call takes, for the index inputs that are given, else at "
-        "most; run nothing",
-    )
-    add(
-        "--benchmark",
-        type=_repetitions,
-        metavar="N",
-        help="print the time of N runs (default: as many as take a second), not the results",
-    )
-    add(
-        "--profile",
-        metavar="PLOT.svg",
-        help="print the time of each kernel in as many runs as take a second, not the results; "
-        "--profile=PLOT.svg also draws it",
-    )
-    add(
-        "--allow-custom",
-        action="store_true",
-        help="run unchecked code: tg.custom, tg.customfunction, tg.ins of unknown targets, "
-        "machine code of a tg.program, and programs from level linear on",
-    )
-    add(
-        "--custom",
-        action="append",
-        default=[],
-        metavar="[NAME=]MODULE:FUNCTION",
-        help="a function of a Python module, or of a file (decode.py:rle), that stands for the "
-        "tg.custom or tg.customfunction of its name (repeatable; with --allow-custom)",
-    )
-    add("--version", action=VersionAction, nargs=0, help="print the versions and exit")
     return parser
 
 

@@ -1,5 +1,7 @@
 """One invocation of tg-run: read the program and its inputs, execute, and show the results."""
 
+from __future__ import annotations
+
 import argparse
 import functools
 import importlib
@@ -8,17 +10,19 @@ import statistics
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from runpy import run_path
 from typing import Any, NamedTuple, cast
 
+from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import DiagnosticException
 
 from tgdialect import registry
+from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.symbols import own_functions
 from tgdialect.custom import CustomCode
@@ -31,11 +35,14 @@ from tgdialect.diagnostics import (
     printable,
 )
 from tgdialect.interpreter import run
+from tgdialect.lowering.signature import arguments_said_to_be_written
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import ALLOCATED, argument_attributes, overwritten_arguments
 from tgdialect.ops.dtypes import DTYPES, INDEX
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import shape_of, tensor_type
+from tgdialect.ops.properties import is_memory, shape_of, tensor_type
+from tgdialect.ops.source import parameters
 from tgdialect.runtime import compiler
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.distributed import RankError
@@ -55,7 +62,6 @@ from tgdialect.tools.tg_run_values import (
     show_type,
     write_outputs,
 )
-from tgdialect.tools.written_inputs import written_inputs
 
 
 class Executor(NamedTuple):
@@ -215,15 +221,14 @@ def find_results(entry: FuncOp) -> list[TensorType[Attribute]]:
 
 def _tensor_type(entry: FuncOp, type: Attribute) -> TensorType[Attribute]:
     """The type of an input or output, which has to be a tensor of one of the dialect's dtypes."""
+    what = f"{type}: tg-run handles tensors only"
     if isinstance(type, TensorType):
         type = cast(TensorType[Attribute], type)
-        if type.element_type in DTYPES and type.get_num_dims() <= _MOST_AXES:
+        if (axes := type.get_num_dims()) > _MOST_AXES:
+            what = f"a tensor of {axes} axes, and NumPy has {_MOST_AXES} at most"
+        elif type.element_type in DTYPES:
             return type
-        if type.get_num_dims() > _MOST_AXES:
-            what = f"a tensor of {type.get_num_dims()} axes, and NumPy has {_MOST_AXES} at most"
-            message = f"@{entry.sym_name.data} takes or returns {what}"
-            raise CompilationError(operation_diagnostic(entry, message))
-    message = f"@{entry.sym_name.data} takes or returns {type}: tg-run handles tensors only"
+    message = f"@{entry.sym_name.data} takes or returns {what}"
     raise CompilationError(operation_diagnostic(entry, message))
 
 
@@ -429,3 +434,39 @@ def signature(
         lines.append(f"  input  {each.position}  {_show_parameter(each)}{written}")
     lines += [f"  output {position}  {show_type(type)}" for position, type in enumerate(results)]
     return "\n".join(lines)
+
+
+def written_inputs(entry: FuncOp) -> set[SSAValue]:
+    """The arguments and PARAMs of an entry at any level that it writes, and that are no results."""
+    said: set[SSAValue] = {entry.args[position] for position in arguments_said_to_be_written(entry)}
+    results = {argument for _, argument in overwritten_arguments(entry)}
+    inputs: list[SSAValue] = [*entry.args, *(p.result for p in parameters(entry.body.block))]
+    return {*said, *filter(_is_written, inputs)} - results
+
+
+def _is_written(memory: SSAValue) -> bool:
+    """Whether some op writes memory, through views of it, or as what a function is passed."""
+    if not is_memory(memory):
+        return False
+    stack, seen = [memory], {memory}
+    while stack:
+        value = stack.pop()
+        for use in value.uses:
+            op = use.operation
+            if any(access.writes and access.location is value for access in accesses([op])):
+                return True
+            new = set(_same_memory(op, use.index)) - seen
+            seen |= new
+            stack += new
+    return False
+
+
+def _same_memory(op: Operation, index: int) -> Iterable[SSAValue]:
+    """The values that show the memory of an operand: a view, or the argument of a function. (A
+    FUNCTION writes no memory but its own.)"""
+    if isinstance(op, MovementOp | tg.AfterOp) and index == 0:
+        return op.results
+    callee = SymbolTable.lookup_symbol(op, op.callee) if isinstance(op, func.CallOp) else None
+    if isinstance(callee, FuncOp) and not callee.is_declaration:
+        return [callee.args[index]]
+    return ()

@@ -22,8 +22,7 @@ from tgdialect.ops.dtypes import DTYPES, DType, to_nearest
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import tensor_type
-from tgdialect.tools.console import ToolError
-from tgdialect.tools.files import write_files
+from tgdialect.tools.console import ToolError, write_files
 
 _RAW_DTYPES = frozenset({"bf16", "f8E4M3FN", "f8E5M2"})
 """Dtypes that NumPy itself lacks: its files have their bits."""

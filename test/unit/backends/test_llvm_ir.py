@@ -31,7 +31,7 @@ from xdsl.utils.exceptions import LLVMTranslationException
 
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import LlvmIrTarget, llvm_ir
-from tgdialect.backends.llvm_ir.constants import attribute_text, float_text
+from tgdialect.backends.llvm_ir.values import attribute_text, float_text
 from tgdialect.runtime.loader import load
 
 

@@ -1,5 +1,5 @@
 """Masked loads with constant masks for NVPTX: LLVM 22 ends the process for some
-(`backends/masked_loads.py`)."""
+(`backends/masked_accesses.py`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_machine import Machine
-from tgdialect.backends.masked_loads import without_constant_loads
+from tgdialect.backends.masked_accesses import without_constant_loads
 from tgdialect.runtime.loader import load
 
 TYPES = {"i8": np.uint8, "i32": np.int32, "i64": np.int64, "float": np.float32, "half": np.float16}

@@ -1,6 +1,6 @@
 """Masked stores of truncated vectors write the lanes of their masks and nothing else.
 
-LLVM 22 stores too much where the mask is a constant with one lane (`backends/masked_stores.py`).
+LLVM 22 stores too much where the mask is a constant with one lane (`backends/masked_accesses.py`).
 """
 
 from __future__ import annotations

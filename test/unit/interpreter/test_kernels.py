@@ -8,8 +8,7 @@ from kernel_text import P, S, index, mem
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.interpreter.block_analysis import BlockAnalysis
-from tgdialect.interpreter.lane_schedule import lane_schedule
-from tgdialect.interpreter.nesting import LoopBody
+from tgdialect.interpreter.nesting import LoopBody, lane_schedule
 from tgdialect.ops.call import KernelOp
 
 
@@ -109,7 +108,7 @@ def stepped(parse, text):
     """The axis ids of the ranges that are not run all at once."""
     (kernel,) = (op for op in parse(text).body.ops if isinstance(op, KernelOp))
     block = kernel.body.block
-    found, items = [], lane_schedule(block, BlockAnalysis(block, graph=True), graph=True).items
+    found, items = [], lane_schedule(BlockAnalysis(block, graph=True)).items
     while items:
         loops = [item for item in items if isinstance(item, LoopBody)]
         found += [loop.axis.axis.data for loop in loops]

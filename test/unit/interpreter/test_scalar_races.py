@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from kernel_text import S, index, mem
 
-from tgdialect.interpreter.scalar_races import ScalarRaces
+from tgdialect.interpreter.scalar import ScalarRaces
 
 
 @pytest.fixture

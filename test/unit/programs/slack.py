@@ -17,7 +17,7 @@ import ml_dtypes
 import numpy as np
 from expression import Array
 
-from tgdialect.interpreter import elementwise, reduction
+from tgdialect.interpreter import elementwise, pure
 from tgdialect.ops import elementwise as ew
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import DType
@@ -121,7 +121,7 @@ def _other_roundings(rng: np.random.Generator) -> Generator[None]:
         return product
 
     table[ew.MulOp.name] = noted
-    accumulate = reduction.accumulate
+    accumulate = pure.accumulate
 
     def accumulated(
         kind: ReduceKind, source: Any, axes: Sequence[int], dtype: DType, *, ordered: bool
@@ -149,7 +149,7 @@ def _other_roundings(rng: np.random.Generator) -> Generator[None]:
 
     with (
         patch.object(elementwise, "ARITHMETIC", table),
-        patch.object(reduction, "accumulate", accumulated),
+        patch.object(pure, "accumulate", accumulated),
     ):
         yield
 

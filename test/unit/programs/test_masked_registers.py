@@ -1,5 +1,5 @@
 """Masked loads of several registers on x86: LLVM 22 loads a register whose lanes are all off
-(`backends/masked_loads.py`)."""
+(`backends/masked_accesses.py`)."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import LLVMTranslationException, PassFailedException
 
 import tgdialect as tg
-from tgdialect.backends import linkers
+from tgdialect.backends import commands
 from tgdialect.runtime.ahead import compile_ahead
 from tgdialect.runtime.compiler import load_module
 from tgdialect.runtime.devices.program import DeviceProgram
@@ -583,12 +583,12 @@ def test_a_program_is_for_the_device_that_it_names() -> None:
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linkers, "ptxas", lambda: None)
+    monkeypatch.setattr(commands, "ptxas", lambda: None)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(LLVMTranslationException, match="needs ptxas"):
         compiled(f"{PROGRAMS['gemm']}\n", target="nvidia:sm_80")
     with pytest.raises(LLVMTranslationException, match=r"put ld\.lld"):
-        linkers.hsaco(b"")
+        commands.hsaco(b"")
     with pytest.raises(ValueError, match="nothing loads programs for amd:gfx942"):
         compiled(PROGRAMS["gemm"], target="amd:gfx942")
 

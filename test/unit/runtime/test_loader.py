@@ -12,8 +12,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tgdialect.backends.half_conversions import HALF_CONVERSION_NAMES
-from tgdialect.backends.llvm_cpu import CpuTarget
+from tgdialect.backends.llvm_cpu import HALF_CONVERSION_NAMES, CpuTarget
 from tgdialect.runtime.jit import JitLibrary
 from tgdialect.runtime.loader import load
 

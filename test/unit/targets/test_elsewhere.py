@@ -21,7 +21,7 @@ from xdsl.utils.exceptions import LLVMTranslationException
 import tgdialect as tg
 from tgdialect.backends.guarded import guarded
 from tgdialect.diagnostics import CompilationError, parse_module
-from tgdialect.diagnostics.locations import SourceFile
+from tgdialect.diagnostics.diagnostic import SourceFile
 from tgdialect.registry import make_context
 from tgdialect.targets import attribute, host, target_named
 from tgdialect.targets.attribute import TargetAttr, target_of

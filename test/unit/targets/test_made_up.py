@@ -17,7 +17,7 @@ from xdsl.context import Context
 
 import tgdialect as tg
 from tgdialect.diagnostics import parse_module, verify_module
-from tgdialect.diagnostics.locations import SourceFile
+from tgdialect.diagnostics.diagnostic import SourceFile
 from tgdialect.interpreter import run
 from tgdialect.lowering.pipeline import stages
 from tgdialect.lowering.verify import verify_level

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tgdialect.targets import host
-from tgdialect.targets.host import core_count, threads_and_source
-from tgdialect.targets.quotas import quota_cores
+from tgdialect.targets.host import core_count, quota_cores, threads_and_source
 
 TREES: dict[str, tuple[str, dict[str, str], int | None]] = {
     "version 2, of a container": ("0::/\n", {"cpu.max": "200000 100000\n"}, 2),

@@ -12,7 +12,7 @@ import pytest
 
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.targets import host, target_named
-from tgdialect.targets.system_features import system_features
+from tgdialect.targets.processor import system_features
 
 
 class Library:

@@ -11,7 +11,7 @@ from typing import BinaryIO
 import pytest
 
 from tgdialect.diagnostics import CompilationError
-from tgdialect.tools.files import write_files
+from tgdialect.tools.console import write_files
 
 
 def text(content: bytes):

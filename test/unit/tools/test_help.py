@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tgdialect.backends.linkers import ptxas
+from tgdialect.backends.commands import ptxas
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.tools import tg_compile, tg_opt, tg_run
 from tgdialect.tools.arguments import OptParser

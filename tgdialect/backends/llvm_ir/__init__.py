@@ -3,11 +3,9 @@
 `llvm_ir` walks a module once and builds strings: LLVM reads text several times faster than a
 Python library builds the same module call by call. In reading order:
 
-* `types.py`, `constants.py`, `attributes.py`: text of types, constants and flags;
-* `instructions.py` and `calls.py`: tables with a row for each operation;
-* `names.py`: the names of the values of a function;
-* `functions.py`: signatures, blocks, phis and terminators;
-* `globals.py`: global variables.
+* `values.py`: text of types, constants and the values of a function;
+* `instructions.py`: flags, and a table with a row for each operation;
+* `functions.py`: signatures, blocks, phis and terminators; global variables.
 """
 
 from __future__ import annotations
@@ -22,10 +20,9 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import LLVMTranslationException
 from xdsl.utils.target import Target
 
-from tgdialect.backends.llvm_ir.attributes import LOOP_MARK
-from tgdialect.backends.llvm_ir.constants import quoted
-from tgdialect.backends.llvm_ir.functions import function_lines
-from tgdialect.backends.llvm_ir.globals import global_line
+from tgdialect.backends.llvm_ir.functions import function_lines, global_line
+from tgdialect.backends.llvm_ir.instructions import LOOP_MARK
+from tgdialect.backends.llvm_ir.values import quoted
 from tgdialect.diagnostics import errors_at, locate
 from tgdialect.lowering.levels import level_of, stages_to_run
 

@@ -1,4 +1,5 @@
-"""Functions of the `llvm` dialect as LLVM IR: signatures, blocks, phis and terminators."""
+"""Functions and global variables of the `llvm` dialect as LLVM IR: signatures, blocks, phis and
+terminators."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,11 +17,20 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import LLVMTranslationException
 from xdsl.utils.hints import isa
 
-from tgdialect.backends.llvm_ir.attributes import LOOP_MARK, calling_convention, integer
-from tgdialect.backends.llvm_ir.constants import CONSTANTS, quoted, symbol_text
-from tgdialect.backends.llvm_ir.instructions import INSTRUCTIONS
-from tgdialect.backends.llvm_ir.names import Names
-from tgdialect.backends.llvm_ir.types import type_text
+from tgdialect.backends.llvm_ir.instructions import (
+    INSTRUCTIONS,
+    LOOP_MARK,
+    calling_convention,
+    integer,
+)
+from tgdialect.backends.llvm_ir.values import (
+    CONSTANTS,
+    Names,
+    attribute_text,
+    quoted,
+    symbol_text,
+    type_text,
+)
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.llvm_dialect.loops import LOOP_ANNOTATION
@@ -243,14 +253,6 @@ def _return(body: _Body, op: Operation, label: str) -> list[str]:
     return [f"  ret {body.names.typed[values[0]]}" if values else "  ret void"]
 
 
-def _unreachable(body: _Body, op: Operation, label: str) -> list[str]:
-    return ["  unreachable"]
-
-
-def _branch(body: _Body, op: Operation, label: str) -> list[str]:
-    return [f"  br {body.connect(label, op.successors[0], op.operands)}"]
-
-
 def _conditional_branch(body: _Body, op: Operation, label: str) -> list[str]:
     assert isinstance(op, llvm.CondBrOp)
     condition = body.names.typed[op.cond]
@@ -267,10 +269,12 @@ def _conditional_branch(body: _Body, op: Operation, label: str) -> list[str]:
 
 
 _TERMINATORS: dict[str, Callable[[_Body, Operation, str], list[str]]] = {
-    "llvm.br": _branch,
+    "llvm.br": lambda body, op, label: [
+        f"  br {body.connect(label, op.successors[0], op.operands)}"
+    ],
     "llvm.cond_br": _conditional_branch,
     "llvm.return": _return,
-    "llvm.unreachable": _unreachable,
+    "llvm.unreachable": lambda body, op, label: ["  unreachable"],
 }
 
 
@@ -287,3 +291,44 @@ def function_lines(func: llvm.FuncOp) -> list[str]:
     lines = body.write()
     parameters = [f" {body.names.name[argument]}" for argument in entry.args]
     return [f"define {_signature(func, parameters)} {{", *lines, "}"]
+
+
+def global_line(op: llvm.GlobalOp) -> str:
+    """A definition, or a declaration if an external variable has no initializer.
+
+    Any other variable without an initializer holds `undef`, as a GPU's shared memory must.
+    """
+    linkage = op.linkage.linkage.data
+    initializer = _initializer(op)
+    if initializer is None and linkage not in ("external", "extern_weak"):
+        initializer = "undef"
+    words = (
+        "" if linkage == "external" and initializer is not None else linkage,
+        VISIBILITIES[integer(op, "visibility_")].rstrip(),
+        "thread_local" if op.thread_local_ is not None else "",
+        UNNAMED_ADDRESSES[integer(op, "unnamed_addr")],
+        f"addrspace({space})" if (space := op.addr_space.value.data) else "",
+        "constant" if op.constant is not None else "global",
+        type_text(op.global_type),
+        initializer or "",
+    )
+    section = f", section {quoted(op.section.data.encode())}" if op.section is not None else ""
+    alignment = f", align {op.alignment.value.data}" if op.alignment is not None else ""
+    return f"{symbol_text(op.sym_name.data)} = {' '.join(filter(None, words))}{section}{alignment}"
+
+
+def _initializer(op: llvm.GlobalOp) -> str | None:
+    if op.value is not None:
+        return attribute_text(op.value, op.global_type)
+    if op.body.first_block is None:
+        return None
+    names = Names()
+    *constants, last = op.body.block.ops
+    for constant in constants:
+        names.define_results(constant)
+    value = last.operands[0] if isinstance(last, llvm.ReturnOp) and last.operands else None
+    if value is None or names.name[value].startswith("%"):
+        raise LLVMTranslationException(
+            f"the initializer of '{op.sym_name.data}' must return a constant operation's result"
+        )
+    return names.name[value]

@@ -1,4 +1,5 @@
-"""Constants of the `llvm` dialect as LLVM IR text, without their type."""
+"""Types, constants (without their type) and the names of values of the `llvm` dialect as text of
+LLVM IR."""
 
 import math
 import re
@@ -12,19 +13,83 @@ from xdsl.dialects.builtin import (
     Float16Type,
     Float32Type,
     Float64Type,
+    Float80Type,
+    Float128Type,
     FloatAttr,
+    IntAttr,
     IntegerAttr,
     IntegerType,
+    Signedness,
     StringAttr,
     SymbolRefAttr,
     VectorType,
 )
-from xdsl.dialects.llvm import LLVMArrayType, LLVMPointerType
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects.llvm import (
+    LLVMArrayType,
+    LLVMFunctionType,
+    LLVMPointerType,
+    LLVMStructType,
+    LLVMVoidType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import LLVMTranslationException
 from xdsl.utils.hints import isa
 
-from tgdialect.backends.llvm_ir.types import FLOAT_TYPES, type_text
+FLOAT_TYPES: dict[type[Attribute], tuple[str, str]] = {
+    BFloat16Type: ("bfloat", "bf16"),
+    Float16Type: ("half", "f16"),
+    Float32Type: ("float", "f32"),
+    Float64Type: ("double", "f64"),
+    Float80Type: ("x86_fp80", "f80"),
+    Float128Type: ("fp128", "f128"),
+}
+"""Spelling in LLVM IR, and in the name of an overloaded intrinsic."""
+
+
+def type_text(type: Attribute) -> str:
+    """LLVM IR's spelling of a type. Identified structures are spelled as their body.
+
+    Raises LLVMTranslationException for a type that LLVM IR does not have.
+    """
+    if (float_type := FLOAT_TYPES.get(type.__class__)) is not None:
+        return float_type[0]
+    match type:
+        case IntegerType() if type.signedness.data == Signedness.SIGNLESS:
+            return f"i{type.bitwidth}"
+        case LLVMPointerType(addr_space=space):
+            number = space.data if isinstance(space, IntAttr) else 0
+            return f"ptr addrspace({number})" if number else "ptr"
+        case LLVMArrayType():
+            return f"[{type.size.data} x {type_text(type.type)}]"
+        case LLVMStructType():
+            return f"{{ {', '.join(map(type_text, type.types))} }}" if type.types.data else "{}"
+        case LLVMVoidType():
+            return "void"
+        case LLVMFunctionType():
+            inputs = [*map(type_text, type.inputs), *(["..."] if type.is_variadic else [])]
+            return f"{type_text(type.output)} ({', '.join(inputs)})"
+        case VectorType() if isa(type, VectorType) and type.get_num_dims() == 1:
+            count = f"{'vscale x ' * type.get_num_scalable_dims()}{type.get_shape()[0]}"
+            return f"<{count} x {type_text(type.element_type)}>"
+        case _:
+            raise LLVMTranslationException(f"LLVM IR has no type {type}")
+
+
+def overload_suffix(type: Attribute) -> str:
+    """The spelling of a type in the name of an overloaded intrinsic, as `v8f32` or `p0`."""
+    if (float_type := FLOAT_TYPES.get(type.__class__)) is not None:
+        return float_type[1]
+    match type:
+        case IntegerType():
+            return f"i{type.bitwidth}"
+        case LLVMPointerType(addr_space=space):
+            return f"p{space.data}" if isinstance(space, IntAttr) else "p0"
+        case VectorType() if isa(type, VectorType) and type.get_num_dims() == 1:
+            scalable = "nx" * type.get_num_scalable_dims()
+            return f"{scalable}v{type.get_shape()[0]}{overload_suffix(type.element_type)}"
+        case _:
+            raise LLVMTranslationException(f"no intrinsic is overloaded on {type}")
+
 
 _PLAIN_SYMBOL = re.compile(r"[-a-zA-Z$._][-a-zA-Z$._0-9]*")
 
@@ -160,3 +225,51 @@ CONSTANTS: dict[str, Callable[[Operation], str]] = {
     "llvm.mlir.zero": lambda op: zero_text(op.results[0].type),
 }
 """Operations whose result LLVM IR writes in place, at each use."""
+
+
+class Names:
+    """Numbers the values of one function, in the order in which they are defined.
+
+    Types are cached by identity: hashing one costs more than spelling it. The operations that
+    are written keep them alive.
+    """
+
+    name: dict[SSAValue, str]
+    """The text of an operand, as `%3` or `1.0`."""
+    typed: dict[SSAValue, str]
+    """The same after its type, as `float %3`."""
+
+    def __init__(self) -> None:
+        self.name = {}
+        self.typed = {}
+        self._count = 0
+        self._types: dict[int, str] = {}
+        self._suffixes: dict[int, str] = {}
+
+    def type(self, type: Attribute) -> str:
+        if (text := self._types.get(id(type))) is None:
+            text = self._types[id(type)] = type_text(type)
+        return text
+
+    def suffix(self, type: Attribute) -> str:
+        """The type as it appears in the name of an overloaded intrinsic."""
+        if (text := self._suffixes.get(id(type))) is None:
+            text = self._suffixes[id(type)] = overload_suffix(type)
+        return text
+
+    def define(self, value: SSAValue, text: str | None = None) -> None:
+        """Give a value the next number, or the text of a constant."""
+        if text is None:
+            text = f"%{self._count}"
+            self._count += 1
+        self.name[value] = text
+        self.typed[value] = f"{self.type(value.type)} {text}"
+
+    def define_results(self, op: Operation) -> None:
+        """Numbers the result; a constant's name is its text."""
+        if (constant := CONSTANTS.get(op.name)) is not None:
+            self.define(op.results[0], constant(op))
+        elif len(op.results) == 1:
+            self.define(op.results[0])
+        elif op.results:
+            raise LLVMTranslationException(f"'{op.name}' has {len(op.results)} results")

@@ -1,8 +1,15 @@
-"""Workarounds for masked loads that LLVM 22 gets wrong. They are applied directly before code is
-generated, since a mask may become constant in LLVM's passes.
+"""Workarounds for masked accesses that LLVM 22 gets wrong. They are applied directly before code is
+generated, since a mask may become constant in LLVM's passes, for instance in a loop of one
+iteration, and the loop vectorizer makes masked accesses, too. The rewrites are correct everywhere.
 
-On NVPTX it ends the process for some with a constant mask. It takes a vector apart that no
-instruction loads, as <8 x i32>, and asserts that the mask of each part has both values
+Some instruction sets have one instruction for a truncation and the masked store after it, and LLVM
+combines the two. If the mask is constant with a single lane, it then emits a scalar store, but with
+the width and the offset of the lane before the truncation, which overwrites the bytes after it.
+This concerns i8 and i16, and i32 truncated from i64. Other masks are stored correctly, and so are
+masks of other instruction sets.
+
+On NVPTX it ends the process for some masked loads with a constant mask. It takes a vector apart
+that no instruction loads, as <8 x i32>, and asserts that the mask of each part has both values
 (`convertMLOADToLoadWithUsedBytesMask`). Loads with other masks have become loads of elements by
 then. Those with a constant mask are made that here.
 
@@ -14,15 +21,55 @@ Here such a load becomes loads of those registers that may be on.
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import count
 
 import llvmlite.binding as llvm
 
-from tgdialect.backends.masked_stores import numbered
 from tgdialect.targets.architectures import MASKED_REGISTERS
 
-_NAME = "llvm.masked.load."
+_STORE, _LOAD = "llvm.masked.store.", "llvm.masked.load."
+
+_NO_LANE = "(?:false|poison|undef)"
+_ONE_LANE = re.compile(
+    r"^.*call void @llvm\.masked\.store\.v\d+(?P<type>i(?P<bits>8|16|32))\.p0\("
+    r"(?P<vector><\d+ x i\d+> %[^ ,]+), ptr (?:align (?P<align>\d+) )?(?P<pointer>.+), "
+    rf"<\d+ x i1> <(?P<before>(?:i1 {_NO_LANE}, )*)i1 true(?:, i1 {_NO_LANE})*>\).*$",
+    re.MULTILINE,
+)
+
+
+def without_stores_of_one_lane(module: llvm.ModuleRef) -> llvm.ModuleRef:
+    """The module with scalar stores for masked stores with a constant mask of one lane."""
+    if not _declares(module, _STORE):
+        return module
+    text, found = _ONE_LANE.subn(_numbered(_scalar_store), str(module))
+    return llvm.parse_assembly(text) if found else module
+
+
+def _declares(module: llvm.ModuleRef, intrinsic: str) -> bool:
+    return any(function.name.startswith(intrinsic) for function in module.functions)
+
+
+def _numbered(replace: Callable[["re.Match[str]", int], str]) -> Callable[["re.Match[str]"], str]:
+    """The replacement of a match, for `re.sub`, which is given the number of each match, for the
+    names of new values."""
+    numbers = count()
+    return lambda match: replace(match, next(numbers))
+
+
+def _scalar_store(match: "re.Match[str]", number: int) -> str:
+    type, lane = match["type"], match["before"].count("i1")
+    align = min(int(match["align"] or 1), int(match["bits"]) // 8)
+    element, address = f"%tg.lane.{number}", f"%tg.address.{number}"
+    return (
+        f"  {element} = extractelement {match['vector']}, i64 {lane}\n"
+        f"  {address} = getelementptr {type}, ptr {match['pointer']}, i64 {lane}\n"
+        f"  store {type} {element}, ptr {address}, align {align}"
+    )
+
+
 _LANE = re.compile(r"i1 (\w+)")
 
 
@@ -53,9 +100,9 @@ def without_constant_loads(module: llvm.ModuleRef) -> llvm.ModuleRef:
     """The module, if it is for NVPTX, with loads of elements for masked loads with a constant
     mask."""
     is_for_gpu = module.triple.startswith("nvptx")
-    if not is_for_gpu or not any(f.name.startswith(_NAME) for f in module.functions):
+    if not is_for_gpu or not _declares(module, _LOAD):
         return module
-    text, found = _CONSTANT.subn(numbered(_element_loads), str(module))
+    text, found = _CONSTANT.subn(_numbered(_element_loads), str(module))
     return llvm.parse_assembly(text) if found else module
 
 
@@ -63,13 +110,13 @@ def without_idle_registers(module: llvm.ModuleRef) -> llvm.ModuleRef:
     """The module, for an architecture of `MASKED_REGISTERS`, with loads of registers for masked
     loads of which a register is off."""
     register = MASKED_REGISTERS.get(module.triple.partition("-")[0])
-    if register is None or not any(f.name.startswith(_NAME) for f in module.functions):
+    if register is None or not _declares(module, _LOAD):
         return module
     text = str(module)
     # The names of masks are unique in a function only.
     functions = re.split(r"(?m)^(?=define )", text)
     divided = [
-        _COMPUTED.sub(numbered(partial(_part_loads, _partly_constant(f), register)), f)
+        _COMPUTED.sub(_numbered(partial(_part_loads, _partly_constant(f), register)), f)
         for f in functions
     ]
     return llvm.parse_assembly("".join(divided)) if divided != functions else module
@@ -99,7 +146,7 @@ def _part_loads(
         name, n = f"%tg.part.{number}.{part.start}", len(part)
         inside = _lanes(part)
         vector, align = f"<{n} x {type}>", int(match["align"] or 1)
-        callee = f"{_NAME}v{n}{match['callee'].removeprefix(_NAME).lstrip('v0123456789')}"
+        callee = f"{_LOAD}v{n}{match['callee'].removeprefix(_LOAD).lstrip('v0123456789')}"
         at = part.start * _bytes(type)
         joined = [lane - part.start + lanes if lane in part else lane for lane in range(lanes)]
         spread = [min(lane, n - 1) for lane in range(lanes)]
