@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+import operator
+from collections.abc import Callable, Iterable
 
 from xdsl.ir import SSAValue
 
@@ -11,20 +12,11 @@ from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.walk import computed, operands_of
 
-
-def _gcd(divisors: Sequence[int]) -> int:
-    return math.gcd(*divisors)
-
-
-_RULES: dict[type, Callable[[Sequence[int]], int]] = {
-    tg.AddOp: _gcd,
-    tg.SubOp: _gcd,
-    tg.MaxOp: _gcd,
-    tg.NegOp: _gcd,
-    tg.ModOp: _gcd,
-    tg.MulOp: math.prod,
-    tg.MulAccOp: lambda divisors: math.gcd(divisors[0] * divisors[1], divisors[2]),
-    tg.WhereOp: lambda divisors: math.gcd(*divisors[1:]),
+_RULES: dict[type, Callable[..., int]] = {
+    **dict.fromkeys((tg.AddOp, tg.SubOp, tg.MaxOp, tg.NegOp, tg.ModOp), math.gcd),
+    tg.MulOp: operator.mul,
+    tg.MulAccOp: lambda a, b, added: math.gcd(a * b, added),
+    tg.WhereOp: lambda _, a, b: math.gcd(a, b),
 }
 """A divisor of the result, from divisors of the operands. Of 0 every number is one; 0 says so."""
 
@@ -43,7 +35,7 @@ class Divisors:
         if (number := known_index(value)) is not None:
             return abs(number)
         rule = _RULES.get(type(value.owner))
-        return 1 if rule is None else rule([self._known[operand] for operand in _operands(value)])
+        return 1 if rule is None else rule(*(self._known[operand] for operand in _operands(value)))
 
 
 def _operands(value: SSAValue) -> Iterable[SSAValue]:

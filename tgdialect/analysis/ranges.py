@@ -45,7 +45,6 @@ def needed_ops(block: Block) -> list[Operation]:
     """The ops that the SINK of a block needs, and its PARAMs, in the block's order."""
     ops = ops_of(block)
     roots = (op.results[0] for op in ops if type(op) in (tg.ParamOp, tg.SinkOp))
-    roots = (op.results[0] for op in ops if type(op) in (tg.ParamOp, tg.SinkOp))
     needed = {*computed_from(*roots)}
     return [op for op in ops if op in needed]
 

@@ -9,7 +9,7 @@ of `positions.py`, in which `tg-rangeify` computes where it loads and stores.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -39,7 +39,13 @@ from tgdialect.ops.walk import computed, operands_of
 _EXACT = 2**62
 """Sums beyond this magnitude might wrap an i64: they are numbers of which nothing is known."""
 
-_ARITHMETIC = (tg.AddOp, tg.SubOp, tg.MulOp, tg.IDivOp, tg.ModOp)
+_ARITHMETIC: Mapping[type, Callable[[Positions, Position, Position], Position]] = {
+    tg.AddOp: Positions.add,
+    tg.SubOp: Positions.sub,
+    tg.MulOp: Positions.mul,
+    tg.IDivOp: Positions.idiv,
+    tg.ModOp: Positions.mod,
+}
 
 
 class CellPosition(NamedTuple):
@@ -105,7 +111,7 @@ class CellPositions(Positions):
 
     @staticmethod
     def _operands(value: SSAValue) -> Iterable[SSAValue]:
-        is_sum = isinstance(value.owner, _ARITHMETIC) and value.type == tensor_type(INDEX)
+        is_sum = type(value.owner) in _ARITHMETIC and value.type == tensor_type(INDEX)
         return operands_of(value) if is_sum else ()
 
     def _compute(self, value: SSAValue) -> Position:
@@ -115,18 +121,7 @@ class CellPositions(Positions):
             return self._loop(op)[1]
         operands = [self._known[operand] for operand in self._operands(value)]
         if operands:
-            a, b = operands
-            match op:
-                case tg.AddOp():
-                    found = self.add(a, b)
-                case tg.SubOp():
-                    found = self.sub(a, b)
-                case tg.MulOp():
-                    found = self.mul(a, b)
-                case tg.IDivOp():
-                    found = self.idiv(a, b)
-                case _:
-                    found = self.mod(a, b)
+            found = _ARITHMETIC[type(op)](self, *operands)
             if interval_of(found).within(-_EXACT, _EXACT):
                 return found
         value = self._alike.setdefault(self._numbering[value], value)
