@@ -4,12 +4,13 @@ are computed along edges. Stacks are explicit, so that graphs may be arbitrarily
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from xdsl.ir import Block, Operation, SSAValue
 
 T = TypeVar("T")
+R = TypeVar("R")
 N = TypeVar("N", bound=Hashable)
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -119,6 +120,39 @@ def computed(
         else:
             known[value] = compute(value)
     return known[root]
+
+
+def driven(
+    root: Generator[N, T, R],
+    known: dict[N, T],
+    begin: Callable[[N], Generator[N, T, T]],
+    resumed: Callable[[N], None] = lambda key: None,
+) -> R:
+    """The result of a computation that yields keys, and is sent the result for each.
+
+    A result that is not `known` is that of the computation which `begin(key)` starts, of the same
+    kind. `resumed` is told whose computation goes on. The stack is explicit, so that computations
+    may need each other arbitrarily deep.
+    """
+    stack: list[tuple[N, Generator[N, T, T]]] = []
+    reply: Any = None
+    while True:
+        if stack:
+            resumed(stack[-1][0])
+        try:
+            key = (stack[-1][1] if stack else root).send(reply)
+        except StopIteration as done:
+            if not stack:
+                return done.value
+            reply = known[stack.pop()[0]] = done.value
+        else:
+            if (reply := known.get(key)) is None:
+                stack.append((key, begin(key)))
+
+
+def needing(key: N) -> Generator[N, T, T]:
+    """The computation, for `driven`, of the result for one key."""
+    return (yield key)
 
 
 def operands_of(value: SSAValue) -> Sequence[SSAValue]:

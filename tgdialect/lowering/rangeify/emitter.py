@@ -27,6 +27,7 @@ from tgdialect.ops.dtypes import DTYPES, INDEX, number_attribute, wrap_to
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.ordering import dependent_ranges
 from tgdialect.ops.properties import Dim, Shape, is_memory, place, shape_of, tensor, tensor_type
+from tgdialect.ops.walk import driven, needing
 
 Splits = Sequence[Sequence[int]]
 """For each axis, the divisors at which its loop is split, the greatest first."""
@@ -112,20 +113,7 @@ class ScalarEmitter(Positions, UniquingBuilder):
         """A position as a `tensor<index>` value, the term with the greatest factor first."""
         if (known := self._values.get(position)) is not None:
             return known
-        stack = [(position, self._added(position))]
-        reply: SSAValue | None = None
-        while stack:
-            position, steps = stack[-1]
-            try:
-                wanted = next(steps) if reply is None else steps.send(reply)
-            except StopIteration as done:
-                stack.pop()
-                reply = self._values[position] = done.value
-                self._positions.setdefault(done.value, position)
-            else:
-                if (reply := self._values.get(wanted)) is None:
-                    stack.append((wanted, self._added(wanted)))
-        return self._values[position]
+        return driven(needing(position), self._values, self._added)
 
     def _added(self, position: Position) -> _Steps:
         """The sum of a position's terms."""
@@ -141,8 +129,11 @@ class ScalarEmitter(Positions, UniquingBuilder):
                 term = self.emit(tg.MulOp, term, self.constant(factor))
             total = term if total is None else self.emit(tg.AddOp, total, term)
         if total is None:
-            return self.constant(constant)
-        return self.emit(tg.AddOp, total, self.constant(constant)) if constant else total
+            total = self.constant(constant)
+        elif constant:
+            total = self.emit(tg.AddOp, total, self.constant(constant))
+        self._positions.setdefault(total, position)
+        return total
 
     def _atom_value(self, atom: PositionAtom) -> _Steps:
         """The value of one atom: a digit, a number, a product, a quotient or a remainder."""

@@ -202,10 +202,6 @@ class OnlineKernel:
     def load(self, buffer: SSAValue, after: Sequence[SSAValue], *indices: SSAValue) -> SSAValue:
         return self.k.put(tg.LoadOp(self.at(buffer, after, *indices)))
 
-    def end(self, stores: Sequence[SSAValue], ranges: Sequence[SSAValue]) -> SSAValue:
-        effect = stores[0] if len(stores) == 1 else self.k.put(tg.GroupOp(stores))
-        return self.k.put(tg.EndOp(effect, ranges[::-1]))
-
     def power(self, a: SSAValue, b: SSAValue) -> SSAValue:
         """`exp2(scale * (a - b))`, or `exp(…)`; on a CPU 0 instead of what is subnormal, beside the
         1 that each row has: EXP2 then needs no second scale (`_is_of_normal` of `tg-select`)."""
@@ -252,7 +248,7 @@ class OnlineKernel:
             self.add(each, total, scores, powers, changed, before.get(each))
             for each, total in totals.items()
         ]
-        ends = [changed, *ends] if self.is_single else [self.end(ends, [self.step_blocks])]
+        ends = [changed, *ends] if self.is_single else [self.k.ended(ends, [self.step_blocks])]
         # After the last.
         nest = self.rows(group.columns)
         maximum = self.load(greatest, ends, nest.ranges[0])
@@ -307,7 +303,7 @@ class OnlineKernel:
             self.k.put(tg.StoreOp(self.at(buffer, self.around, *cell), value))
             for buffer, value in zip(buffers, values, strict=True)
         ]
-        return self.end(stores, ranges)
+        return self.k.ended(stores, ranges)
 
     def scores(self, buffer: SSAValue) -> SSAValue:
         """Store a block of scores; on a grid they are -inf past the last step."""
@@ -319,7 +315,7 @@ class OnlineKernel:
             value = k.emit(tg.WhereOp, exists, value, k.constant(float("-inf"), self.dtype))
         cell = self.at(buffer, self.within, *self.placed(nest.ranges[0], number))
         self.score = tg.StoreOp(cell, value)
-        return self.end([k.put(self.score)], [*nest.ranges, *loops])
+        return self.k.ended([k.put(self.score)], [*nest.ranges, *loops])
 
     def skip_masked(self) -> None:
         """Shorten the loop over blocks, once the kernel has been simplified, and on a CPU those
@@ -350,7 +346,7 @@ class OnlineKernel:
         found = tg.ReduceOp(tg.ReduceKind.MAX, block, (), [column], relaxed=self.is_relaxed)
         if before is None:
             cell = self.at(greatest, self.within, row)
-            return self.end([k.put(tg.StoreOp(cell, k.put(found)))], [row])
+            return self.k.ended([k.put(tg.StoreOp(cell, k.put(found)))], [row])
         cell = self.at(greatest, [before.start, *self.within], row)
         old = k.put(tg.LoadOp(cell))
         new = k.emit(tg.MaxOp, old, k.put(found))
@@ -363,7 +359,7 @@ class OnlineKernel:
             k.put(tg.StoreOp(cell, new)),
             k.put(tg.StoreOp(self.at(before.change, self.within, row), factor)),
         ]
-        return self.end(stores, [row])
+        return self.k.ended(stores, [row])
 
     def powers(self, scores: SSAValue, greatest: SSAValue, changed: SSAValue) -> SSAValue:
         """Store the exponentials in place of the scores."""
@@ -372,7 +368,7 @@ class OnlineKernel:
         cell = self.at(scores, [changed], *self.placed(row, column))
         maximum = self.finite(self.load(greatest, [changed], row))
         power = self.power(k.put(tg.LoadOp(cell)), maximum)
-        return self.end([k.put(tg.StoreOp(cell, power))], [row, column])
+        return self.k.ended([k.put(tg.StoreOp(cell, power))], [row, column])
 
     def add(
         self,
@@ -395,7 +391,7 @@ class OnlineKernel:
             if tensor(by).element_type != dtype:
                 by = k.emit(tg.CastOp, by, dtype)
             value = k.emit(tg.AddOp, k.emit(tg.MulOp, k.put(tg.LoadOp(cell)), by), value)
-        return self.end([k.put(tg.StoreOp(cell, value))], nest.ranges)
+        return self.k.ended([k.put(tg.StoreOp(cell, value))], nest.ranges)
 
     def sum(self, each: OnlineSum, nest: _Nest, powers: SSAValue, stored: SSAValue) -> SSAValue:
         """The sum over a block of steps."""
