@@ -15,9 +15,8 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.diagnostics import SHAPES, kept_facts, locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import LoweringPass
-from tgdialect.lowering.rangeify.alike import Alike, Facts, Structure
+from tgdialect.lowering.rangeify.alike import Alike, Facts, Structure, structure_of_task
 from tgdialect.lowering.rangeify.analyses import analyses_of
-from tgdialect.lowering.rangeify.donated import Donors
 from tgdialect.lowering.rangeify.function_pass import called_function, functions_in_order
 from tgdialect.lowering.rangeify.host import CallingKernel, HostFunction
 from tgdialect.lowering.rangeify.kernel import Realised
@@ -26,10 +25,9 @@ from tgdialect.lowering.rangeify.online import OnlineKernel
 from tgdialect.lowering.rangeify.planning.padding import border
 from tgdialect.lowering.rangeify.planning.plan import read_plan
 from tgdialect.lowering.rangeify.relax_maxima import has_cheap_maxima
-from tgdialect.lowering.rangeify.results import only_store_of_result, store_of_result
-from tgdialect.lowering.rangeify.schedule import Task, ordered_tasks, tasks_of
+from tgdialect.lowering.rangeify.results import Donors, only_store_of_result, store_of_result
 from tgdialect.lowering.rangeify.task_kernels import TaskKernels
-from tgdialect.lowering.rangeify.tasks import structure_of_task
+from tgdialect.lowering.rangeify.tasks import Task, ordered_tasks, tasks_of
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL

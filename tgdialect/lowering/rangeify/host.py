@@ -17,7 +17,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.creation import created
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.passed_memory import add_parameters
-from tgdialect.lowering.rangeify.copies import buffer_like
+from tgdialect.lowering.rangeify.copy_non_contiguous import buffer_like
 from tgdialect.lowering.rangeify.planning.plan import erase_plan
 from tgdialect.ops import tg
 from tgdialect.ops.attributes import VOID

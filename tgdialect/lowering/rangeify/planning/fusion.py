@@ -34,6 +34,7 @@ from tgdialect.lowering.rangeify.planning.contractions import (
     is_contraction,
     is_long,
     is_product,
+    one_hot_mask,
 )
 from tgdialect.lowering.rangeify.planning.demand import (
     LOAD,
@@ -46,7 +47,6 @@ from tgdialect.lowering.rangeify.planning.demand import (
     demand_cost,
 )
 from tgdialect.lowering.rangeify.planning.loop_order import RootLoops
-from tgdialect.lowering.rangeify.planning.one_hot import one_hot_mask
 from tgdialect.lowering.rangeify.planning.online import OnlineSums
 from tgdialect.lowering.rangeify.planning.online_blocks import blocks_of
 from tgdialect.lowering.rangeify.planning.online_recognition import online_sums
