@@ -53,8 +53,8 @@ class LoopTree:
 
 
 def loop_nest(block: Block) -> LoopTree:
-    """The loops of the graph of a kernel that has no REDUCE over ranges, or the CALLs of a function,
-    and their order.
+    """The loops of a kernel that has no REDUCE over ranges, or of the CALLs of a function, and the
+    order of their ops.
 
     Raises PassFailedException where loops do not nest, a RANGE is not closed, memory is needed in
     two orders at once, or two unordered STOREs of a kernel without OptOps write one cell.

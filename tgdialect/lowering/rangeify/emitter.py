@@ -82,18 +82,11 @@ class ScalarEmitter(Positions, UniquingBuilder):
             )
             known.name_hint = host.name_hint
             self.arguments[host] = known
-            self._emit_bounds(known, host)
+            # Copy the bounds of an index scalar of the host to its PARAM.
+            if not is_memory(host) and (interval := MinMax()[host]).within(-(2**62), 2**62):
+                known.owner.properties["min"] = tg.NumberAttr(int(interval.lo))
+                known.owner.properties["max"] = tg.NumberAttr(int(interval.hi))
         return known
-
-    def _emit_bounds(self, parameter: SSAValue, host: SSAValue) -> None:
-        """Copy the bounds of an index scalar of the host to its PARAM."""
-        if is_memory(host) or not isinstance(parameter.owner, tg.ParamOp):
-            return
-        interval = MinMax()[host]
-        if not interval.within(-(2**62), 2**62):
-            return
-        parameter.owner.min = tg.NumberAttr(int(interval.lo))
-        parameter.owner.max = tg.NumberAttr(int(interval.hi))
 
     # -- positions
 
@@ -197,6 +190,10 @@ class ScalarEmitter(Positions, UniquingBuilder):
                 condition = self.both(condition, before_end)
         return condition
 
+    def least(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """The smaller of two numbers."""
+        return self.emit(tg.WhereOp, self.emit(tg.CmpLtOp, a, b), a, b)
+
     def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
         """The conjunction of two conditions; None is true."""
         if a is None or b is None or a is b:
@@ -232,8 +229,7 @@ class ScalarEmitter(Positions, UniquingBuilder):
             for divisor in (*(splits[axis] if splits else ()), 1):
                 size = above // divisor
                 end = self.value(bound) if static is None else self.constant(size)
-                value = self.put(tg.RangeOp(next(self.free_axes), axis_type, end))
-                parts.append(_Part(divisor, size, value))
+                parts.append(_Part(divisor, size, self.new_range(end, axis_type)))
                 above = divisor
             self._parts[loop] = tuple(parts)
             position = self.digit(loop)
@@ -243,9 +239,18 @@ class ScalarEmitter(Positions, UniquingBuilder):
             ranges += (part.value for part in parts)
         return tuple(index), ranges
 
-    def new_range(self, extent: int, axis_type: tg.AxisType) -> SSAValue:
+    def new_range(
+        self, extent: SSAValue | int, axis_type: tg.AxisType = tg.AxisType.LOOP
+    ) -> SSAValue:
         """A new RANGE."""
-        return self.put(tg.RangeOp(next(self.free_axes), axis_type, self.constant(extent)))
+        bound = self.constant(extent) if isinstance(extent, int) else extent
+        return self.put(tg.RangeOp(next(self.free_axes), axis_type, bound))
+
+    def _digit_of(self, extent: int, *parts: _Part) -> Position:
+        """The position along an axis in a new loop that is made of RANGEs."""
+        loop = LoopVariable(extent, extent)
+        self._parts[loop] = parts
+        return self.digit(loop)
 
     def part_of_block(
         self,
@@ -261,23 +266,17 @@ class ScalarEmitter(Positions, UniquingBuilder):
         Positions take it to be less than the extent. In the last block it may not be: a LOAD reads
         other cells there, or 0 past the end of an axis of memory, and a STORE needs a gate.
         """
-        bound = self.constant(size) if count is None else count
-        inner = self.put(tg.RangeOp(next(self.free_axes), axis_type, bound))
-        loop = LoopVariable(extent, extent)
-        self._parts[loop] = (_Part(size, -(-extent // size), outer), _Part(1, size, inner))
-        return self.digit(loop), inner
+        inner = self.new_range(size if count is None else count, axis_type)
+        block = _Part(size, -(-extent // size), outer)
+        return self._digit_of(extent, block, _Part(1, size, inner)), inner
 
     def part_from(self, extent: int, size: int, start: SSAValue) -> tuple[Position, SSAValue]:
         """A new loop over `size` cells of an axis from a start; returns the position along the
         axis, and the RANGE."""
-        inner = self.new_range(size, tg.AxisType.LOOP)
-        loop = LoopVariable(extent, extent)
-        self._parts[loop] = (_Part(1, extent, start), _Part(1, size, inner))
-        return self.digit(loop), inner
+        inner = self.new_range(size)
+        return self._digit_of(extent, _Part(1, extent, start), _Part(1, size, inner)), inner
 
-    def padded_loop(self, extent: int, padded: int) -> tuple[Position, SSAValue]:
-        """A new loop that goes on past the end of an axis, as `part_of_block` may."""
-        value = self.new_range(padded, tg.AxisType.LOOP)
-        loop = LoopVariable(extent, extent)
-        self._parts[loop] = (_Part(1, padded, value),)
-        return self.digit(loop), value
+    def loop_past(self, extent: int, size: int) -> tuple[Position, SSAValue]:
+        """A new loop of some size that goes on past the end of an axis, as `part_of_block` may."""
+        value = self.new_range(size)
+        return self._digit_of(extent, _Part(1, size, value)), value

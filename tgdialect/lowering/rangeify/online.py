@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.movement import broadcast
 from tgdialect.analysis.affine.positions import ZERO, Index, Position
@@ -87,7 +87,7 @@ class OnlineKernel:
             if axis not in own and extent != 1:
                 (self.batch[axis],), ranges = k.loops((extent,), tg.AxisType.LOOP)
                 self.around += ranges
-        self.row_blocks = k.new_range(-(-group.rows // blocks.rows), tg.AxisType.LOOP)
+        self.row_blocks = k.new_range(-(-group.rows // blocks.rows))
         self.around.append(self.row_blocks)
         self.start = self.first_row()
         count = -(-group.steps // blocks.steps)
@@ -112,9 +112,7 @@ class OnlineKernel:
         k, last, size = self.k, self.group.rows - self.blocks.rows, self.blocks.rows
         if self.blocks.is_grid or last < 0 or last % size == 0:
             return None
-        start = k.emit(tg.MulOp, self.row_blocks, k.constant(size))
-        is_before = k.emit(tg.CmpLtOp, start, k.constant(last))
-        return k.emit(tg.WhereOp, is_before, start, k.constant(last))
+        return k.least(k.emit(tg.MulOp, self.row_blocks, k.constant(size)), k.constant(last))
 
     def rows(self, columns: Sequence[int] = ()) -> _Nest:
         """New loops over the rows of a block, and over columns."""
@@ -126,7 +124,7 @@ class OnlineKernel:
         index, ranges = list(self.batch), [row]
         index[group.row] = position
         for axis in columns:
-            index[axis], column = k.padded_loop(self.shape[axis], self.extents[axis])
+            index[axis], column = k.loop_past(self.shape[axis], self.extents[axis])
             ranges.append(column)
         return _Nest(tuple(index), tuple(ranges))
 
@@ -136,11 +134,9 @@ class OnlineKernel:
         k, steps, size = self.k, self.group.steps, self.blocks.steps
         if self.blocks.is_grid or steps % size == 0:
             return None
-        left = k.emit(
-            tg.SubOp, k.constant(steps), k.emit(tg.MulOp, self.step_blocks, k.constant(size))
-        )
-        most = k.constant(size)
-        return k.emit(tg.WhereOp, k.emit(tg.CmpLtOp, left, most), left, most)
+        all_steps, most = k.constant(steps), k.constant(size)
+        left = k.emit(tg.SubOp, all_steps, k.emit(tg.MulOp, self.step_blocks, most))
+        return k.least(left, most)
 
     def steps(self, kind: tg.AxisType) -> tuple[Position, SSAValue]:
         """A new loop over the steps of a block that count."""
@@ -166,18 +162,16 @@ class OnlineKernel:
         if self.count is not None:
             padded = k.emit(tg.AddOp, self.count, k.constant(SCORED_STEPS - 1))
             tiles = k.emit(tg.IDivOp, padded, height)
-        tile = k.put(tg.RangeOp(next(k.free_axes), tg.AxisType.LOOP, tiles))
-        self.tiles = tile
+        tile = self.tiles = k.new_range(tiles)
         block = k.emit(tg.MulOp, self.step_blocks, k.constant(size))
         first = k.emit(tg.MulOp, tile, height)
         start = k.emit(tg.AddOp, block, first)
         if self.count is not None:
             last = k.constant(steps - SCORED_STEPS)
-            start = k.emit(tg.WhereOp, k.emit(tg.CmpLtOp, start, last), start, last)
+            start = k.least(start, last)
             # This is `start - block`, of which intervals would not show that it is never negative:
             # each score would be stored under a condition.
-            most = k.emit(tg.SubOp, last, block)
-            first = k.emit(tg.WhereOp, k.emit(tg.CmpLtOp, first, most), first, most)
+            first = k.least(first, k.emit(tg.SubOp, last, block))
         position, step = k.part_from(steps, SCORED_STEPS, start)
         return position, [tile, step], k.emit(tg.AddOp, first, step)
 
@@ -211,13 +205,14 @@ class OnlineKernel:
             difference = k.emit(tg.MulOp, difference, k.constant(scale, self.dtype))
         if self.blocks.is_grid:
             return k.emit(kind, difference)
-        least = k.constant(_least_exponent(self.dtype, natural=kind is tg.ExpOp), self.dtype)
+        format = FORMATS[DTYPES[self.dtype].name]
+        least = k.constant(least_of_normal(format, natural=kind is tg.ExpOp), self.dtype)
         is_normal = k.emit(tg.CmpGeOp, difference, least)
         return k.emit(tg.WhereOp, is_normal, k.emit(kind, difference), k.constant(0, self.dtype))
 
     def finite(self, greatest: SSAValue) -> SSAValue:
         """A maximum, or the least finite number instead of -inf."""
-        least = self.k.constant(_least(self.dtype), self.dtype)
+        least = self.k.constant(-DTYPES[self.dtype].max_finite, self.dtype)
         return self.k.emit(tg.MaxOp, greatest, least)
 
     # -- the kernel
@@ -457,13 +452,3 @@ class OnlineKernel:
             return Cell(k.emit(tg.CastOp, value, dtype) if wide != dtype else value, None)
 
         return rule
-
-
-def _least_exponent(dtype: Attribute, *, natural: bool) -> float:
-    """The least x for which no rounding of 2^x, or e^x if `natural`, is subnormal."""
-    return least_of_normal(FORMATS[DTYPES[dtype].name], natural=natural)
-
-
-def _least(dtype: Attribute) -> float:
-    """The least finite number of a dtype."""
-    return -DTYPES[dtype].max_finite

@@ -16,6 +16,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.lowering.rangeify.store_before_movement import moved_back
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import (
     ANY_RESULT,
@@ -26,7 +27,7 @@ from tgdialect.ops.arguments import (
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import integers, number, shape_of, tensor, window
+from tgdialect.ops.properties import number, shape_of, tensor, window
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import behind, through
 
@@ -223,23 +224,16 @@ def _changed(builder: OpBuilder, view: SSAValue, value: SSAValue) -> list[Piece]
     cells."""
     windows: list[tuple[SSAValue, SSAValue]] = []
     while not _is_same_view(view, value):
-        match value.owner:
-            case tg.ReshapeOp() as op if not windows:
-                view, value = builder.put(tg.ReshapeOp(view, shape_of(op.source))), op.source
-            case tg.FlipOp() as op if not windows:
-                flags = [bool(flag) for flag in integers(op, "flags")]
-                view, value = builder.put(tg.FlipOp(view, flags)), op.source
-            case tg.PermuteOp() as op if not windows:
-                order = integers(op, "order")
-                inverse = [order.index(axis) for axis in range(len(order))]
-                view, value = builder.put(tg.PermuteOp(view, inverse)), op.source
-            case tg.WhereOp() as op if (new := _window_of(op)) is not None:
-                offsets, _ = window(new)
-                shown = builder.put(tg.ShrinkOp(view, offsets, shape_of(new.source)))
-                windows.append((shown, new.source))
-                value = op.rhs
-            case _:
-                return None
+        op = value.owner
+        if isinstance(op, tg.WhereOp) and (new := _window_of(op)) is not None:
+            offsets, _ = window(new)
+            shown = builder.put(tg.ShrinkOp(view, offsets, shape_of(new.source)))
+            windows.append((shown, new.source))
+            value = op.rhs
+        elif not windows and (back := moved_back(view, op)) is not None:
+            view, value = builder.put(back), op.operands[0]
+        else:
+            return None
     found: list[Piece] = []
     for shown, new in reversed(windows):
         inner = _changed(builder, shown, new)

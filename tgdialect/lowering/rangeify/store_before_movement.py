@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.lowering.rangeify.function_pass import FunctionPass
 from tgdialect.ops import tg
@@ -27,25 +27,27 @@ class StoreBeforeMovementPass(FunctionPass):
 
     def rewrite(self, block: Block) -> None:
         for store in block.ops:
-            if isinstance(store, tg.StoreOp) and store.gate is None:
-                while (view := _moved_to_buffer(store)) is not None:
-                    buffer, source = view
-                    old = store.value.owner
-                    store.operands = (OpBuilder.before(store).put(buffer), source)
-                    if isinstance(old, TgOp) and not old.results[0].uses:
-                        block.erase_op(old)
+            while (
+                isinstance(store, tg.StoreOp)
+                and store.gate is None
+                and (view := moved_back(store.buffer, old := store.value.owner)) is not None
+                and (isinstance(old, tg.ReshapeOp) or not is_memory(old.operands[0]))
+            ):
+                store.operands = (OpBuilder.before(store).put(view), old.operands[0])
+                if not old.results[0].uses:
+                    block.erase_op(old)
 
 
-def _moved_to_buffer(store: tg.StoreOp) -> tuple[TgOp, SSAValue] | None:
-    """The inverse movement of the destination, and the value before the movement."""
-    match store.value.owner:
-        case tg.ReshapeOp() as op:
-            return tg.ReshapeOp(store.buffer, shape_of(op.source)), op.source
-        case tg.FlipOp() as op if not is_memory(op.source):
-            return tg.FlipOp(store.buffer, [bool(f) for f in integers(op, "flags")]), op.source
-        case tg.PermuteOp() as op if not is_memory(op.source):
+def moved_back(view: SSAValue, op: Operation | Block) -> TgOp | None:
+    """The view to store the source of a RESHAPE, PERMUTE or FLIP to, where its result was to be
+    stored to `view`; None for other ops."""
+    match op:
+        case tg.ReshapeOp():
+            return tg.ReshapeOp(view, shape_of(op.source))
+        case tg.FlipOp():
+            return tg.FlipOp(view, [bool(flag) for flag in integers(op, "flags")])
+        case tg.PermuteOp():
             order = integers(op, "order")
-            inverse = [order.index(axis) for axis in range(len(order))]
-            return tg.PermuteOp(store.buffer, inverse), op.source
+            return tg.PermuteOp(view, [order.index(axis) for axis in range(len(order))])
         case _:
             return None

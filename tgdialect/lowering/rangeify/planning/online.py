@@ -19,12 +19,12 @@ from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.affine.movement import broadcast, moved
+from tgdialect.analysis.affine.movement import operand_indices
 from tgdialect.analysis.affine.positions import Index, Position, Positions
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import integers, is_memory, number, shape_of, tensor
+from tgdialect.ops.properties import integers, is_memory, number, tensor
 from tgdialect.ops.walk import Walk
 
 MOST = 64
@@ -146,12 +146,8 @@ def follow(positions: Positions, steps: Iterable[Operand], index: Index, at: Pos
     for op, operand in steps:
         if isinstance(op, tg.ReduceOp):
             index = reduced_at(op, index, at)
-        elif isinstance(op, MovementOp):
-            found = moved(positions, op, index)
-            assert found is not None
-            index = found
         else:
-            index = broadcast(index, shape_of(op.results[0]), shape_of(op.operands[operand]))
+            index = dict(operand_indices(positions, op, index))[operand]
     return index
 
 

@@ -9,13 +9,13 @@ may follow the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
 
-from tgdialect.analysis.affine.movement import broadcast, moved
+from tgdialect.analysis.affine.movement import operand_indices
 from tgdialect.analysis.affine.positions import Index, LoopVariable, Position, depends_of
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.planning.contractions import epilogue, is_long, is_product
@@ -35,7 +35,7 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import dtype_of, integers, is_memory, shape_of, tensor
-from tgdialect.ops.walk import Walk
+from tgdialect.ops.walk import Walk, operands_of
 
 
 def online_sums(
@@ -45,12 +45,8 @@ def online_sums(
 
     None of them has a value of `stored`, or one that is used elsewhere.
     """
-    found: list[OnlineSums] = []
-    for op in ops_of(block):
-        group = online_sums_of(op, is_valid)
-        if group is not None and not group.inside & stored and group.root not in stored:
-            found.append(group)
-    return found
+    groups = (online_sums_of(op, is_valid) for op in ops_of(block))
+    return [each for each in groups if each and not {*each.inside, each.root} & stored]
 
 
 def online_sums_of(op: Operation, is_valid: Callable[[SSAValue], bool]) -> OnlineSums | None:
@@ -61,13 +57,13 @@ def online_sums_of(op: Operation, is_valid: Callable[[SSAValue], bool]) -> Onlin
     return _Recognizer(op, is_valid).recognize()
 
 
+@dataclass
 class _Recognizer:
     """The recognition of the sums over one maximum."""
 
-    def __init__(self, greatest: tg.ReduceOp, is_valid: Callable[[SSAValue], bool]) -> None:
-        self.greatest = greatest
-        self.is_valid = is_valid
-        self.demands = Demands()
+    greatest: tg.ReduceOp
+    is_valid: Callable[[SSAValue], bool]
+    demands: Demands = field(default_factory=Demands)
 
     def recognize(self) -> OnlineSums | None:
         greatest, scores = self.greatest, self.greatest.source
@@ -219,6 +215,10 @@ class _Recognizer:
         )
 
 
+_Need = tuple[SSAValue, Index, tuple[Operand, ...]]
+"""A value at an index, and the path from the root to it."""
+
+
 @dataclass
 class _Visit:
     """A sum at the index at which all users need it."""
@@ -232,28 +232,23 @@ class _Visit:
     factors: tuple[Factor, ...] = ()
 
 
+@dataclass
 class _Walk:
     """The walk from a root to sums, maxima and exponentials, with the index of each."""
 
-    def __init__(
-        self,
-        demands: Demands,
-        greatest: tg.ReduceOp,
-        powers: Operation,
-        members: Set[Operation],
-        inside: Set[Operation],
-    ) -> None:
-        self.demands = demands
-        self.greatest, self.powers = greatest, powers
-        self.members, self.inside = members, inside
-        self.sums: dict[tg.ReduceOp, _Visit] = {}
-        self.maxima: set[Index] = set()
-        self.others: set[LoopVariable] = set()
-        """The loops that the other factors of summands depend on."""
+    demands: Demands
+    greatest: tg.ReduceOp
+    powers: Operation
+    members: Set[Operation]
+    inside: Set[Operation]
+    sums: dict[tg.ReduceOp, _Visit] = field(default_factory=dict[tg.ReduceOp, _Visit])
+    maxima: set[Index] = field(default_factory=set[Index])
+    others: set[LoopVariable] = field(default_factory=set[LoopVariable])
+    """The loops that the other factors of summands depend on."""
 
     def run(self, root: SSAValue, index: Index) -> bool:
         """Whether each sum is needed at one index, and each of its paths is linear."""
-        stack: list[tuple[SSAValue, Index, tuple[Operand, ...]]] = [(root, index, ())]
+        stack: list[_Need] = [(root, index, ())]
         seen: set[tuple[SSAValue, Index]] = set()
         while stack:
             value, index, path = stack.pop()
@@ -267,25 +262,13 @@ class _Walk:
                 if op not in self.members or (new := self.sum(op, index, path)) is None:
                     return False
                 stack += new
-            elif op is self.powers or not (further := list(self.operands(op, index))):
+            elif op is self.powers or not (further := [*operand_indices(self.demands, op, index)]):
                 return False
             else:
                 stack += [(op.operands[n], at, (*path, Operand(op, n))) for n, at in further]
         return True
 
-    def operands(self, op: Operation, index: Index) -> Iterator[tuple[int, Index]]:
-        """The operands of an op, and the index at which an element needs each."""
-        if isinstance(op, MovementOp):
-            if (where := moved(self.demands, op, index)) is not None:
-                yield 0, where
-        else:
-            shape = shape_of(op.results[0])
-            for number, operand in enumerate(op.operands):
-                yield number, broadcast(index, shape, shape_of(operand))
-
-    def sum(
-        self, op: tg.ReduceOp, index: Index, path: tuple[Operand, ...]
-    ) -> list[tuple[SSAValue, Index, tuple[Operand, ...]]] | None:
+    def sum(self, op: tg.ReduceOp, index: Index, path: tuple[Operand, ...]) -> list[_Need] | None:
         """Visit a sum; returns what its factors need, or None."""
         if op in self.sums:
             return [] if self.sums[op].index == index else None
@@ -298,22 +281,17 @@ class _Walk:
         visit = self.sums[op] = _Visit(index, path, at)
         stepped = _loops((at,))
         # The one path from the operand of the sum to the exponentials.
-        value, where, needed = (
-            op.source,
-            reduced_at(op, index, at),
-            list[tuple[SSAValue, Index, tuple[Operand, ...]]](),
-        )
+        value, where, needed = op.source, reduced_at(op, index, at), list[_Need]()
         while (link := value.owner) is not self.powers:
             if not isinstance(link, ElementwiseOp | MovementOp):
                 return None
-            further = list(self.operands(link, where))
-            on_path = [n for n, _ in further if self.leads_to_powers(link.operands[n])]
+            further = dict(operand_indices(self.demands, link, where))
+            on_path = [n for n in further if self.leads_to_powers(link.operands[n])]
             if len(on_path) != 1 or not _is_linear(link, on_path[0]):
                 return None
             (number,) = on_path
-            for n, other in further:
-                if n == number:
-                    continue
+            where = further.pop(number)
+            for n, other in further.items():
                 if link.operands[n].owner not in self.inside:
                     self.others |= self.loops_of(link.operands[n], other)
                     continue
@@ -323,7 +301,6 @@ class _Walk:
                 visit.factors = (*visit.factors, Factor(link, number, visit.inner))
                 before = (*path, Operand(op, 0), *visit.inner, Operand(link, n))
                 needed.append((link.operands[n], other, before))
-            where = next(at for n, at in further if n == number)
             visit.inner = (*visit.inner, Operand(link, number))
             value = link.operands[number]
         visit.powers = where
@@ -334,13 +311,12 @@ class _Walk:
         found: set[LoopVariable] = set()
         walk = Walk([(value, index)])
         for value, index in walk:
-            op = value.owner
-            further = list[tuple[SSAValue, Index]]()
+            op, further = value.owner, list[tuple[int, Index]]()
             if isinstance(op, ElementwiseOp | MovementOp) and len(walk.seen) <= MOST:
-                further = [(op.operands[n], at) for n, at in self.operands(op, index)]
+                further = [*operand_indices(self.demands, op, index)]
             if not further:
                 found |= _loops(index)
-            walk.add(further)
+            walk.add((operands_of(value)[n], at) for n, at in further)
         return found
 
     def leads_to_powers(self, value: SSAValue) -> bool:
@@ -355,15 +331,12 @@ class _Walk:
 
     def rows(self, axis: int) -> Index | None:
         """The index of the scores' rows, if it is the same in all sums and maxima."""
-        found: set[Index] = set()
+        found = {(*where[:axis], *where[axis + 1 :]) for where in self.maxima}
         for visit in self.sums.values():
-            where = visit.powers
-            if where[axis] != visit.at or {*depends_of(visit.at)} & {
-                *depends_of(*where[:axis], *where[axis + 1 :])
-            }:
+            row = (*visit.powers[:axis], *visit.powers[axis + 1 :])
+            if visit.powers[axis] != visit.at or depends_of(visit.at) & depends_of(*row):
                 return None
-            found.add((*where[:axis], *where[axis + 1 :]))
-        found |= {(*where[:axis], *where[axis + 1 :]) for where in self.maxima}
+            found.add(row)
         return found.pop() if len(found) == 1 else None
 
 
