@@ -14,14 +14,15 @@ made the result NaN, as 0 times infinity is.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.bounds import exact_polynomial, interval, minimum
-from tgdialect.analysis.conditions import Condition, conjuncts, order
+from tgdialect.analysis.conditions import conjuncts, order
 from tgdialect.analysis.min_max import MinMax, keeps_integer
+from tgdialect.lowering.rangeify.planning.online import unmasked
 from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.builder import OpBuilder
@@ -42,7 +43,7 @@ def skip_masked_blocks(
     ends = (use.operation for use in blocks.result.uses if use.index)
     (end,) = (op for op in ends if isinstance(op, tg.EndOp))
     around = dependent_ranges(end.result)
-    for condition, holds in conjuncts(_unmasked(store.value)):
+    for condition, holds in conjuncts(unmasked(store.value)):
         if (found := order(condition, holds)) is None:
             continue
         # A score is not masked only if this is not negative.
@@ -112,19 +113,6 @@ def _loops_of(product: Sequence[Atom]) -> set[tg.RangeOp]:
     for value in map(_value, product):
         loops |= {op} if isinstance(op := value.owner, tg.RangeOp) else {*dependent_ranges(value)}
     return loops
-
-
-def _unmasked(value: SSAValue) -> Iterator[Condition]:
-    """The conditions that hold where a score is not -inf."""
-    while isinstance(op := value.owner, tg.WhereOp):
-        masked = [
-            isinstance(v.owner, tg.ConstOp) and number(v.owner.value) == -math.inf
-            for v in (op.lhs, op.rhs)
-        ]
-        if not any(masked):
-            return
-        yield op.condition, masked[1]
-        value = op.lhs if masked[1] else op.rhs
 
 
 def _exact(value: SSAValue, intervals: MinMax) -> Polynomial:

@@ -230,8 +230,8 @@ def _changed(builder: OpBuilder, view: SSAValue, value: SSAValue) -> list[Piece]
             shown = builder.put(tg.ShrinkOp(view, offsets, shape_of(new.source)))
             windows.append((shown, new.source))
             value = op.rhs
-        elif not windows and (back := moved_back(view, op)) is not None:
-            view, value = builder.put(back), op.operands[0]
+        elif not windows and (back := moved_back(view, value)) is not None:
+            view, value = builder.put(back[0]), back[1]
         else:
             return None
     found: list[Piece] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 
 from tgdialect.lowering.rangeify.function_pass import FunctionPass
 from tgdialect.ops import tg
@@ -27,27 +27,26 @@ class StoreBeforeMovementPass(FunctionPass):
 
     def rewrite(self, block: Block) -> None:
         for store in block.ops:
-            while (
-                isinstance(store, tg.StoreOp)
-                and store.gate is None
-                and (view := moved_back(store.buffer, old := store.value.owner)) is not None
-                and (isinstance(old, tg.ReshapeOp) or not is_memory(old.operands[0]))
-            ):
-                store.operands = (OpBuilder.before(store).put(view), old.operands[0])
-                if not old.results[0].uses:
-                    block.erase_op(old)
+            while isinstance(store, tg.StoreOp) and store.gate is None:
+                view, source = moved_back(store.buffer, old := store.value) or (None, old)
+                if view is None or (is_memory(source) and not isinstance(view, tg.ReshapeOp)):
+                    break
+                store.operands = (OpBuilder.before(store).put(view), source)
+                if isinstance(old.owner, TgOp) and not old.uses:
+                    block.erase_op(old.owner)
 
 
-def moved_back(view: SSAValue, op: Operation | Block) -> TgOp | None:
-    """The view to store the source of a RESHAPE, PERMUTE or FLIP to, where its result was to be
-    stored to `view`; None for other ops."""
-    match op:
-        case tg.ReshapeOp():
-            return tg.ReshapeOp(view, shape_of(op.source))
-        case tg.FlipOp():
-            return tg.FlipOp(view, [bool(flag) for flag in integers(op, "flags")])
-        case tg.PermuteOp():
+def moved_back(view: SSAValue, value: SSAValue) -> tuple[TgOp, SSAValue] | None:
+    """The view to store to, and the value before a RESHAPE, PERMUTE or FLIP, where its result was
+    to be stored to `view`; None for other values."""
+    match value.owner:
+        case tg.ReshapeOp() as op:
+            return tg.ReshapeOp(view, shape_of(op.source)), op.source
+        case tg.FlipOp() as op:
+            return tg.FlipOp(view, [bool(flag) for flag in integers(op, "flags")]), op.source
+        case tg.PermuteOp() as op:
             order = integers(op, "order")
-            return tg.PermuteOp(view, [order.index(axis) for axis in range(len(order))])
+            inverse = [order.index(axis) for axis in range(len(order))]
+            return tg.PermuteOp(view, inverse), op.source
         case _:
             return None

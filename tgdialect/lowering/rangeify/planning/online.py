@@ -21,6 +21,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.movement import operand_indices
 from tgdialect.analysis.affine.positions import Index, Position, Positions
+from tgdialect.analysis.conditions import Condition
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.movement import MovementOp
@@ -109,15 +110,7 @@ class OnlineSums:
     @property
     def is_masked_by_index(self) -> bool:
         """Whether scores are -inf where a condition on indices alone says so."""
-        value = self.scores
-        while isinstance(op := value.owner, tg.WhereOp):
-            hidden = [constant_of(v) == -math.inf for v in (op.lhs, op.rhs)]
-            if not any(hidden):
-                return False
-            if _is_of_indices(op.condition):
-                return True
-            value = op.rhs if hidden[0] else op.lhs
-        return False
+        return any(_is_of_indices(condition) for condition, _ in unmasked(self.scores))
 
     @property
     def leaves_out(self) -> bool:
@@ -155,6 +148,16 @@ def reduced_at(op: tg.ReduceOp, index: Index, at: Position) -> Index:
     """The index of the operand of a REDUCE over one axis."""
     (axis,) = integers(op, "axes")
     return (*index[:axis], at, *index[axis + 1 :])
+
+
+def unmasked(value: SSAValue) -> Iterator[Condition]:
+    """The conditions that hold where a score is not -inf."""
+    while isinstance(op := value.owner, tg.WhereOp):
+        hidden = [constant_of(v) == -math.inf for v in (op.lhs, op.rhs)]
+        if not any(hidden):
+            return
+        yield op.condition, not hidden[0]
+        value = op.rhs if hidden[0] else op.lhs
 
 
 def constant_of(value: SSAValue) -> float | None:
