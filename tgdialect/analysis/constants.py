@@ -149,7 +149,7 @@ def _is_kept(memory: SSAValue) -> bool:
 def _called_kernels(calls: Sequence[tg.CallOp]) -> Set[SymbolRefAttr]:
     """The symbols among those that are called that are kernels or programs, and have no code of
     their own, which may give something else each time."""
-    known = symbols_around(calls[0]) if calls else {}
+    known: Mapping[str, Operation] = symbols_around(calls[0]) if calls else {}
     return {
         symbol
         for symbol in {call.callee for call in calls}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from xdsl.ir import SSAValue
 
@@ -12,11 +11,16 @@ from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.walk import computed, operands_of
 
-_RULES: dict[type, Callable[..., int]] = {
-    **dict.fromkeys((tg.AddOp, tg.SubOp, tg.MaxOp, tg.NegOp, tg.ModOp), math.gcd),
-    tg.MulOp: operator.mul,
-    tg.MulAccOp: lambda a, b, added: math.gcd(a * b, added),
-    tg.WhereOp: lambda _, a, b: math.gcd(a, b),
+
+def _gcd(divisors: Sequence[int]) -> int:
+    return math.gcd(*divisors)
+
+
+_RULES: dict[type, Callable[[Sequence[int]], int]] = {
+    **dict.fromkeys((tg.AddOp, tg.SubOp, tg.MaxOp, tg.NegOp, tg.ModOp), _gcd),
+    tg.MulOp: math.prod,
+    tg.MulAccOp: lambda divisors: math.gcd(divisors[0] * divisors[1], divisors[2]),
+    tg.WhereOp: lambda divisors: math.gcd(*divisors[1:]),
 }
 """A divisor of the result, from divisors of the operands. Of 0 every number is one; 0 says so."""
 
@@ -35,7 +39,7 @@ class Divisors:
         if (number := known_index(value)) is not None:
             return abs(number)
         rule = _RULES.get(type(value.owner))
-        return 1 if rule is None else rule(*(self._known[operand] for operand in _operands(value)))
+        return 1 if rule is None else rule([self._known[operand] for operand in _operands(value)])
 
 
 def _operands(value: SSAValue) -> Iterable[SSAValue]:

@@ -238,6 +238,7 @@ class MemoryOrder:
         under one gate."""
         intervals = MinMax()
         numbering, values = LocationNumbering(intervals), _ValueNumbering(intervals)
+        message = "a race: this STORE and another write one cell, and neither is AFTER the other"
         for group in self._shared:
             last: dict[object, tg.StoreOp] = {}
             for access in group:
@@ -250,13 +251,7 @@ class MemoryOrder:
                     and not self.depends(op, before)
                     and values[op.value] != values[before.value]
                 ):
-                    raise locate(
-                        PassFailedException(
-                            "a race: this STORE and another write one cell, and neither is AFTER "
-                            "the other"
-                        ),
-                        op,
-                    )
+                    raise locate(PassFailedException(message), op)
                 last[location] = op
 
 

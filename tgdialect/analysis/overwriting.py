@@ -118,16 +118,13 @@ def check_overwriting(
     items."""
     memory = memory or MemoryOrder(ops)
     in_order = frozenset[tg.AxisType]() if is_grid else _IN_ORDER
+    message = (
+        "this LOAD reads the buffer before every STORE to it, but is in a loop with a STORE to a "
+        "cell that it may read in another iteration"
+    )
     for read, _ in overwritten_reads(ops, memory, in_order):
-        if memory.seen(read):
-            continue
-        raise locate(
-            PassFailedException(
-                "this LOAD reads the buffer before every STORE to it, but is in a loop with a "
-                "STORE to a cell that it may read in another iteration"
-            ),
-            read.op,
-        )
+        if not memory.seen(read):
+            raise locate(PassFailedException(message), read.op)
 
 
 def in_both_orders(

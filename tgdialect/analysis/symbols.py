@@ -27,9 +27,7 @@ SIGNATURE = "tg.signature"
 
 def own_functions(module: ModuleOp) -> Iterator[FuncOp]:
     """The functions of the dialect; they have a body."""
-    for op in module.ops:
-        if isinstance(op, FuncOp) and not is_foreign(op):
-            yield op
+    return (op for op in module.ops if isinstance(op, FuncOp) and not is_foreign(op))
 
 
 SymbolT = TypeVar("SymbolT", bound=Operation)

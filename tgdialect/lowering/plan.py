@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.capacity import most_elements
 from tgdialect.analysis.constants import constants
@@ -280,9 +281,6 @@ def _add_arena(function: FuncOp, kind: str, device: Device, size: int) -> SSAVal
 
 def _replace_by_view(buffer: tg.BufferOp, arena: SSAValue, offset: int, size: int) -> None:
     """Replace a buffer by a view of the arena, from an offset on."""
-    block = buffer.parent
-    assert block is not None
-
     builder = OpBuilder.before(buffer)
     put = builder.put
     type = tensor(buffer.result)
@@ -303,8 +301,7 @@ def _replace_by_view(buffer: tg.BufferOp, arena: SSAValue, offset: int, size: in
     if dynamic or tensor(view).get_shape() != type.get_shape():
         view = put(tg.ReshapeOp(view, shape))
     view.name_hint = buffer.result.name_hint
-    buffer.result.replace_all_uses_with(view)
-    block.erase_op(buffer)
+    Rewriter.replace_op(buffer, (), [view])
 
 
 # -- programs ------------------------------------------------------------------------------------
@@ -328,32 +325,27 @@ def plan_program(program: tg.ProgramOp) -> None:
     # In order of their first use, each takes over a buffer of its type that is not live any more.
     for buffer in sorted(buffers, key=lambda b: live.get(b.result, _NEVER)):
         if buffer.result not in live:
-            _drop(buffer)
+            Rewriter.erase_op(buffer)
             continue
         start, end = live[buffer.result]
         needs_barrier = is_parallel and place(buffer.result).addrspace is tg.AddrSpace.LOCAL
         candidates = owners[buffer.result.type]
         for index, (last, owner) in enumerate(candidates):
-            if last < start and (not needs_barrier or _any_between(barriers, last, start)):
+            between = bisect_left(barriers, start) - bisect_right(barriers, last)
+            if last < start and (not needs_barrier or between > 0):
                 candidates[index] = (end, owner)
                 if positions[buffer] < positions[owner]:
                     # A view of the buffer may come before the owner.
                     owner.detach()
                     linear.body.block.insert_op_before(owner, buffer)
                     positions[owner] = positions[buffer]
-                buffer.result.replace_all_uses_with(owner.result)
-                _drop(buffer)
+                Rewriter.replace_op(buffer, (), [owner.result])
                 break
         else:
             candidates.append((end, buffer))
 
 
 _NEVER = LiveRange(-1, -1)
-
-
-def _drop(op: Operation) -> None:
-    op.detach()
-    op.erase()
 
 
 def _is_in_workgroup(op: Operation) -> bool:
@@ -370,8 +362,3 @@ def _outer_barriers(ops: Sequence[Operation]) -> Iterator[int]:
             isinstance(each, tg.RangeOp) and each.axis_type.data in PARALLEL for each in around[op]
         ):
             yield position
-
-
-def _any_between(positions: Sequence[int], first: int, last: int) -> bool:
-    """Whether any of the sorted positions is after `first` and before `last`."""
-    return bisect_right(positions, first) < bisect_left(positions, last)

@@ -146,7 +146,8 @@ def driven(
                 return done.value
             reply = known[stack.pop()[0]] = done.value
         else:
-            if (reply := known.get(key)) is None:
+            reply = known.get(key)
+            if reply is None:
                 stack.append((key, begin(key)))
 
 

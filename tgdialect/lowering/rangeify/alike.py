@@ -10,7 +10,7 @@ are the same for the values in the same places. So no dependence is listed, and 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, Generic, TypeVar, cast
@@ -70,19 +70,6 @@ class Structure:
     """The values in it: those of equal texts that have one number have one place."""
     memory: list[SSAValue]
     """The memory that it accesses, in an order that the structure decides."""
-
-    def add_memory(self, memory: Iterable[SSAValue]) -> None:
-        """Append memory that is not there yet."""
-        self.memory.extend(buffer for buffer in memory if buffer not in self.memory)
-
-    def arguments_at(self, places: Iterable[int]) -> list[SSAValue]:
-        """The memory at some places."""
-        return [self.memory[place] for place in places]
-
-    def places_of(self, arguments: Iterable[SSAValue]) -> list[int]:
-        """The inverse of `arguments_at`."""
-        numbers = {buffer: number for number, buffer in enumerate(self.memory)}
-        return [numbers[argument] for argument in arguments]
 
 
 class Alike(Generic[T]):

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.analysis.one_hot import constant_values
 from tgdialect.analysis.structure import Structures
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import facts
@@ -43,9 +42,6 @@ class ClosedForms:
         self.forms: dict[Operation, ClosedForm] = {}
         """The closed forms that kernels compute instead of REDUCEs, for those that depend on the
         index alone."""
-        self._are_several: bool | None = None
-        """Whether several REDUCEs of the function read no memory. The structure of a single one is
-        compared with none, and takes a sixth of its trial."""
         self._structures = structures
         self._facts = Facts()
         self._interval = self._facts.recorded(intervals.__getitem__)
@@ -82,14 +78,8 @@ class ClosedForms:
 
     def _is_closed(self, op: tg.ReduceOp) -> bool:
         """Whether a REDUCE that reads no memory has a closed form."""
-        if self._are_several is None:
-            constants = constant_values(op.parent) if op.parent else set[Operation]()
-            self._are_several = sum(isinstance(each, tg.ReduceOp) for each in constants) > 1
-        structure = None
-        if self._are_several:
-            computed = self._structures.computing([op.result], self._leaf)
-            if computed is not None:
-                structure = Structure(computed.text, [*computed.numbers], [])
+        computed = self._structures.computing([op.result], self._leaf)
+        structure = computed and Structure(computed.text, [*computed.numbers], [])
         found = None if structure is None else self._alike.find(structure)
         if found is None:
             with self._facts.recording() as asked:

@@ -73,19 +73,15 @@ class ScalarEmitter(Positions, UniquingBuilder):
     def parameter(self, host: SSAValue) -> SSAValue:
         """The PARAM for a buffer or index scalar of the host."""
         if (known := self.arguments.get(host)) is None:
-            type = tensor(host)
             where = tg.PlaceAttr.of(addrspace=place(host).addrspace)
+            type = tensor_type(tensor(host).element_type, tensor(host).get_shape(), where)
             dims = [self.value(self.dim(d)) for d in shape_of(host) if not isinstance(d, int)]
-            slot = len(self.arguments)
-            known = self.put(
-                tg.ParamOp(slot, tensor_type(type.element_type, type.get_shape(), where), dims)
-            )
+            param = self.insert(tg.ParamOp(len(self.arguments), type, dims))
+            known = self.arguments[host] = param.result
             known.name_hint = host.name_hint
-            self.arguments[host] = known
-            # Copy the bounds of an index scalar of the host to its PARAM.
+            # The bounds of an index scalar of the host.
             if not is_memory(host) and (interval := MinMax()[host]).within(-(2**62), 2**62):
-                known.owner.properties["min"] = tg.NumberAttr(int(interval.lo))
-                known.owner.properties["max"] = tg.NumberAttr(int(interval.hi))
+                param.min, param.max = map(tg.NumberAttr, (int(interval.lo), int(interval.hi)))
         return known
 
     # -- positions

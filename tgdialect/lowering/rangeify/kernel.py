@@ -182,7 +182,7 @@ class KernelBuilder(ScalarEmitter):
         ]
         end = self.ended(stores, ranges)
         data, *mask = [self.put(tg.AfterOp(buffer, [end])) for buffer in buffers]
-        return Realised(data, *(mask or [None]))
+        return Realised(data, mask[0] if mask else None)
 
     def ended(self, effects: Sequence[SSAValue], ranges: Sequence[SSAValue]) -> SSAValue:
         """One effect for several in loops, after these; the outermost loop comes first."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 
@@ -134,7 +134,9 @@ def plan_fusion(
     orders = planner.plan().axis_orders
     if not all(root in orders for root in planner.windows.values()):
         # Where vectors lie along windows, masks are those of lanes: a copy of the padding has none.
-        planner = replace(planner, copies_windows=lambda root: root not in orders)
+        planner = _Planner(
+            block, is_closed, is_valid, stored, target, lambda root: root not in orders
+        )
         planner.plan()
     for op, remark in planner.remarks:
         emit_remark(op, remark)
@@ -371,7 +373,7 @@ class _Planner:
         has_many = len(asked) > _MANY_DEMANDS
         again = None if has_many else demand_cost(self.demands, asked, self.prices)
         fused = again.cost if again and again.is_complete else math.inf
-        row = None if is_gather else self.local_demand(value, asked, is_hot=is_hot)
+        row = None if is_gather else self.local_demand(asked, is_hot=is_hot)
         local = math.inf
         if row is not None:
             # A buffer of all axes is filled at the cost of a kernel that stores the value.
@@ -546,9 +548,7 @@ class _Planner:
             if any(loop not in self.roots.known for loop, _ in depends_of(position))
         )
 
-    def local_demand(
-        self, value: SSAValue, asked: Sequence[Demand], *, is_hot: bool
-    ) -> Demand | None:
+    def local_demand(self, asked: Sequence[Demand], *, is_hot: bool) -> Demand | None:
         """The demand in the loops that would fill a LOCAL buffer for all demands.
 
         None where there can be no such buffer: demands come from more than one kernel, the buffer

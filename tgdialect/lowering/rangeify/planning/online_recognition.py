@@ -57,6 +57,23 @@ def online_sums_of(op: Operation, is_valid: Callable[[SSAValue], bool]) -> Onlin
     return _Recognizer(op, is_valid).recognize()
 
 
+_Need = tuple[SSAValue, Index, tuple[Operand, ...]]
+"""A value at an index, and the path from the root to it."""
+
+
+@dataclass
+class _Visit:
+    """A sum at the index at which all users need it."""
+
+    index: Index
+    reach: tuple[Operand, ...]
+    at: Position
+    """The position along the axis that it reduces."""
+    powers: Index = ()
+    inner: tuple[Operand, ...] = ()
+    factors: tuple[Factor, ...] = ()
+
+
 @dataclass
 class _Recognizer:
     """The recognition of the sums over one maximum."""
@@ -64,6 +81,20 @@ class _Recognizer:
     greatest: tg.ReduceOp
     is_valid: Callable[[SSAValue], bool]
     demands: Demands = field(default_factory=Demands)
+    products: Sequence[tg.ReduceOp] = ()
+    """The products of matrices that scores are elementwise functions of."""
+    powers: tg.Exp2Op | tg.ExpOp | None = None
+    """The exponentials."""
+    members: Sequence[tg.ReduceOp] = ()
+    """The sums that are linear in the exponentials."""
+    inside: Set[Operation] = frozenset[Operation]()
+    """The ops that depend on products, up to the root, and that."""
+    sums: dict[tg.ReduceOp, _Visit] = field(default_factory=dict[tg.ReduceOp, "_Visit"])
+    """The sums that the walk from the root has come to."""
+    maxima: set[Index] = field(default_factory=set[Index])
+    """The indices at which the maximum is needed."""
+    others: set[LoopVariable] = field(default_factory=set[LoopVariable])
+    """The loops that the other factors of summands depend on."""
 
     def recognize(self) -> OnlineSums | None:
         greatest, scores = self.greatest, self.greatest.source
@@ -72,20 +103,23 @@ class _Recognizer:
             return None
         if not dtype.is_float or dtype.bits < 32 or {0, DYNAMIC_INDEX} & {*shape}:
             return None
-        if not (products := self.products(scores)) or not self.is_valid(scores):
+        self.products = self.find_products(scores)
+        if not self.products or not self.is_valid(scores):
             return None
-        if (found := self.powers(scores)) is None:
+        if (found := self.find_powers(scores)) is None:
             return None
-        powers, scale = found
-        sums = self.sums(powers)
-        for each in sums or ():
+        self.powers, scale = found
+        self.members = self.find_sums(self.powers)
+        for each in self.members:
             root = epilogue(each)[-1]
-            inside = self.between(products, root)
-            if inside is not None and {*sums, powers, greatest} <= {*inside, root}:
-                return self.group(root, powers, scale, products, sums, inside)
+            between = self.between(self.products, root)
+            if between is not None:
+                self.inside = {*between, root}
+                if self.inside >= {*self.members, self.powers, greatest}:
+                    return self.group(root, self.powers, scale)
         return None
 
-    def products(self, scores: SSAValue) -> Sequence[tg.ReduceOp]:
+    def find_products(self, scores: SSAValue) -> Sequence[tg.ReduceOp]:
         """The products of matrices that scores are elementwise functions of."""
         found: list[tg.ReduceOp] = []
         walk = Walk([scores], MOST)
@@ -98,7 +132,7 @@ class _Recognizer:
                 walk.add(op.operands)
         return found if walk.is_complete else ()
 
-    def powers(self, scores: SSAValue) -> tuple[tg.Exp2Op | tg.ExpOp, float] | None:
+    def find_powers(self, scores: SSAValue) -> tuple[tg.Exp2Op | tg.ExpOp, float] | None:
         """The one EXP2 or EXP of a positive multiple of the differences, and the multiple."""
         differences = [
             use.operation
@@ -124,7 +158,7 @@ class _Recognizer:
         """Whether a value is the maximum, of each row, or repeated along it."""
         return any(base is self.greatest for base in moved_from(value))
 
-    def sums(self, powers: Operation) -> list[tg.ReduceOp]:
+    def find_sums(self, powers: Operation) -> list[tg.ReduceOp]:
         """The sums that are linear in the exponentials; none if these are used otherwise."""
         found: dict[tg.ReduceOp, None] = {}
         walk = Walk([powers], MOST)
@@ -157,13 +191,7 @@ class _Recognizer:
     # -- indices
 
     def group(
-        self,
-        root: Operation,
-        powers: tg.Exp2Op | tg.ExpOp,
-        scale: float,
-        products: Sequence[tg.ReduceOp],
-        sums: Sequence[tg.ReduceOp],
-        inside: set[Operation],
+        self, root: Operation, powers: tg.Exp2Op | tg.ExpOp, scale: float
     ) -> OnlineSums | None:
         """The group, if all sums go over the same steps of the same rows."""
         value = root.results[0]
@@ -171,12 +199,11 @@ class _Recognizer:
         if DYNAMIC_INDEX in shape or not self.is_valid(value):
             return None
         index = self.demands.loops(shape_of(value))
-        walk = _Walk(self.demands, self.greatest, powers, {*sums}, {*inside, root})
-        if not walk.run(value, index):
+        if not self.visit(value, index):
             return None
         (axis,) = integers(self.greatest, "axes")
-        rows = walk.rows(axis)
-        if rows is None or {*walk.sums} != {*sums}:
+        rows = self.rows(axis)
+        if rows is None or self.sums.keys() != {*self.members}:
             return None
         # The axes of the root by what they are for.
         axis_of = {loop: number for number, each in enumerate(index) for loop in _loops((each,))}
@@ -192,61 +219,29 @@ class _Recognizer:
                 visit.factors,
                 tuple(sorted({axis_of[loop] for loop in _loops(visit.index)} - own)),
             )
-            for op, visit in walk.sums.items()
+            for op, visit in self.sums.items()
         )
-        reused = own - {axis_of[loop] for loop in walk.others if loop in axis_of}
+        reused = own - {axis_of[loop] for loop in self.others if loop in axis_of}
         if not reused or any(len(index[axis].terms) != 1 for axis in reused):
             return None
         row = max(sorted(reused), key=lambda number: (shape[number], number))
-        once = frozenset(_operands_of(self.greatest, inside))
+        inside = self.inside - {root}
         return OnlineSums(
             root,
             self.greatest.source,
             self.greatest,
             powers,
             scale,
-            tuple(products),
+            tuple(self.products),
             members,
-            bool(walk.maxima),
+            bool(self.maxima),
             axis,
             row,
-            frozenset(inside - {root}),
-            once,
+            frozenset(inside),
+            frozenset(_operands_of(self.greatest, inside)),
         )
 
-
-_Need = tuple[SSAValue, Index, tuple[Operand, ...]]
-"""A value at an index, and the path from the root to it."""
-
-
-@dataclass
-class _Visit:
-    """A sum at the index at which all users need it."""
-
-    index: Index
-    reach: tuple[Operand, ...]
-    at: Position
-    """The position along the axis that it reduces."""
-    powers: Index = ()
-    inner: tuple[Operand, ...] = ()
-    factors: tuple[Factor, ...] = ()
-
-
-@dataclass
-class _Walk:
-    """The walk from a root to sums, maxima and exponentials, with the index of each."""
-
-    demands: Demands
-    greatest: tg.ReduceOp
-    powers: Operation
-    members: Set[Operation]
-    inside: Set[Operation]
-    sums: dict[tg.ReduceOp, _Visit] = field(default_factory=dict[tg.ReduceOp, _Visit])
-    maxima: set[Index] = field(default_factory=set[Index])
-    others: set[LoopVariable] = field(default_factory=set[LoopVariable])
-    """The loops that the other factors of summands depend on."""
-
-    def run(self, root: SSAValue, index: Index) -> bool:
+    def visit(self, root: SSAValue, index: Index) -> bool:
         """Whether each sum is needed at one index, and each of its paths is linear."""
         stack: list[_Need] = [(root, index, ())]
         seen: set[tuple[SSAValue, Index]] = set()
