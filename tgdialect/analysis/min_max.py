@@ -20,7 +20,7 @@ from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.intervals import Interval, dtype_range
 from tgdialect.ops.properties import Row, dtype_of, rule_of, tensor
-from tgdialect.ops.walk import computed, operands_of
+from tgdialect.ops.walk import Computed, operands_of
 
 _NOTHING = Interval(0, 0)
 """The interval of a value without elements: `!tg.void`."""
@@ -28,7 +28,7 @@ _NOTHING = Interval(0, 0)
 _MAKING_MEMORY = frozenset({"tg.copy", "tg.contiguous"})
 
 
-class MinMax:
+class MinMax(Computed[Interval]):
     """Intervals of values, computed on demand and cached per value.
 
     The cache is right for as long as the ops it has seen do not change; a pass that rewrites in
@@ -37,14 +37,11 @@ class MinMax:
 
     def __init__(self, assumed: Mapping[SSAValue, Interval] = {}) -> None:
         """`assumed` are intervals that hold wherever the answers are used, such as under a gate."""
-        self._known: dict[SSAValue, Interval] = dict(assumed)
+        super().__init__(assumed)
         self._validity = Validity()
 
-    def __getitem__(self, value: SSAValue) -> Interval:
-        known = self._known
-        if (interval := known.get(value)) is not None:
-            return interval
-        return computed(value, self._known, _sources, self._compute)
+    def _sources(self, value: SSAValue) -> Iterable[SSAValue]:
+        return operands_of(value) if isinstance(rule_of(value.owner), Row) else ()
 
     def _compute(self, value: SSAValue) -> Interval:
         owner = value.owner
@@ -80,11 +77,6 @@ class MinMaxOfCells(MinMax):
         if isinstance(value.owner, ElementwiseOp):
             return super()._compute(value)
         return self._outer[value]
-
-
-def _sources(value: SSAValue) -> Iterable[SSAValue]:
-    row = rule_of(value.owner)
-    return operands_of(value) if isinstance(row, Row) else ()
 
 
 def _type_range(value: SSAValue) -> Interval:

@@ -4,8 +4,8 @@ are computed along edges. Stacks are explicit, so that graphs may be arbitrarily
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Generic, TypeVar, cast
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -122,6 +122,28 @@ def computed(
     return known[root]
 
 
+class Computed(Generic[T]):
+    """What is known of values: of each it is computed once, from what is known of its sources.
+
+    It is right for as long as the ops that it has seen do not change.
+    """
+
+    def __init__(self, known: Mapping[SSAValue, T] = {}) -> None:
+        self._known: dict[SSAValue, T] = dict(known)
+
+    def __getitem__(self, value: SSAValue) -> T:
+        if (known := self._known.get(value)) is not None:
+            return known
+        return computed(value, self._known, self._sources, self._compute)
+
+    def _sources(self, value: SSAValue) -> Iterable[SSAValue]:
+        """The values of which something has to be known before."""
+        return operands_of(value)
+
+    def _compute(self, value: SSAValue) -> T:
+        raise NotImplementedError
+
+
 def driven(
     root: Generator[N, T, R],
     known: dict[N, T],
@@ -135,19 +157,19 @@ def driven(
     may need each other arbitrarily deep.
     """
     stack: list[tuple[N, Generator[N, T, T]]] = []
-    reply: Any = None
+    reply: T | None = None
     while True:
         if stack:
             resumed(stack[-1][0])
         try:
-            key = (stack[-1][1] if stack else root).send(reply)
+            # None begins a computation.
+            key = (stack[-1][1] if stack else root).send(cast(T, reply))
         except StopIteration as done:
             if not stack:
                 return done.value
             reply = known[stack.pop()[0]] = done.value
         else:
-            reply = known.get(key)
-            if reply is None:
+            if (reply := known.get(key)) is None:
                 stack.append((key, begin(key)))
 
 

@@ -104,6 +104,10 @@ class OnlineKernel:
         self.tiles: SSAValue | None = None
         """The loop over tiles of steps whose scores are computed, if there are tiles."""
         self.dtype = tensor(group.scores).element_type
+        self.powers = k.local_buffer(self.dtype, self.placed(blocks.rows, blocks.steps))
+        """A block of scores, and then of exponentials."""
+        self.greatest = k.local_buffer(self.dtype, (blocks.rows,))
+        """The maxima of rows."""
 
     # -- loops
 
@@ -220,10 +224,7 @@ class OnlineKernel:
     def emit(self) -> tuple[Cell, Index, SSAValue | None, list[SSAValue]]:
         """The kernel up to the STORE: the root's cell, its index, the condition for it to exist,
         and the loops around it."""
-        k, group = self.k, self.group
-        rows, steps = self.blocks.rows, self.blocks.steps
-        scores = k.local_buffer(self.dtype, self.placed(rows, steps))
-        greatest = k.local_buffer(self.dtype, (rows,))
+        k, group, rows = self.k, self.group, self.blocks.rows
         # A sum for each column is computed where it is used if there is one block.
         kept = [each for each in group.sums if not (self.is_single and each.columns)]
         totals = {
@@ -234,19 +235,18 @@ class OnlineKernel:
             for each in kept
         }
         low = k.constant(float("-inf"), self.dtype)
-        before = self.before(greatest, low, totals)
+        before = self.before(low, totals)
         # A block: scores, maxima, exponentials, sums.
-        scored = self.scores(scores)
-        changed = self.maxima(scores, scored, greatest, before.get(None))
-        powers = self.powers(scores, greatest, changed)
+        changed = self.maxima(self.scores(), before.get(None))
+        stored = self.exponentials(changed)
         ends = [
-            self.add(each, total, scores, powers, changed, before.get(each))
+            self.add(each, total, stored, changed, before.get(each))
             for each, total in totals.items()
         ]
         ends = [changed, *ends] if self.is_single else [self.k.ended(ends, [self.step_blocks])]
         # After the last.
         nest = self.rows(group.columns)
-        maximum = self.load(greatest, ends, nest.ranges[0])
+        maximum = self.load(self.greatest, ends, nest.ranges[0])
         known = k.emit(tg.CmpNeOp, maximum, low)
         given: Given = {group.greatest: lambda _: done(Cell(maximum, None))}
         for each in group.sums:
@@ -255,7 +255,7 @@ class OnlineKernel:
             if each in totals:
                 value = self.load(totals[each], ends, *self.placed(nest.ranges[0], *own))
             else:
-                value = self.sum(each, _Nest(nest.at, (nest.ranges[0], *own)), scores, powers)
+                value = self.sum(each, _Nest(nest.at, (nest.ranges[0], *own)), stored)
             nan = k.constant(float("nan"), tensor(value).element_type)
             given[each.op] = self.result(each, k.emit(tg.WhereOp, known, value, nan))
         k.given = given
@@ -271,7 +271,7 @@ class OnlineKernel:
         return cell, nest.at, gate, [*self.around, *nest.ranges]
 
     def before(
-        self, greatest: SSAValue, low: SSAValue, totals: Mapping[OnlineSum, SSAValue]
+        self, low: SSAValue, totals: Mapping[OnlineSum, SSAValue]
     ) -> Mapping[OnlineSum | None, _Before]:
         """Store what the first block begins with: the maxima (of None), and the sums; nothing if
         there is no other block."""
@@ -279,7 +279,7 @@ class OnlineKernel:
         if self.is_single:
             return found
         change = k.local_buffer(self.dtype, (self.blocks.rows,))
-        found[None] = _Before(self.fill([greatest], [low], ()), change)
+        found[None] = _Before(self.fill([self.greatest], [low], ()), change)
         for columns in dict.fromkeys(each.columns for each in totals):
             same = [each for each in totals if each.columns == columns]
             buffers = [totals[each] for each in same]
@@ -300,7 +300,7 @@ class OnlineKernel:
         ]
         return self.k.ended(stores, ranges)
 
-    def scores(self, buffer: SSAValue) -> SSAValue:
+    def scores(self) -> SSAValue:
         """Store a block of scores; on a grid they are -inf past the last step."""
         k, nest = self.k, self.rows()
         step, loops, number = self.scored_steps()
@@ -308,7 +308,7 @@ class OnlineKernel:
         if self.blocks.is_grid and self.group.steps % self.blocks.steps:
             exists = k.emit(tg.CmpLtOp, k.value(step), k.constant(self.group.steps))
             value = k.emit(tg.WhereOp, exists, value, k.constant(float("-inf"), self.dtype))
-        cell = self.at(buffer, self.within, *self.placed(nest.ranges[0], number))
+        cell = self.at(self.powers, self.within, *self.placed(nest.ranges[0], number))
         self.score = tg.StoreOp(cell, value)
         return self.k.ended([k.put(self.score)], [*nest.ranges, *loops])
 
@@ -330,19 +330,17 @@ class OnlineKernel:
         }
         skip_masked_blocks(self.score, blocks, self.blocks.steps, inside)
 
-    def maxima(
-        self, scores: SSAValue, scored: SSAValue, greatest: SSAValue, before: _Before | None
-    ) -> SSAValue:
+    def maxima(self, scored: SSAValue, before: _Before | None) -> SSAValue:
         """Store the maxima with this block, and by what the sums so far are multiplied."""
         k, (row,) = self.k, self.rows().ranges
         _, column = self.steps(tg.AxisType.REDUCE)
-        block = self.load(scores, [scored], *self.placed(row, column))
+        block = self.load(self.powers, [scored], *self.placed(row, column))
         # If a score is NaN, so are the sums, whatever the maximum. Both zeros are the same shift.
         found = tg.ReduceOp(tg.ReduceKind.MAX, block, (), [column], relaxed=self.is_relaxed)
         if before is None:
-            cell = self.at(greatest, self.within, row)
+            cell = self.at(self.greatest, self.within, row)
             return self.k.ended([k.put(tg.StoreOp(cell, k.put(found)))], [row])
-        cell = self.at(greatest, [before.start, *self.within], row)
+        cell = self.at(self.greatest, [before.start, *self.within], row)
         old = k.put(tg.LoadOp(cell))
         new = k.emit(tg.MaxOp, old, k.put(found))
         factor = self.power(self.finite(old), self.finite(new))
@@ -356,12 +354,12 @@ class OnlineKernel:
         ]
         return self.k.ended(stores, [row])
 
-    def powers(self, scores: SSAValue, greatest: SSAValue, changed: SSAValue) -> SSAValue:
+    def exponentials(self, changed: SSAValue) -> SSAValue:
         """Store the exponentials in place of the scores."""
         k, (row,) = self.k, self.rows().ranges
         _, column = self.steps(tg.AxisType.LOOP)
-        cell = self.at(scores, [changed], *self.placed(row, column))
-        maximum = self.finite(self.load(greatest, [changed], row))
+        cell = self.at(self.powers, [changed], *self.placed(row, column))
+        maximum = self.finite(self.load(self.greatest, [changed], row))
         power = self.power(k.put(tg.LoadOp(cell)), maximum)
         return self.k.ended([k.put(tg.StoreOp(cell, power))], [row, column])
 
@@ -369,7 +367,6 @@ class OnlineKernel:
         self,
         each: OnlineSum,
         total: SSAValue,
-        powers: SSAValue,
         stored: SSAValue,
         changed: SSAValue,
         before: _Before | None,
@@ -377,7 +374,7 @@ class OnlineKernel:
         """Add a block to a sum."""
         k, nest = self.k, self.rows(each.columns)
         row, *columns = nest.ranges
-        value = self.sum(each, nest, powers, stored)
+        value = self.sum(each, nest, stored)
         dtype = tensor(value).element_type
         after = self.within if before is None else [before.start, *self.within]
         cell = self.at(total, after, *self.placed(row, *columns))
@@ -388,11 +385,11 @@ class OnlineKernel:
             value = k.emit(tg.AddOp, k.emit(tg.MulOp, k.put(tg.LoadOp(cell)), by), value)
         return self.k.ended([k.put(tg.StoreOp(cell, value))], nest.ranges)
 
-    def sum(self, each: OnlineSum, nest: _Nest, powers: SSAValue, stored: SSAValue) -> SSAValue:
+    def sum(self, each: OnlineSum, nest: _Nest, stored: SSAValue) -> SSAValue:
         """The sum over a block of steps."""
         k, group, row = self.k, self.group, nest.ranges[0]
         step, column = self.steps(tg.AxisType.REDUCE)
-        power = self.load(powers, [stored], *self.placed(row, column))
+        power = self.load(self.powers, [stored], *self.placed(row, column))
         given: Given = {group.powers: lambda _: done(Cell(power, None))}
         for factor in each.factors:
             given[factor.op] = self.without(factor.op, factor.operand)

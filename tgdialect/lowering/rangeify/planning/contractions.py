@@ -14,7 +14,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import dtype_of, integers, shape_of, tensor
-from tgdialect.ops.walk import behind
+from tgdialect.ops.walk import behind, through
 
 SHORT_LOOP = 8
 """A reduction of at most this many elements counts as elementwise work: it is cheap enough to be
@@ -59,13 +59,11 @@ def has_narrow_factor(product: tg.ReduceOp) -> bool:
     matrix instructions take."""
     factors = summed_product(product)
     assert factors is not None
-    stack: list[SSAValue] = [*factors.operands]
-    for value in stack:
-        if dtype_of(value).itemsize <= 2:
-            return True
-        if isinstance(op := value.owner, MovementOp | tg.CastOp):
-            stack.append(op.operands[0])
-    return False
+    return any(
+        dtype_of(value).itemsize <= 2
+        for factor in factors.operands
+        for value in (factor, *(op.operands[0] for op in through(factor, MovementOp, tg.CastOp)))
+    )
 
 
 def is_contraction(demands: Demands, reductions: Iterable[Demand], row: Demand) -> bool:
