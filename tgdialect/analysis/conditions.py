@@ -58,9 +58,7 @@ def order(condition: SSAValue, holds: bool) -> Order | None:
     """The inequality that the outcome of an integer comparison implies; None for other
     conditions."""
     op = condition.owner
-    if not isinstance(op, CompareOp) or type(op) not in _AS_LESS:
-        return None
-    if not dtype_of(op.lhs).is_integer:
+    if not isinstance(op, CompareOp) or type(op) not in _AS_LESS or not dtype_of(op.lhs).is_integer:
         return None
     swapped, negated = _AS_LESS[type(op)]
     a, b = (op.rhs, op.lhs) if swapped else (op.lhs, op.rhs)

@@ -114,7 +114,10 @@ def plan_function(function: FuncOp, alignment: int) -> None:
             -(-max(max_bytes(b, intervals) for b in block) // alignment) * alignment
             for block in blocks.values()
         ]
-        lives = [_whole([live[b.result] for b in block]) for block in blocks.values()]
+        lives = [
+            LiveRange(min(r.start for r in ranges), max(r.end for r in ranges))
+            for ranges in ([live[b.result] for b in block] for block in blocks.values())
+        ]
         offsets, size = assign_offsets(sizes, lives)
         start = 0
         if kind == "tg.workspace":
@@ -172,10 +175,6 @@ def written_in_place(
                 taken.add(source)
                 first[target] = first.get(source, source)
     return first
-
-
-def _whole(ranges: Sequence[LiveRange]) -> LiveRange:
-    return LiveRange(min(r.start for r in ranges), max(r.end for r in ranges))
 
 
 def shards(device: Device) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from math import inf
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -172,13 +173,12 @@ def _iterations(gate: SSAValue | None, intervals: MinMax) -> Mapping[tg.RangeOp,
     for each in conjuncts([(gate, True)] if gate is not None else []):
         if (known := order(*each)) is None:
             continue
-        low, high = intervals[known.low], intervals[known.high]
-        if isinstance(op := known.low.owner, tg.RangeOp):
-            now = found.get(op, low)
-            found[op] = Interval(now.lo, min(now.hi, high.hi - known.margin))
-        if isinstance(op := known.high.owner, tg.RangeOp):
-            now = found.get(op, high)
-            found[op] = Interval(max(now.lo, low.lo + known.margin), now.hi)
+        most = intervals[known.high].hi - known.margin
+        least = intervals[known.low].lo + known.margin
+        for value, low, high in ((known.low, -inf, most), (known.high, least, inf)):
+            if isinstance(op := value.owner, tg.RangeOp):
+                now = found.get(op, intervals[value])
+                found[op] = Interval(max(now.lo, low), min(now.hi, high))
     return found
 
 

@@ -17,7 +17,7 @@ from tgdialect.ops.attributes import Device
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import is_memory, place, shape_of, tensor, tensor_type
-from tgdialect.ops.views import views_of
+from tgdialect.ops.views import movements
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,8 @@ class CopyNonContiguousPass(FunctionPass):
         for call in ops_of(block):
             if isinstance(call, tg.CallOp):
                 memory = [a for a in dict.fromkeys(call.arguments) if is_memory(a)]
-                if views := [a for a in memory if _is_non_contiguous(a)]:
+                if views := [a for a in memory if not all(map(_keeps_contiguous, movements(a)))]:
                     copy_arguments(call, views)
-
-
-def _is_non_contiguous(argument: SSAValue) -> bool:
-    """Whether the cells of a view are not known to be contiguous in memory."""
-    return not all(map(_keeps_contiguous, views_of(argument)[1]))
 
 
 def _keeps_contiguous(view: MovementOp) -> bool:

@@ -202,18 +202,13 @@ def _add_in_any_order(kernel: tg.KernelOp) -> None:
 def nest_updates(kernel: tg.KernelOp) -> None:
     """Let the updates of a simplified kernel run in the outer loops that store to their cells."""
     for effect in kernel.sink.effects:
-        last = effect.owner
-        if not isinstance(last, tg.EndOp) or not isinstance(
-            added := last.body.owner, tg.AtomicAddOp
-        ):
-            continue
-        cell = added.buffer.owner
-        if not isinstance(cell, tg.IndexOp) or not isinstance(
-            after := cell.source.owner, tg.AfterOp
-        ):
-            continue
-        if len(after.dependencies) == 1 and isinstance(
-            first := after.dependencies[0].owner, tg.EndOp
+        if (
+            isinstance(last := effect.owner, tg.EndOp)
+            and isinstance(added := last.body.owner, tg.AtomicAddOp)
+            and isinstance(cell := added.buffer.owner, tg.IndexOp)
+            and isinstance(after := cell.source.owner, tg.AfterOp)
+            and len(after.dependencies) == 1
+            and isinstance(first := after.dependencies[0].owner, tg.EndOp)
         ):
             _nest(first, after, cell, added, last)
 
@@ -232,10 +227,14 @@ def _nest(
     shared: dict[tg.RangeOp, tg.RangeOp] = {}
     for a, b in zip(start.indices, cell.indices, strict=True):
         outer, copy = a.owner, b.owner
-        if not isinstance(outer, tg.RangeOp) or not isinstance(copy, tg.RangeOp):
-            break
-        is_loop = copy.axis_type.data is tg.AxisType.LOOP and copy in updating and outer in before
-        if not is_loop or not same_dim(outer.bound, copy.bound):
+        if (
+            not isinstance(outer, tg.RangeOp)
+            or not isinstance(copy, tg.RangeOp)
+            or copy.axis_type.data is not tg.AxisType.LOOP
+            or copy not in updating
+            or outer not in before
+            or not same_dim(outer.bound, copy.bound)
+        ):
             break
         shared[outer] = copy
     if not shared:

@@ -39,6 +39,7 @@ from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import shape_of, tensor
 from tgdialect.ops.reduce import accumulated_dtype
+from tgdialect.ops.walk import behind
 from tgdialect.transforms.float_format import FORMATS
 from tgdialect.transforms.transcendental import least_of_normal
 
@@ -417,10 +418,8 @@ class OnlineKernel:
     def is_total(self, value: SSAValue) -> bool:
         """Whether a value is the sum of the exponentials themselves, by which a softmax divides:
         one division for all columns of a row is enough."""
-        while isinstance(op := value.owner, MovementOp) and not isinstance(op, tg.PadOp):
-            value = op.operands[0]
         return any(
-            each.op is op
+            each.op is behind(value, tg.ExpandOp, tg.PermuteOp, tg.ReshapeOp).owner
             and not each.factors
             and all(isinstance(i.op, MovementOp | tg.CastOp) for i in each.inner)
             for each in self.group.sums

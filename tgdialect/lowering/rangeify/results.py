@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, Integ
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
+from tgdialect.analysis.sparsity import constant_of
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.store_before_movement import moved_back
 from tgdialect.ops import tg
@@ -25,11 +26,10 @@ from tgdialect.ops.arguments import (
     integer_attribute,
 )
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import number, shape_of, tensor, window
 from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import behind, through
+from tgdialect.ops.walk import through
 
 
 def is_result(memory: SSAValue) -> bool:
@@ -265,16 +265,10 @@ def _window_of(op: tg.WhereOp) -> tg.PadOp | None:
     is_window = (
         mask.fill is not None
         and not number(mask.fill)
-        and _is_true(mask.source)
+        and constant_of(mask.source) == 1
         and window(mask) == window(new)
         and shape_of(mask.source) == shape_of(new.source)
         and shape_of(new.result) == shape_of(op.result)
         and tensor(op.rhs).get_shape() == tensor(op.result).get_shape()
     )
     return new if is_window else None
-
-
-def _is_true(value: SSAValue) -> bool:
-    """Whether all cells of a value are the constant true."""
-    constant = constant_attribute(behind(value, tg.ReshapeOp, tg.ExpandOp))
-    return constant is not None and bool(number(constant))

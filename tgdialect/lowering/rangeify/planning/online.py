@@ -22,10 +22,10 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.analysis.affine.movement import operand_indices
 from tgdialect.analysis.affine.positions import Index, Position, Positions
 from tgdialect.analysis.conditions import Condition
+from tgdialect.analysis.sparsity import constant_of
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import integers, is_memory, number, tensor
+from tgdialect.ops.properties import integers, is_memory, tensor
 from tgdialect.ops.walk import Walk
 
 MOST = 64
@@ -158,23 +158,6 @@ def unmasked(value: SSAValue) -> Iterator[Condition]:
             return
         yield op.condition, not hidden[0]
         value = op.rhs if hidden[0] else op.lhs
-
-
-def constant_of(value: SSAValue) -> float | None:
-    """The number that all elements of a value are."""
-    for base in moved_from(value):
-        if isinstance(base, tg.ConstOp) and not isinstance(base.value, tg.InvalidAttr):
-            return float(number(base.value))
-    return None
-
-
-def moved_from(value: SSAValue) -> Iterator[Operation]:
-    """The ops that a value is a RESHAPE or EXPAND of, and the first that is neither."""
-    while isinstance(op := value.owner, TgOp):
-        yield op
-        if not isinstance(op, MovementOp) or isinstance(op, tg.PadOp):
-            return
-        value = op.operands[0]
 
 
 def _is_of_indices(value: SSAValue) -> bool:

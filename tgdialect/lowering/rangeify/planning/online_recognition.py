@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
 
-from tgdialect.analysis.affine.movement import operand_indices
-from tgdialect.analysis.affine.positions import Index, LoopVariable, Position, depends_of
+from tgdialect.analysis.affine.movement import broadcast, moved, operand_indices
+from tgdialect.analysis.affine.positions import ZERO, Index, LoopVariable, Position, depends_of
+from tgdialect.analysis.sparsity import constant_of
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.planning.contractions import epilogue, is_long, is_product
 from tgdialect.lowering.rangeify.planning.demand import Demands
@@ -26,8 +27,6 @@ from tgdialect.lowering.rangeify.planning.online import (
     OnlineSum,
     OnlineSums,
     Operand,
-    constant_of,
-    moved_from,
     reduced_at,
 )
 from tgdialect.ops import tg
@@ -35,7 +34,7 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import dtype_of, integers, is_memory, shape_of, tensor
-from tgdialect.ops.walk import Walk, operands_of
+from tgdialect.ops.walk import Walk, behind, operands_of, through
 
 
 def online_sums(
@@ -139,7 +138,7 @@ class _Recognizer:
             for use in scores.uses
             if use.index == 0 and isinstance(use.operation, tg.SubOp)
         ]
-        if len(differences) != 1 or not self.is_greatest(differences[0].operands[1]):
+        if len(differences) != 1 or not self.is_of_rows(differences[0].operands[1]):
             return None
         op, scale = differences[0], 1.0
         while len(uses := list(op.results[0].uses)) == 1:
@@ -154,9 +153,17 @@ class _Recognizer:
             op, scale = user, scale * factor
         return None
 
-    def is_greatest(self, value: SSAValue) -> bool:
-        """Whether a value is the maximum, of each row, or repeated along it."""
-        return any(base is self.greatest for base in moved_from(value))
+    def is_of_rows(self, shift: SSAValue) -> bool:
+        """Whether a value is the maximum of each row, at each score of this row."""
+        shape = shape_of(self.greatest.source)
+        index = self.demands.loops(shape)
+        at: Index | None = broadcast(index, shape, shape_of(shift))
+        for op in through(shift, MovementOp):
+            if at is None or isinstance(op, tg.PadOp):
+                return False
+            at = moved(self.demands, op, at)
+        is_greatest = behind(shift, MovementOp).owner is self.greatest
+        return is_greatest and at == reduced_at(self.greatest, index, ZERO)
 
     def find_sums(self, powers: Operation) -> list[tg.ReduceOp]:
         """The sums that are linear in the exponentials; none if these are used otherwise."""

@@ -202,7 +202,8 @@ def _may_hold(inside: Padded, is_valid: Callable[[SSAValue], bool]) -> bool:
 
 def _read_axes(op: Operation, name: str) -> AxisList:
     """Read a list of axes: of a LOCAL buffer, or all axes in another order."""
-    axes, shape = array_values(op.attributes[name]), _loop_shape(op)
+    axes: AxisList = array_values(op.attributes[name])
+    shape = _loop_shape(op)
     _check(op, name, len({*axes}) == len(axes) and all(0 <= axis < len(shape) for axis in axes))
     if name == LOCAL_AXES:
         _check(op, name, bool(op.results) and bool(axes) and all(shape[a] >= 0 for a in axes))
