@@ -18,9 +18,9 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.memory_order import MemoryOrder
 from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
-from tgdialect.analysis.topological import topological
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
+from tgdialect.ops.walk import topological
 
 
 @dataclass(eq=False)

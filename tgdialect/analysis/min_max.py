@@ -11,15 +11,17 @@ from typing import cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, BlockArgument, SSAValue
+from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.validity import Validity
+from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import argument_attributes, integer_attribute
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.intervals import Interval, dtype_range
-from tgdialect.ops.properties import Row, dtype_of, rule_of, tensor
+from tgdialect.ops.properties import Row, dtype_of, rule_of, shape_of, tensor
 from tgdialect.ops.walk import Computed, operands_of
 
 _NOTHING = Interval(0, 0)
@@ -101,3 +103,27 @@ def keeps_integer(op: tg.CastOp, intervals: MinMax) -> bool:
     dtype = dtype_of(op.result)
     is_integer = dtype.is_integer and dtype_of(op.source).is_integer
     return is_integer and intervals[op.source].within(dtype.low, dtype.high)
+
+
+_UNBOUNDED = 2**63 - 1
+"""The greatest i64: an extent with this maximum counts as unbounded."""
+
+
+def most_elements(buffer: tg.BufferOp, intervals: MinMax) -> int:
+    """The product of the greatest extents.
+
+    Raises PassFailedException, located at the buffer, where an extent has no known maximum.
+    """
+    elements = 1
+    for extent in shape_of(buffer.result):
+        most = extent if isinstance(extent, int) else None
+        if isinstance(extent, SSAValue):
+            most = int(max(intervals[extent].hi, 0))
+        if most is None or most >= _UNBOUNDED:
+            message = (
+                f"no bound is known for the size of {buffer.result.type}: its dynamic dimensions "
+                "need a {tg.max}"
+            )
+            raise locate(PassFailedException(message), buffer)
+        elements *= most
+    return elements

@@ -20,12 +20,11 @@ from tgdialect.analysis.affine.cell_positions import CellPosition, CellPositions
 from tgdialect.analysis.memory_order import MemoryAccess, MemoryOrder
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import Ranges, closed_ranges, open_ranges
-from tgdialect.analysis.topological import topological
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.views import versions
-from tgdialect.ops.walk import Walk, users_of
+from tgdialect.ops.walk import Walk, topological, users_of
 
 _IN_ORDER = frozenset({tg.AxisType.LOOP, tg.AxisType.REDUCE})
 """The types of the loops that a CPU executes in order, by one thread."""

@@ -49,9 +49,7 @@ class Structures:
         return "\n".join([arguments, *(self._line(op, numbers) for op in block.ops)])
 
     def computing(
-        self,
-        values: Sequence[SSAValue],
-        leaf: Callable[[SSAValue], str | None],
+        self, values: Sequence[SSAValue], leaf: Callable[[SSAValue], str | None]
     ) -> Computation | None:
         """The structure of all that computes some values, down to leaves; None if an argument is
         not one, if extents or offsets are values, or if views wait for effects.

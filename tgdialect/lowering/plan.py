@@ -25,11 +25,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from tgdialect.analysis.capacity import most_elements
 from tgdialect.analysis.constants import constants
 from tgdialect.analysis.in_place import Slots, in_place_slots
 from tgdialect.analysis.liveness import LiveRange, live_ranges
-from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.min_max import MinMax, most_elements
 from tgdialect.analysis.symbols import symbols_around
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import KernelPass
@@ -230,10 +229,7 @@ def _bits(mask: int) -> Iterator[int]:
 
 
 def _greedy_offsets(
-    order: Sequence[int],
-    sizes: Sequence[int],
-    live: Sequence[LiveRange],
-    overlaps: Sequence[int],
+    order: Sequence[int], sizes: Sequence[int], live: Sequence[LiveRange], overlaps: Sequence[int]
 ) -> tuple[list[int], int]:
     """The offsets of blocks that are placed in an order, and the total size."""
     places: dict[int, tuple[int, int, LiveRange]] = {}

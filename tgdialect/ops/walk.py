@@ -1,10 +1,14 @@
-"""Walks: the ops of a block, slices of a graph, chains of views, nests of blocks, and values that
-are computed along edges. Stacks are explicit, so that graphs may be arbitrarily deep."""
+"""Walks: the ops of a block, slices and orders of a graph, chains of views, nests of blocks, and
+values that are computed along edges.
+
+Stacks are explicit, so that graphs may be arbitrarily deep.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from heapq import heapify, heappop, heappush
 from typing import Any, Generic, TypeVar, cast
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -64,6 +68,26 @@ def postorder(roots: Iterable[N], sources: Callable[[N], Iterable[N]]) -> Iterat
             if each not in done:
                 done.add(each)
                 yield each
+
+
+def topological(items: Iterable[int], successors: Mapping[int, Sequence[int]]) -> list[int]:
+    """A topological order that keeps the order of the program where it can: Kahn's algorithm, the
+    least item first. Items on a cycle, or after one, are missing from the result."""
+    waiting = dict.fromkeys(items, 0)
+    for after in successors.values():
+        for item in after:
+            waiting[item] += 1
+    ready = [item for item, count in waiting.items() if not count]
+    heapify(ready)
+    order: list[int] = []
+    while ready:
+        item = heappop(ready)
+        order.append(item)
+        for successor in successors.get(item, ()):
+            waiting[successor] -= 1
+            if not waiting[successor]:
+                heappush(ready, successor)
+    return order
 
 
 def through(value: SSAValue, *kinds: type[OpT]) -> Iterator[OpT]:

@@ -30,14 +30,7 @@ from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.folding import constant_attribute, evaluate
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.properties import (
-    Atom,
-    Polynomial,
-    dtype_of,
-    known_index,
-    number,
-    tensor,
-)
+from tgdialect.ops.properties import Atom, Polynomial, dtype_of, known_index, number, tensor
 from tgdialect.ops.walk import Walk, behind, computed, operands_of
 from tgdialect.work_items.meetings import ItemParts, Meeting, Numbers, Sums, distances
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from tgdialect.lowering.rangeify.phases import split_phases
 
 import tgdialect as tg
 from tgdialect.diagnostics import SourceFile, parse_module
 from tgdialect.lowering.pipeline import run_stages, stages
+from tgdialect.lowering.rangeify.kernel_parts import split_phases
 from tgdialect.lowering.rangeify.planning.fusion import MAX_FUSED
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.elementwise import SinOp

@@ -59,8 +59,7 @@ class BitSum:
             return None
         places = {**ours, **theirs}
         return BitSum(
-            0,
-            {"^".join(sorted(s[at] for s in (ours, theirs) if at in s)): at for at in places},
+            0, {"^".join(sorted(s[at] for s in (ours, theirs) if at in s)): at for at in places}
         )
 
 

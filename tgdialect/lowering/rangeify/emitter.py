@@ -199,11 +199,7 @@ class ScalarEmitter(Positions, UniquingBuilder):
     # -- loops
 
     def loops(
-        self,
-        shape: Shape,
-        axis_type: tg.AxisType,
-        splits: Splits = (),
-        order: Sequence[int] = (),
+        self, shape: Shape, axis_type: tg.AxisType, splits: Splits = (), order: Sequence[int] = ()
     ) -> tuple[Index, list[SSAValue]]:
         """A loop for each axis of more than one cell; returns its index and its RANGEs.
 

@@ -358,11 +358,7 @@ class _Split:
         return self.sums[-1].result
 
     def _windows(
-        self,
-        builder: OpBuilder,
-        leaf: _Dilated,
-        parts: Sequence[_Part],
-        shape: Sequence[int],
+        self, builder: OpBuilder, leaf: _Dilated, parts: Sequence[_Part], shape: Sequence[int]
     ) -> SSAValue:
         """The view of a value before it is dilated."""
         axes = [

@@ -16,7 +16,6 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.memory_order import written_operands
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.analysis.topological import topological
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.copy_non_contiguous import copy_arguments
@@ -26,7 +25,7 @@ from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import integers, is_memory, tensor, window
 from tgdialect.ops.views import is_storage, memory_of, movements, versions
-from tgdialect.ops.walk import Walk, behind, computed_from, operands_of
+from tgdialect.ops.walk import Walk, behind, computed_from, operands_of, topological
 
 
 @dataclass(eq=False)

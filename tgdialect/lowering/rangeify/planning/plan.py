@@ -102,11 +102,7 @@ class Fusion:
     @property
     def axis_lists(self) -> Mapping[str, dict[Operation, AxisList]]:
         """Lists of axes by their attributes."""
-        return {
-            LOCAL_AXES: self.local_axes,
-            AXIS_ORDER: self.axis_orders,
-            LOOP_ORDER: self.orders,
-        }
+        return {LOCAL_AXES: self.local_axes, AXIS_ORDER: self.axis_orders, LOOP_ORDER: self.orders}
 
 
 def realise(*ops: Operation) -> None:
