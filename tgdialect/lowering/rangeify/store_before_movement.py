@@ -11,6 +11,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.properties import integers, is_memory, shape_of
+from tgdialect.ops.walk import operands_of
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,12 @@ class StoreBeforeMovementPass(FunctionPass):
     def rewrite(self, block: Block) -> None:
         for store in block.ops:
             while isinstance(store, tg.StoreOp) and store.gate is None:
-                view, source = moved_back(store.buffer, old := store.value) or (None, old)
-                if view is None or (is_memory(source) and not isinstance(view, tg.ReshapeOp)):
+                is_of_memory = any(map(is_memory, operands_of(old := store.value)[:1]))
+                if is_of_memory and not isinstance(old.owner, tg.ReshapeOp):
                     break
-                store.operands = (OpBuilder.before(store).put(view), source)
+                if (back := moved_back(store.buffer, old)) is None:
+                    break
+                store.operands = (OpBuilder.before(store).put(back[0]), back[1])
                 if isinstance(old.owner, TgOp) and not old.uses:
                     block.erase_op(old.owner)
 

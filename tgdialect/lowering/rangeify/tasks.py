@@ -8,7 +8,7 @@ buffer, a read AFTER some writers comes before all other writers.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -24,8 +24,8 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import integers, is_memory, tensor, window
-from tgdialect.ops.views import is_storage, memory_of, movements, versions
-from tgdialect.ops.walk import Walk, behind, computed_from, operands_of, topological
+from tgdialect.ops.views import memory_of, movements, versions
+from tgdialect.ops.walk import Walk, computed_from, operands_of, topological
 
 
 @dataclass(eq=False)
@@ -84,30 +84,36 @@ def ordered_tasks(
 def _add_data_edges(task: Task, tasks: dict[Operation, Task]) -> None:
     """Edges from the tasks whose results a task reads: realised values, CALLs, and the writers that
     the AFTERs of memory name."""
-    operands = list(task.op.operands)
     if isinstance(task.op, tg.StoreOp):
-        operands = [*operands[1:], *_view_operands(task.op.buffer)]
         task.before.update(_effects_of(task.op.buffer, tasks))
-    walk = Walk(operands)
-    for value in walk:
-        owner = value.owner
-        if is_storage(value):
-            version = frozenset(_effects_of(value, tasks))
-            task.before |= version
-            task.reads.append((behind(value, tg.AfterOp), version))
-        elif isinstance(owner, TgOp):
-            if (other := tasks.get(owner)) is not None:
-                task.before.add(other)
-            else:
-                walk.add(owner.operands)
+    for _, _, memory, version in _needs(task, tasks):
+        task.before |= version
+        if memory is not None:
+            task.reads.append((memory, version))
 
 
-def _view_operands(view: SSAValue) -> list[SSAValue]:
-    """The indices of the movements of a STORE's destination, but not the memory itself."""
-    return [operand for movement in movements(view) for operand in movement.operands[1:]]
+def _needs(
+    task: Task, tasks: Mapping[Operation, Task]
+) -> Iterator[tuple[Operation, int, SSAValue | None, frozenset[Task]]]:
+    """What the ops of a task read: each with the position of the operand. Of a view of memory the
+    memory, and the tasks whose writes it sees; of a value the task that makes it."""
+    walk = Walk([task.op])
+    for op in walk:
+        for position, operand in enumerate(op.operands):
+            sources = [operand]
+            if is_memory(operand):
+                sources = [v for movement in movements(operand) for v in movement.operands[1:]]
+                if position or not isinstance(op, tg.StoreOp):
+                    version = frozenset(_effects_of(operand, tasks))
+                    yield op, position, memory_of(operand), version
+            for owner in (source.owner for source in sources):
+                if isinstance(owner, TgOp) and (other := tasks.get(owner)) is not None:
+                    yield op, position, None, frozenset({other})
+                elif isinstance(owner, TgOp):
+                    walk.add([owner])
 
 
-def _effects_of(value: SSAValue, tasks: dict[Operation, Task]) -> Iterable[Task]:
+def _effects_of(value: SSAValue, tasks: Mapping[Operation, Task]) -> Iterable[Task]:
     """The tasks that the AFTERs under a view of memory wait for."""
     walk = Walk(each for after in versions(value) for each in after.dependencies)
     for value in walk:
@@ -219,12 +225,15 @@ def early_reads(tasks: Sequence[Task]) -> set[Operation]:
             writers[memory].add(task)
     fused: set[Operation] = set()
     loaded: list[tuple[Operation, int]] = []
+    by_op = {task.op: task for task in tasks}
     for task in stuck if writers else ():
-        for reader, position, memory, version in _reads_of(task, tasks):
-            for writer in writers[memory] - version - {task}:
+        for reader, position, memory, version in _needs(task, by_op):
+            for writer in writers[memory] - version - {task} if memory else ():
                 if reader is not task.op:
                     fused.add(reader)
-                elif not isinstance(reader, tg.LoadOp) and not _waits_for(reader, writer.op):
+                elif not isinstance(reader, tg.LoadOp) and (
+                    writer.op not in computed_from(*reader.operands)
+                ):
                     loaded.append((reader, position))
     if not fused:
         for op, position in dict.fromkeys(loaded):
@@ -237,30 +246,6 @@ def early_reads(tasks: Sequence[Task]) -> set[Operation]:
             op.operands[position] = copy.result
             fused.add(copy)
     return fused
-
-
-def _reads_of(
-    task: Task, tasks: Sequence[Task]
-) -> Iterator[tuple[Operation, int, SSAValue, set[Task]]]:
-    """The ops of a task that read memory: each with the position of the operand that is a view of
-    it, the memory, and the tasks whose writes it sees."""
-    by_op = {each.op: each for each in tasks}
-    walk = Walk([task.op])
-    for op in walk:
-        for position, operand in enumerate(op.operands):
-            if is_memory(operand):
-                if position or not isinstance(op, tg.StoreOp):
-                    version = {*_effects_of(operand, by_op)}
-                    yield op, position, memory_of(operand), version
-                others = [v.owner for v in _view_operands(operand)]
-            else:
-                others = [operand.owner]
-            walk.add(each for each in others if isinstance(each, TgOp) and each not in by_op)
-
-
-def _waits_for(op: Operation, writer: Operation) -> bool:
-    """Whether an op uses something that needs a STORE."""
-    return writer in computed_from(*op.operands)
 
 
 def next_to_readers(order: Sequence[Task]) -> list[Task]:
