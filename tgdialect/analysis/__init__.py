@@ -4,14 +4,11 @@ Graphs and loops:
 
 * `symbols.py`: which symbols of a module are the dialect's;
 * `structure.py`: blocks as values that compare equal if they do the same;
-* `topological.py`: a topological order;
-* `ranges.py`: the live ops of a graph, and the RANGEs that each is in;
+* `ranges.py`: the live ops of a graph, the RANGEs that each is in, and those that choose registers;
 * `loop_nest.py`: the loop nest of a kernel, and an order of execution;
 * `memory_order.py`: the order that versions of memory ask for;
 * `overwriting.py`: whether a kernel reads what it overwrites in time, in any order of iterations;
 * `liveness.py`: live ranges of the buffers of a LINEAR;
-* `capacity.py`: the number of elements that storage of dynamic shape has to hold;
-* `register_loops.py`: loops whose index chooses registers;
 * `in_place.py`: which parameters may be the same memory;
 * `constants.py`: what depends on constant arguments alone;
 * `eviction.py`: which results no cache holds any more when a program ends;
@@ -21,7 +18,8 @@ Graphs and loops:
 Values:
 
 * `affine/`: index arithmetic as sums of loop variables: positions, bounds, strides, lanes;
-* `min_max.py`: intervals of values; `divisors.py`: what divides an index;
+* `min_max.py`: intervals of values, and the capacity of storage of dynamic shape;
+* `divisors.py`: what divides an index;
 * `conditions.py`: what a true or a false condition implies;
 * `validity.py`: which values may have invalid cells;
 * `zeros.py`: the sign of zero in sums;

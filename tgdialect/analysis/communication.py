@@ -53,17 +53,14 @@ def bytes_sent(kind: Collective, size: int, devices: int) -> int:
         size: the bytes of the operand on one device.
         devices: how many take part.
     """
-    match kind:
-        case Collective.ALL_REDUCE:
-            return 2 * (devices - 1) * size
-        case Collective.ALL_GATHER:
-            return devices * (devices - 1) * size
-        case Collective.SCATTER:
-            return (devices - 1) * size // devices
-        case Collective.TRANSFER:
-            return size
-        case _:
-            return (devices - 1) * size
+    others = (devices - 1) * size
+    sent = {
+        Collective.ALL_REDUCE: 2 * others,
+        Collective.ALL_GATHER: devices * others,
+        Collective.SCATTER: others // devices,
+        Collective.TRANSFER: size,
+    }
+    return sent.get(kind, others)
 
 
 def seconds(
@@ -82,30 +79,26 @@ def seconds(
 def _ring(kind: Collective, size: float, n: int) -> tuple[int, float]:
     """The messages, and the bytes, that one device sends after each other."""
     steps, part = n - 1, size * (n - 1) / n
-    match kind:
-        case Collective.ALL_REDUCE:
-            return 2 * steps, 2 * part
-        case Collective.ALL_GATHER | Collective.GATHER:
-            return steps, steps * size
-        case Collective.BROADCAST | Collective.REDUCE:
-            return steps + (n - 1).bit_length(), 2 * part
-        case Collective.TRANSFER:
-            return 1, size
-        case _:
-            return steps, part
+    costs = {
+        Collective.ALL_REDUCE: (2 * steps, 2 * part),
+        Collective.ALL_GATHER: (steps, steps * size),
+        Collective.GATHER: (steps, steps * size),
+        Collective.BROADCAST: (steps + steps.bit_length(), 2 * part),
+        Collective.REDUCE: (steps + steps.bit_length(), 2 * part),
+        Collective.TRANSFER: (1, size),
+    }
+    return costs.get(kind, (steps, part))
 
 
 def _tree(kind: Collective, size: float, n: int) -> tuple[int, float]:
     """The messages, and the bytes, that one device sends after each other."""
     levels, part = (n - 1).bit_length(), size * (n - 1) / n
-    match kind:
-        case Collective.ALL_REDUCE | Collective.BROADCAST | Collective.REDUCE:
-            return levels, levels * size
-        case Collective.ALL_GATHER | Collective.GATHER:
-            return levels, (n - 1) * size
-        case Collective.ALL_TO_ALL:
-            return levels, levels * size / 2
-        case Collective.TRANSFER:
-            return 1, size
-        case _:
-            return levels, part
+    costs = {
+        **dict.fromkeys((Collective.ALL_GATHER, Collective.GATHER), (n - 1) * size),
+        Collective.ALL_TO_ALL: levels * size / 2,
+        Collective.SCATTER: part,
+        Collective.REDUCE_SCATTER: part,
+    }
+    if kind is Collective.TRANSFER:
+        return 1, size
+    return levels, costs.get(kind, levels * size)

@@ -11,6 +11,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.elementwise import CompareOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.properties import dtype_of, number
+from tgdialect.ops.walk import Walk
 
 Condition = tuple[SSAValue, bool]
 """A bool, and the value that it has."""
@@ -34,27 +35,21 @@ class Order(NamedTuple):
 
 def conjuncts(conditions: Iterable[Condition]) -> Iterator[Condition]:
     """The conjuncts of conditions that all hold, as small as possible, in order, each once."""
-    stack = list(conditions)[::-1]
-    seen: set[Condition] = set()
-    while stack:
-        condition = value, holds = stack.pop()
-        if condition in seen:
-            continue
-        seen.add(condition)
+    walk = Walk([*conditions][::-1])
+    for condition in walk:
+        value, holds = condition
         match value.owner:
-            case tg.AndOp() | tg.MulOp() as op if holds:
-                stack += [(op.rhs, True), (op.lhs, True)]
-            case tg.OrOp() as op if not holds:
-                stack += [(op.rhs, False), (op.lhs, False)]
+            case tg.AndOp() | tg.MulOp() | tg.OrOp() as op if holds != isinstance(op, tg.OrOp):
+                walk.add([(op.rhs, holds), (op.lhs, holds)])
             case tg.NotOp() as op:
-                stack.append((op.source, not holds))
+                walk.add([(op.source, not holds)])
             case tg.CmpNeOp() | tg.CmpEqOp() as op if dtype_of(op.lhs).is_bool:
                 constant = constant_attribute(op.rhs)
                 if constant is None or isinstance(constant, tg.InvalidAttr):
                     yield condition
                 else:
                     same = isinstance(op, tg.CmpEqOp) == holds
-                    stack.append((op.lhs, same == bool(number(constant))))
+                    walk.add([(op.lhs, same == bool(number(constant)))])
             case _:
                 yield condition
 
@@ -63,9 +58,7 @@ def order(condition: SSAValue, holds: bool) -> Order | None:
     """The inequality that the outcome of an integer comparison implies; None for other
     conditions."""
     op = condition.owner
-    if not isinstance(op, CompareOp) or type(op) not in _AS_LESS:
-        return None
-    if not dtype_of(op.lhs).is_integer:
+    if not isinstance(op, CompareOp) or type(op) not in _AS_LESS or not dtype_of(op.lhs).is_integer:
         return None
     swapped, negated = _AS_LESS[type(op)]
     a, b = (op.rhs, op.lhs) if swapped else (op.lhs, op.rhs)

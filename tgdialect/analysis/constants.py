@@ -146,19 +146,15 @@ def _is_kept(memory: SSAValue) -> bool:
     return isinstance(memory.owner, tg.BufferOp)
 
 
-def _called_kernels(calls: Iterable[tg.CallOp]) -> Set[SymbolRefAttr]:
+def _called_kernels(calls: Sequence[tg.CallOp]) -> Set[SymbolRefAttr]:
     """The symbols among those that are called that are kernels or programs, and have no code of
     their own, which may give something else each time."""
-    callees = {call.callee: call for call in calls}
-    known: Mapping[str, Operation] = {}
-    if callees:
-        known = symbols_around(next(iter(callees.values())))
-    found = {symbol: known.get(symbol.string_value()) for symbol in callees}
+    known: Mapping[str, Operation] = symbols_around(calls[0]) if calls else {}
     return {
         symbol
-        for symbol, callee in found.items()
-        if isinstance(callee, tg.KernelOp | tg.ProgramOp)
-        if not any(map(_may_change, nested_ops(callee)))
+        for symbol in {call.callee for call in calls}
+        if isinstance(callee := known.get(symbol.string_value()), tg.KernelOp | tg.ProgramOp)
+        and not any(map(_may_change, nested_ops(callee)))
     }
 
 

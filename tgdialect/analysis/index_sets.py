@@ -71,7 +71,8 @@ def index_set_split(block: Block) -> IndexSetSplit | None:
     saved: dict[tg.RangeOp, float] = defaultdict(float)
     cuts: dict[tg.RangeOp, set[int]] = defaultdict(set)
     for op in ops:
-        if (condition := _chosen_by(op)) is None:
+        condition = op.condition if isinstance(op, tg.WhereOp) else getattr(op, "gate", None)
+        if condition is None:
             continue
         found = [cut for each in conjuncts([(condition, True)]) if (cut := _cut(*each, intervals))]
         for loop, start in found:
@@ -83,17 +84,6 @@ def index_set_split(block: Block) -> IndexSetSplit | None:
         if 1 < len(starts) <= MANY_PARTS and saved[loop] >= enough and _is_free(loop, ops, open_at):
             return IndexSetSplit(loop, starts)
     return None
-
-
-def _chosen_by(op: Operation) -> SSAValue | None:
-    """The condition by which an op chooses what to compute."""
-    match op:
-        case tg.WhereOp():
-            return op.condition
-        case tg.LoadOp() | tg.StoreOp():
-            return op.gate
-        case _:
-            return None
 
 
 def _trips(ranges: Ranges) -> float:

@@ -9,7 +9,7 @@ loop-invariant ops are hoisted.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -17,10 +17,10 @@ from xdsl.ir import Block, Operation
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.memory_order import MemoryOrder
-from tgdialect.analysis.ranges import closed_ranges, needed_ops
-from tgdialect.analysis.topological import topological
+from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
+from tgdialect.ops.walk import topological
 
 
 @dataclass(eq=False)
@@ -53,20 +53,20 @@ class LoopTree:
 
 
 def loop_nest(block: Block) -> LoopTree:
-    """Schedule the graph of a kernel that has no REDUCE over ranges, or the CALLs of a function.
+    """The loops of a kernel that has no REDUCE over ranges, or of the CALLs of a function, and the
+    order of their ops.
 
     Raises PassFailedException where loops do not nest, a RANGE is not closed, memory is needed in
     two orders at once, or two unordered STOREs of a kernel without OptOps write one cell.
     """
-    return _Scheduler(needed_ops(block)).loop_tree()
+    return _Nester(needed_ops(block)).loop_tree()
 
 
-class _Scheduler:
+class _Nester:
     """Finds the loops of ops, and orders the items of each loop.
 
-    Ops are numbered in the order of the block, and sets of ranges are bits. A loop, as an item of
-    the loop around it, has the number of its outermost END: all ops that it needs come before that
-    in the block.
+    Ops are numbered in the order of the block. A loop, as an item of the loop around it, has the
+    number of its outermost END: all ops that it needs come before that in the block.
     """
 
     def __init__(self, ops: Sequence[Operation]) -> None:
@@ -76,14 +76,17 @@ class _Scheduler:
             [i for operand in op.operands if (i := self.number.get(operand.owner)) is not None]
             for op in ops
         ]
-        self.ranges = [op for op in ops if isinstance(op, tg.RangeOp)]
-        self.bit = {op: 1 << i for i, op in enumerate(self.ranges)}
-        self.open = self._open_ranges()
+        for op in ops:
+            if isinstance(op, tg.ReduceOp) and op.ranges:
+                message = "a REDUCE over ranges has no loops before tg-expand"
+                raise locate(PassFailedException(message), op)
+        self.open = open_ranges(ops)
+        """The ranges whose loops each op is in; for an END, those around the loops it closes."""
         self.root = LoopTree()
         self.loops: dict[tg.RangeOp, LoopTree] = {}
         self._nest()
-        self._loop_of_mask: dict[int, LoopTree] = {0: self.root}
-        self.loop = [self._innermost(mask) for mask in self.open]
+        self._loop_of: dict[Ranges, LoopTree] = {frozenset(): self.root}
+        self.loop = [self._innermost(self.open[op]) for op in ops]
         """The innermost loop around an op; of an END, the one around the loops that it closes."""
 
     def loop_tree(self) -> LoopTree:
@@ -95,7 +98,8 @@ class _Scheduler:
         items: dict[LoopTree, list[tuple[int, Operation | LoopTree]]] = defaultdict(list)
         for i, op in enumerate(self.ops):
             if type(op) is tg.EndOp:
-                for loop in self._closed(op):
+                for range in closed_ranges(op):
+                    loop = self.loops[range]
                     assert loop.parent is not None
                     items[loop.parent].append((i, loop))
             elif type(op) is not tg.RangeOp and not _is_merge(op):
@@ -121,83 +125,55 @@ class _Scheduler:
 
     # -- loops
 
-    def _open_ranges(self) -> list[int]:
-        """The ranges whose loops each op is in; for an END, those around the loops it closes."""
-        open_ranges: list[int] = []
-        for op, sources in zip(self.ops, self.sources, strict=True):
-            mask = 0
-            for source in sources:
-                mask |= open_ranges[source]
-            if isinstance(op, tg.RangeOp):
-                mask |= self.bit[op]
-            elif isinstance(op, tg.EndOp):
-                for range in closed_ranges(op):
-                    mask &= ~self.bit[range]
-            elif isinstance(op, tg.ReduceOp) and op.ranges:
-                message = "a REDUCE over ranges has no loops before tg-expand"
-                raise locate(PassFailedException(message), op)
-            open_ranges.append(mask)
-        return open_ranges
-
-    def _members(self, mask: int) -> list[tg.RangeOp]:
-        return [range for range in self.ranges if mask & self.bit[range]]
-
-    def _closed(self, end: tg.EndOp) -> list[LoopTree]:
-        """The loops that an END closes, the innermost first."""
-        return [self.loops[range] for range in closed_ranges(end)]
-
     def _nest(self) -> None:
         """Make a LoopTree of each range, inside the loops around the END that closes it."""
         # The END of each range, and the ranges that are open around it.
-        outer: dict[tg.RangeOp, int] = {}
+        outer: dict[tg.RangeOp, Ranges] = {}
         ends: dict[tg.RangeOp, tg.EndOp] = {}
-        for op, mask in zip(self.ops, self.open, strict=True):
+        for op in self.ops:
             if isinstance(op, tg.EndOp):
+                around = self.open[op]
                 for range in reversed(closed_ranges(op)):
-                    outer[range], ends[range] = mask, op
-                    mask |= self.bit[range]
-        self._close_transitively(outer)
-        # Outer loops first: the parent is the innermost of the loops around.
-        for range in sorted(self.ranges, key=lambda r: outer[r].bit_count()):
-            around = self._members(outer[range])
-            parent = max(around, key=lambda r: outer[r].bit_count(), default=None)
-            if parent is not None and outer[range] != outer[parent] | self.bit[parent]:
-                raise self._crossing(range, outer[range])
-            enclosing = self.root if parent is None else self.loops[parent]
-            self.loops[range] = LoopTree(range, ends[range], enclosing, enclosing.depth + 1)
-
-    def _close_transitively(self, outer: dict[tg.RangeOp, int]) -> None:
+                    outer[range], ends[range] = around, op
+                    around |= {range}
+        ranges = [op for op in self.ops if isinstance(op, tg.RangeOp)]
         changed = True
         while changed:
             changed = False
-            for range in self.ranges:
-                mask = outer[range]
-                for around in self._members(mask):
-                    mask |= outer[around]
-                if mask & self.bit[range]:
-                    raise self._crossing(range, mask)
-                changed |= mask != outer[range]
-                outer[range] = mask
+            for range in ranges:
+                around = outer[range].union(*(outer[each] for each in outer[range]))
+                if range in around:
+                    raise self._crossing(range, around)
+                changed |= around != outer[range]
+                outer[range] = around
+        # Outer loops first: the parent is the innermost of the loops around.
+        for range in sorted(ranges, key=lambda r: len(outer[r])):
+            around = outer[range]
+            parent = max(around, key=lambda r: len(outer[r]), default=None)
+            if parent is not None and around != outer[parent] | {parent}:
+                raise self._crossing(range, around)
+            enclosing = self.root if parent is None else self.loops[parent]
+            self.loops[range] = LoopTree(range, ends[range], enclosing, enclosing.depth + 1)
 
-    def _crossing(self, range: tg.RangeOp, mask: int) -> PassFailedException:
-        others = " and ".join(str(r.axis.data) for r in self._members(mask) if r is not range)
-        message = f"the loop of range {range.axis.data} does not nest with that of {others}"
+    def _crossing(self, range: tg.RangeOp, others: Set[tg.RangeOp]) -> PassFailedException:
+        numbers = sorted((self.number[each], each.axis.data) for each in others - {range})
+        crossed = " and ".join(str(axis) for _, axis in numbers)
+        message = f"the loop of range {range.axis.data} does not nest with that of {crossed}"
         return locate(PassFailedException(message), range)
 
-    def _innermost(self, mask: int) -> LoopTree:
+    def _innermost(self, ranges: Ranges) -> LoopTree:
         """The innermost of a set of loops. Refused unless the others are just the loops around
         it."""
-        if (known := self._loop_of_mask.get(mask)) is not None:
+        if (known := self._loop_of.get(ranges)) is not None:
             return known
-        loop = max((self.loops[r] for r in self._members(mask)), key=lambda each: each.depth)
-        crossing, around = mask, loop
+        innermost = max(ranges, key=lambda each: (self.loops[each].depth, -self.number[each]))
+        loop = self._loop_of[ranges] = around = self.loops[innermost]
+        crossing = {*ranges}
         while around.range is not None and around.parent is not None:
-            crossing &= ~self.bit[around.range]
+            crossing.discard(around.range)
             around = around.parent
         if crossing:
-            assert loop.range is not None
-            raise self._crossing(loop.range, crossing)
-        self._loop_of_mask[mask] = loop
+            raise self._crossing(innermost, crossing)
         return loop
 
     # -- order

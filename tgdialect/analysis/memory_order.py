@@ -29,7 +29,7 @@ from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.numbering import op_key
 from tgdialect.ops.properties import is_memory, number, tensor, tensor_type
 from tgdialect.ops.views import memory_of, versions
-from tgdialect.ops.walk import behind, computed, operands_of
+from tgdialect.ops.walk import Computed, behind, operands_of
 
 Effects = Mapping[int, tuple[bool, bool]]
 """Whether a kernel reads, and whether it writes, the memory that is passed for each slot."""
@@ -238,6 +238,7 @@ class MemoryOrder:
         under one gate."""
         intervals = MinMax()
         numbering, values = LocationNumbering(intervals), _ValueNumbering(intervals)
+        message = "a race: this STORE and another write one cell, and neither is AFTER the other"
         for group in self._shared:
             last: dict[object, tg.StoreOp] = {}
             for access in group:
@@ -250,29 +251,21 @@ class MemoryOrder:
                     and not self.depends(op, before)
                     and values[op.value] != values[before.value]
                 ):
-                    raise locate(
-                        PassFailedException(
-                            "a race: this STORE and another write one cell, and neither is AFTER "
-                            "the other"
-                        ),
-                        op,
-                    )
+                    raise locate(PassFailedException(message), op)
                 last[location] = op
 
 
-class LocationNumbering:
+class LocationNumbering(Computed[int]):
     """Value numbering of locations. Equal pure ops have one number, values that intervals prove
     constant have that of the constant, and an AFTER has that of its buffer."""
 
     def __init__(self, intervals: MinMax) -> None:
+        super().__init__()
         self._intervals = intervals
-        self._known: dict[SSAValue, int] = {}
         self._numbers: dict[object, int] = {}
 
-    def __getitem__(self, root: SSAValue) -> int:
-        return computed(
-            root, self._known, lambda v: operands_of(v) if self._is_known(v) else (), self._compute
-        )
+    def _sources(self, value: SSAValue) -> Iterable[SSAValue]:
+        return operands_of(value) if self._is_known(value) else ()
 
     def _is_known(self, value: SSAValue) -> bool:
         """Whether a value is determined by its op and operands."""

@@ -11,16 +11,18 @@ from typing import cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, BlockArgument, SSAValue
+from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.validity import Validity
+from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import argument_attributes, integer_attribute
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.intervals import Interval, dtype_range
-from tgdialect.ops.properties import Row, dtype_of, rule_of, tensor
-from tgdialect.ops.walk import computed, operands_of
+from tgdialect.ops.properties import Row, dtype_of, rule_of, shape_of, tensor
+from tgdialect.ops.walk import Computed, operands_of
 
 _NOTHING = Interval(0, 0)
 """The interval of a value without elements: `!tg.void`."""
@@ -28,7 +30,7 @@ _NOTHING = Interval(0, 0)
 _MAKING_MEMORY = frozenset({"tg.copy", "tg.contiguous"})
 
 
-class MinMax:
+class MinMax(Computed[Interval]):
     """Intervals of values, computed on demand and cached per value.
 
     The cache is right for as long as the ops it has seen do not change; a pass that rewrites in
@@ -37,14 +39,11 @@ class MinMax:
 
     def __init__(self, assumed: Mapping[SSAValue, Interval] = {}) -> None:
         """`assumed` are intervals that hold wherever the answers are used, such as under a gate."""
-        self._known: dict[SSAValue, Interval] = dict(assumed)
+        super().__init__(assumed)
         self._validity = Validity()
 
-    def __getitem__(self, value: SSAValue) -> Interval:
-        known = self._known
-        if (interval := known.get(value)) is not None:
-            return interval
-        return computed(value, self._known, _sources, self._compute)
+    def _sources(self, value: SSAValue) -> Iterable[SSAValue]:
+        return operands_of(value) if isinstance(rule_of(value.owner), Row) else ()
 
     def _compute(self, value: SSAValue) -> Interval:
         owner = value.owner
@@ -82,11 +81,6 @@ class MinMaxOfCells(MinMax):
         return self._outer[value]
 
 
-def _sources(value: SSAValue) -> Iterable[SSAValue]:
-    row = rule_of(value.owner)
-    return operands_of(value) if isinstance(row, Row) else ()
-
-
 def _type_range(value: SSAValue) -> Interval:
     if isinstance(value.type, TensorType) and (dtype := DTYPES.get(tensor(value).element_type)):
         return dtype_range(dtype)
@@ -109,3 +103,27 @@ def keeps_integer(op: tg.CastOp, intervals: MinMax) -> bool:
     dtype = dtype_of(op.result)
     is_integer = dtype.is_integer and dtype_of(op.source).is_integer
     return is_integer and intervals[op.source].within(dtype.low, dtype.high)
+
+
+_UNBOUNDED = 2**63 - 1
+"""The greatest i64: an extent with this maximum counts as unbounded."""
+
+
+def most_elements(buffer: tg.BufferOp, intervals: MinMax) -> int:
+    """The product of the greatest extents.
+
+    Raises PassFailedException, located at the buffer, where an extent has no known maximum.
+    """
+    elements = 1
+    for extent in shape_of(buffer.result):
+        most = extent if isinstance(extent, int) else None
+        if isinstance(extent, SSAValue):
+            most = int(max(intervals[extent].hi, 0))
+        if most is None or most >= _UNBOUNDED:
+            message = (
+                f"no bound is known for the size of {buffer.result.type}: its dynamic dimensions "
+                "need a {tg.max}"
+            )
+            raise locate(PassFailedException(message), buffer)
+        elements *= most
+    return elements

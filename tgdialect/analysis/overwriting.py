@@ -9,37 +9,25 @@ let them read copies (`lowering/overwritten_memory.py`).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from functools import cache, partial
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 from xdsl.utils.disjoint_set import IntDisjointSet
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.affine.cell_positions import CellPositions
+from tgdialect.analysis.affine.cell_positions import CellPosition, CellPositions
 from tgdialect.analysis.memory_order import MemoryAccess, MemoryOrder
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import Ranges, closed_ranges, open_ranges
-from tgdialect.analysis.topological import topological
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.views import versions
-from tgdialect.ops.walk import Walk, users_of
+from tgdialect.ops.walk import Walk, topological, users_of
 
 _IN_ORDER = frozenset({tg.AxisType.LOOP, tg.AxisType.REDUCE})
 """The types of the loops that a CPU executes in order, by one thread."""
-
-
-class _Known(dict[SSAValue | None, CellPositions]):
-    """Positions of cells where a gate is true, by the gate."""
-
-    def __init__(self, intervals: MinMax) -> None:
-        super().__init__()
-        self._intervals = intervals
-
-    def __missing__(self, gate: SSAValue | None) -> CellPositions:
-        found = self[gate] = CellPositions(self._intervals, gate)
-        return found
 
 
 def overwritten_reads(
@@ -59,8 +47,7 @@ def overwritten_reads(
     memory = memory or MemoryOrder(ops)
     if not memory.is_shared:
         return
-    open_in, intervals = open_ranges(ops), MinMax()
-    known = _Known(intervals)
+    open_in, positions = open_ranges(ops), cache(partial(CellPositions, MinMax()))
     for read, write in memory.anti_dependences():
         loops = {op for op in open_in[write.op] if known_index(op.bound) != 1}
         if not loops or not loops.isdisjoint(_begun(read)):
@@ -73,32 +60,27 @@ def overwritten_reads(
             continue  # Each work item, or each workgroup between two BARRIERs, has its own.
         if _has_ended(read, write, loops, open_in, memory):
             continue
-        gate = write.op.gate if isinstance(write.op, tg.StoreOp) else None
-        if not _is_own(known, read, write, loops, gate) and not _are_apart(
-            known, read, write, loops | open_in[read.op]
-        ):
+        # Each iteration that stores reads its own cell alone.
+        stored = positions(write.op.gate if isinstance(write.op, tg.StoreOp) else None)
+        if _is_known(stored, stored.is_own, read, write, loops):
+            continue
+        # No iteration reads a cell that any stores to. A LOAD that no gate leaves out also reads
+        # where the gate of the STORE is false: without a use, but at the same time.
+        cells, both = positions(None), loops | open_in[read.op]
+        if not _is_known(cells, cells.are_apart, read, write, both):
             yield read, open_in[read.op] & loops
 
 
-def _is_own(
-    known: _Known,
+def _is_known(
+    positions: CellPositions,
+    holds: Callable[[CellPosition, CellPosition, Set[tg.RangeOp]], bool],
     read: MemoryAccess,
     write: MemoryAccess,
     loops: Set[tg.RangeOp],
-    gate: SSAValue | None,
 ) -> bool:
-    """Whether each iteration that stores reads its own cell alone."""
-    a, b = known[gate][read.location], known[gate][write.location]
-    return a is not None and b is not None and known[gate].is_own(a, b, loops)
-
-
-def _are_apart(
-    known: _Known, read: MemoryAccess, write: MemoryAccess, loops: Set[tg.RangeOp]
-) -> bool:
-    """Whether no iteration reads a cell that any stores to. A LOAD that no gate leaves out also
-    reads where the gate of the STORE is false: without a use, but at the same time."""
-    a, b = known[None][read.location], known[None][write.location]
-    return a is not None and b is not None and known[None].are_apart(a, b, loops)
+    """Whether both accesses are of known cells, for which something holds in some loops."""
+    a, b = positions[read.location], positions[write.location]
+    return a is not None and b is not None and holds(a, b, loops)
 
 
 def _has_ended(
@@ -135,16 +117,13 @@ def check_overwriting(
     items."""
     memory = memory or MemoryOrder(ops)
     in_order = frozenset[tg.AxisType]() if is_grid else _IN_ORDER
+    message = (
+        "this LOAD reads the buffer before every STORE to it, but is in a loop with a STORE to a "
+        "cell that it may read in another iteration"
+    )
     for read, _ in overwritten_reads(ops, memory, in_order):
-        if memory.seen(read):
-            continue
-        raise locate(
-            PassFailedException(
-                "this LOAD reads the buffer before every STORE to it, but is in a loop with a "
-                "STORE to a cell that it may read in another iteration"
-            ),
-            read.op,
-        )
+        if not memory.seen(read):
+            raise locate(PassFailedException(message), read.op)
 
 
 def in_both_orders(

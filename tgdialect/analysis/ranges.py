@@ -1,4 +1,5 @@
-"""The ops that a SINK needs, the RANGEs whose loops they are in, and how much code they become."""
+"""The ops that a SINK needs, the RANGEs whose loops they are in, how much code they become, and
+loops whose index chooses registers."""
 
 from __future__ import annotations
 
@@ -9,10 +10,12 @@ from typing import NamedTuple
 
 from xdsl.ir import Block, Operation
 
+from tgdialect.analysis.memory_order import accesses
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.ordering import ranges_after
+from tgdialect.ops.properties import known_index, place
 from tgdialect.ops.walk import computed_from
 
 Ranges = frozenset[tg.RangeOp]
@@ -26,6 +29,10 @@ MAX_EXPANDED = 1 << 16
 """The greatest cost of the elements of all values of a kernel that have expanded ranges, where one
 of an ADD is 1, as in the cost model. Larger: longer compilation; smaller: schedules are refused.
 Those of `test_work.py` have up to a third of it."""
+
+LONGEST = 64
+"""The most iterations of a loop that become straight code, whose buffers are then registers.
+Larger: longer code; smaller: buffers stay in memory. An order of magnitude."""
 
 _NONE: Ranges = frozenset()
 _CHANGES_RANGES = frozenset({tg.RangeOp, tg.EndOp, tg.ReduceOp})
@@ -44,7 +51,6 @@ def is_loop(axis: tg.RangeOp) -> bool:
 def needed_ops(block: Block) -> list[Operation]:
     """The ops that the SINK of a block needs, and its PARAMs, in the block's order."""
     ops = ops_of(block)
-    roots = (op.results[0] for op in ops if type(op) in (tg.ParamOp, tg.SinkOp))
     roots = (op.results[0] for op in ops if type(op) in (tg.ParamOp, tg.SinkOp))
     needed = {*computed_from(*roots)}
     return [op for op in ops if op in needed]
@@ -113,3 +119,24 @@ def too_much_code(
             reason = f"code that costs more than {MAX_EXPANDED} operations on one element"
             return Excess(op, reason)
     return None
+
+
+def register_loops(ops: Sequence[Operation]) -> Ranges:
+    """The loops of a LINEAR that the index of an access to REG memory depends on.
+
+    A processor cannot compute the number of a register, so the memory is in registers only if these
+    loops are unrolled; a GPU would have it in its slowest memory.
+    """
+    locations = [
+        access.location.owner
+        for access in accesses(ops)
+        if place(access.memory).addrspace is tg.AddrSpace.REG
+    ]
+    indices = [i for op in locations if isinstance(op, tg.IndexOp) for i in op.indices]
+    return frozenset(
+        op
+        for op in computed_from(*indices, until=(tg.RangeOp,))
+        if isinstance(op, tg.RangeOp)
+        and (extent := known_index(op.bound)) is not None
+        and extent <= LONGEST
+    )

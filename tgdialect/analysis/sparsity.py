@@ -75,16 +75,15 @@ def is_zero_where(value: SSAValue, zeros: Collection[SSAValue]) -> bool:
             case _ if isinstance(op, _IF_ALL):
                 return all(known[operand] for operand in op.operands)
             case _:
-                return _is_zero_constant(value)
+                return constant_of(value) == 0
 
     known: dict[SSAValue, bool] = {}
     return computed(value, known, operands, is_zero)
 
 
-def _is_zero_constant(value: SSAValue) -> bool:
+def constant_of(value: SSAValue) -> float | None:
+    """The number that all elements of a value are."""
     op = behind(value, tg.ExpandOp, tg.PermuteOp, tg.ReshapeOp).owner
-    return (
-        isinstance(op, tg.ConstOp)
-        and not isinstance(op.value, tg.InvalidAttr)
-        and not number(op.value)
-    )
+    if not isinstance(op, tg.ConstOp) or isinstance(op.value, tg.InvalidAttr):
+        return None
+    return float(number(op.value))

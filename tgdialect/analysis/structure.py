@@ -3,7 +3,7 @@ locations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import DenseArrayBase, TensorType
@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.movement import ResizeOp, WindowOp
+from tgdialect.ops.walk import operands_of, postorder
 
 _WITHOUT_FLOATS = (TensorType, DenseArrayBase, tg.NumberAttr, tg.AxisTypeAttr, tg.ReduceKindAttr)
 """Attributes that have one text if they are equal: they have no floats, of which 0.0 and -0.0 are
@@ -42,45 +43,36 @@ class Structures:
 
     def of(self, block: Block) -> str:
         """The structure of a block, whose regions inside use no values of it: their ops are
-        isolated from above."""
-        numbers: dict[SSAValue, int] = {}
-        return "\n".join(self._lines(block, numbers))
-
-    def _lines(self, block: Block, numbers: dict[SSAValue, int]) -> Iterator[str]:
-        """A line for the arguments, and one for each op; `numbers` gets the values."""
-        for argument in block.args:
-            numbers[argument] = len(numbers)
-        yield " ".join(self.text(argument.type) for argument in block.args)
-        for op in block.ops:
-            yield self._line(op, numbers)
+        isolated from above. It has a line for the arguments, and one for each op."""
+        numbers: dict[SSAValue, int] = {argument: i for i, argument in enumerate(block.args)}
+        arguments = " ".join(self.text(argument.type) for argument in block.args)
+        return "\n".join([arguments, *(self._line(op, numbers) for op in block.ops)])
 
     def computing(
-        self,
-        values: Sequence[SSAValue],
-        leaf: Callable[[SSAValue], str | None],
+        self, values: Sequence[SSAValue], leaf: Callable[[SSAValue], str | None]
     ) -> Computation | None:
         """The structure of all that computes some values, down to leaves; None if an argument is
-        not one, if extents or offsets are values, of which other ops are known as well, or if views
-        wait for effects.
+        not one, if extents or offsets are values, or if views wait for effects.
 
         `leaf` gives what a leaf is, and None for a value that is computed.
         """
         numbers: dict[SSAValue, int] = {}
         lines: list[str] = []
-        stack = list(reversed(values))
-        while stack:
-            value = stack[-1]
-            if value in numbers:
-                stack.pop()
-            elif (text := leaf(value)) is not None:
+        leaves: dict[SSAValue, str | None] = {}
+
+        def sources(value: SSAValue) -> Sequence[SSAValue]:
+            leaves[value] = leaf(value)
+            return operands_of(value) if leaves[value] is None else ()
+
+        for value in postorder(values, sources):
+            op = value.owner
+            if (text := leaves[value]) is not None:
                 numbers[value] = len(numbers)
                 lines.append(text)
-            elif not isinstance(op := value.owner, TgOp):
+            elif not isinstance(op, TgOp) or (
+                isinstance(op, ResizeOp | WindowOp | tg.AfterOp) and len(op.operands) > 1
+            ):
                 return None
-            elif missing := [operand for operand in op.operands if operand not in numbers]:
-                if isinstance(op, ResizeOp | WindowOp | tg.AfterOp) and len(op.operands) > 1:
-                    return None
-                stack += reversed(missing)
             else:
                 lines.append(self._line(op, numbers))
         roots = " ".join(str(numbers[value]) for value in values)

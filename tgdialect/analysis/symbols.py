@@ -27,9 +27,7 @@ SIGNATURE = "tg.signature"
 
 def own_functions(module: ModuleOp) -> Iterator[FuncOp]:
     """The functions of the dialect; they have a body."""
-    for op in module.ops:
-        if isinstance(op, FuncOp) and not is_foreign(op):
-            yield op
+    return (op for op in module.ops if isinstance(op, FuncOp) and not is_foreign(op))
 
 
 SymbolT = TypeVar("SymbolT", bound=Operation)
@@ -57,15 +55,20 @@ def callees_first(symbols: Iterable[SymbolT]) -> list[SymbolT]:
         raise locate(PassFailedException(f"@{name} calls itself"), caller) from None
 
 
+def calls_in(symbols: Iterable[Operation]) -> Iterator[KernelCallOp]:
+    """The CALLs of those of some symbols that have any: functions, and kernels or programs that
+    call others."""
+    for symbol in symbols:
+        if isinstance(symbol, FuncOp) or (
+            isinstance(symbol, tg.KernelOp | tg.ProgramOp) and symbol.calls
+        ):
+            yield from (op for op in symbol.walk() if isinstance(op, KernelCallOp))
+
+
 def called_in_loops(module: ModuleOp) -> Set[str]:
     """The kernels that loops of other kernels call, as the step of a SCAN."""
-    return {
-        op.callee.string_value()
-        for kernel in module.ops
-        if isinstance(kernel, tg.KernelOp | tg.ProgramOp) and kernel.calls
-        for op in kernel.walk()
-        if isinstance(op, KernelCallOp)
-    }
+    kernels = (op for op in module.ops if not isinstance(op, FuncOp))
+    return {call.callee.string_value() for call in calls_in(kernels)}
 
 
 def calling_last(kernels: Iterable[KernelT]) -> list[KernelT]:
@@ -79,14 +82,10 @@ def called_symbols(symbols: Iterable[Operation]) -> list[Operation]:
     """The kernels and programs that some symbols call, each once."""
     found: dict[Attribute, Operation | None] = {}
     known: Mapping[str, Operation] | None = None
-    for symbol in symbols:
-        if isinstance(symbol, FuncOp) or (
-            isinstance(symbol, tg.KernelOp | tg.ProgramOp) and symbol.calls
-        ):
-            for op in symbol.walk():
-                if isinstance(op, KernelCallOp) and op.callee not in found:
-                    known = symbols_around(op) if known is None else known
-                    found[op.callee] = known.get(op.callee.string_value())
+    for op in calls_in(symbols):
+        if op.callee not in found:
+            known = symbols_around(op) if known is None else known
+            found[op.callee] = known.get(op.callee.string_value())
     return [callee for callee in found.values() if callee is not None]
 
 

@@ -6,13 +6,13 @@ A rewrite that drops an operand must know that it is valid: `x * 0` is invalid w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from xdsl.ir import Block, SSAValue
 
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.walk import computed
+from tgdialect.ops.walk import Computed
 
 MATERIALISING = frozenset(
     {"tg.contiguous", "tg.load", "tg.copy", "tg.reduce", "tg.call", "tg.scan"}
@@ -20,44 +20,30 @@ MATERIALISING = frozenset(
 """Ops whose result is valid whatever their operands are: invalid cells become 0, or are skipped."""
 
 
-class Validity:
+class Validity(Computed[bool]):
     """Whether all cells of a value are valid; computed on demand and cached per value.
 
     `known` says so of some values, such as the PARAMs of a body that is no FUNCTION's.
     """
 
-    def __init__(self, known: Mapping[SSAValue, bool] | None = None) -> None:
-        self._known: dict[SSAValue, bool] = dict(known or {})
+    def _sources(self, value: SSAValue) -> Sequence[SSAValue]:
+        """The values that must be valid for `value` to be valid."""
+        owner = value.owner
+        # Most are ops of ours: `isinstance` with Block, an abstract class, is slow.
+        if not isinstance(owner, TgOp) and isinstance(owner, Block):
+            return ()
+        if owner.name in MATERIALISING:
+            return ()
+        if isinstance(owner, tg.FunctionOp):
+            return (owner.body.block.last_op.results[0],) if owner.body.block.last_op else ()
+        if isinstance(owner, tg.ParamOp) and isinstance(call := owner.parent_op(), tg.FunctionOp):
+            return (call.arguments[owner.slot.data],)
+        return owner.operands
 
-    def __getitem__(self, value: SSAValue) -> bool:
-        known = self._known
-        if (is_valid := known.get(value)) is not None:
-            return is_valid
-        return computed(
-            value,
-            known,
-            _sources,
-            lambda v: not _makes_invalid(v) and all(known[s] for s in _sources(v)),
-        )
-
-
-def _sources(value: SSAValue) -> Sequence[SSAValue]:
-    """The values that must be valid for `value` to be valid."""
-    owner = value.owner
-    # Most are ops of ours: `isinstance` with Block, an abstract class, is slow.
-    if not isinstance(owner, TgOp) and isinstance(owner, Block):
-        return ()
-    if owner.name in MATERIALISING:
-        return ()
-    if isinstance(owner, tg.FunctionOp):
-        return (owner.body.block.last_op.results[0],) if owner.body.block.last_op else ()
-    if isinstance(owner, tg.ParamOp) and isinstance(function := owner.parent_op(), tg.FunctionOp):
-        return (function.arguments[owner.slot.data],)
-    return owner.operands
-
-
-def _makes_invalid(value: SSAValue) -> bool:
-    owner = value.owner
-    if isinstance(owner, tg.ConstOp):
-        return owner.value.__class__ is tg.InvalidAttr
-    return isinstance(owner, TgOp) and owner.name == "tg.pad" and "fill" not in owner.properties
+    def _compute(self, value: SSAValue) -> bool:
+        owner = value.owner
+        if isinstance(owner, tg.ConstOp):
+            return owner.value.__class__ is not tg.InvalidAttr
+        if isinstance(owner, tg.PadOp) and "fill" not in owner.properties:
+            return False
+        return all(self._known[source] for source in self._sources(value))

@@ -6,8 +6,8 @@ own layouts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeGuard
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeGuard, TypeVar
 
 from xdsl.ir import Attribute, SSAValue
 
@@ -15,6 +15,8 @@ from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.properties import number, tensor
+
+_T = TypeVar("_T")
 
 # -- products -------------------------------------------------------------------------------------
 
@@ -79,17 +81,18 @@ class Move(NamedTuple):
 
 def fields(layout: Sequence[str]) -> list[list[str]]:
     """The bits of elements by runs: those that count neighbours along one axis, lowest first."""
-    runs: list[list[str]] = []
-    for bit in layout:
-        if runs and runs[-1][-1] == _before(bit):
-            runs[-1].append(bit)
+    return _runs(layout, lambda bit: f"{bit[0]}{int(bit[1:]) - 1}")
+
+
+def _runs(items: Iterable[_T], before: Callable[[_T], _T]) -> list[list[_T]]:
+    """Items by runs, in which each has the one `before` it."""
+    runs: list[list[_T]] = []
+    for item in items:
+        if runs and runs[-1][-1] == before(item):
+            runs[-1].append(item)
         else:
-            runs.append([bit])
+            runs.append([item])
     return runs
-
-
-def _before(bit: str) -> str:
-    return f"{bit[0]}{int(bit[1:]) - 1}"
 
 
 def places(
@@ -108,14 +111,9 @@ def places(
 
 def assembled(builder: OpBuilder, moves: Iterable[Move], sizes: Mapping[Any, int]) -> SSAValue:
     """The index whose bits are moved from others. `sizes` are how many bits these have."""
-    runs: list[list[Move]] = []
-    for move in sorted(moves, key=lambda move: move.to):
-        if runs and runs[-1][-1] == Move(move.source, move.bit - 1, move.to - 1):
-            runs[-1].append(move)
-        else:
-            runs.append([move])
+    in_order = sorted(moves, key=lambda move: move.to)
     put, total = builder.put, None
-    for (index, bit, to), *rest in runs:
+    for (index, bit, to), *rest in _runs(in_order, lambda m: Move(m[0], m[1] - 1, m[2] - 1)):
         part = index
         if bit:
             part = put(tg.IDivOp(part, builder.index_constant(1 << bit)))

@@ -140,20 +140,17 @@ def _copying_kernel(name: str, param: tg.ParamOp) -> tg.KernelOp:
     dims = [put(tg.ParamOp(slot, tensor_type(INDEX))) for slot in range(2, 2 + len(param.dims))]
     result, source = (put(tg.ParamOp(slot, type, dims)) for slot in (0, 1))
     sizes = iter(dims)
-    loops = [
-        put(tg.RangeOp(axis, tg.AxisType.LOOP, _bound(extent, sizes, builder)))
-        for axis, extent in enumerate(type.get_shape())
-    ]
+    extents = (
+        next(sizes) if extent == DYNAMIC_INDEX else builder.index_constant(extent)
+        for extent in type.get_shape()
+    )
+    loops = [put(tg.RangeOp(i, tg.AxisType.LOOP, extent)) for i, extent in enumerate(extents)]
     cells = [put(tg.IndexOp(memory, loops)) if loops else memory for memory in (result, source)]
     done = put(tg.StoreOp(cells[0], put(tg.LoadOp(cells[1]))))
     put(tg.SinkOp([put(tg.EndOp(done, loops[::-1])) if loops else done]))
     kernel = tg.KernelOp(name, Region(block))
     kernel.location = param.location
     return kernel
-
-
-def _bound(extent: int, sizes: Iterator[SSAValue], builder: OpBuilder) -> SSAValue:
-    return next(sizes) if extent == DYNAMIC_INDEX else builder.index_constant(extent)
 
 
 def _passes_twice(call: tg.CallOp) -> bool:
@@ -168,12 +165,10 @@ def _overlapping(call: tg.CallOp, effects: Effects) -> list[int]:
     return [
         slot
         for slot, (reads, writes) in effects.items()
-        if reads and not writes and any(_may_overlap(call.arguments[slot], w) for w in written)
+        if reads and not writes
+        for read in (call.arguments[slot],)
+        if any(memory_of(read) is memory_of(w) and not are_disjoint(read, w) for w in written)
     ]
-
-
-def _may_overlap(a: SSAValue, b: SSAValue) -> bool:
-    return memory_of(a) is memory_of(b) and not are_disjoint(a, b)
 
 
 class _Copies:

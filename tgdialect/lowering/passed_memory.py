@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import combinations
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tgdialect.analysis.symbols import calls_in
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.properties import place, tensor_type
@@ -27,43 +27,31 @@ def add_parameters(kernel: tg.KernelOp, types: Sequence[TensorType[Attribute]]) 
     new = [builder.put(tg.ParamOp(slot, type)) for slot, type in enumerate(types, first)]
     module = kernel.parent_op()
     assert isinstance(module, ModuleOp)
-    for caller in module.ops if types else ():
-        if not isinstance(caller, FuncOp | tg.KernelOp):
-            continue
-        for call in list(caller.walk()):
-            if isinstance(call, tg.CallOp) and call.callee.root_reference == kernel.sym_name:
-                if isinstance(caller, tg.KernelOp):
-                    memory = add_parameters(caller, types)
-                else:
-                    inside = OpBuilder.before(call)
-                    slots = inside.free_slots
-                    memory = [inside.put(tg.BufferOp(next(slots), type)) for type in types]
-                call.operands = [*call.operands, *memory]
+    for call in [*calls_in(module.ops)] if types else ():
+        if call.callee.root_reference == kernel.sym_name:
+            if isinstance(caller := call.parent_op(), tg.KernelOp):
+                memory = add_parameters(caller, types)
+            else:
+                inside = OpBuilder.before(call)
+                slots = inside.free_slots
+                memory = [inside.put(tg.BufferOp(next(slots), type)) for type in types]
+            call.operands = [*call.operands, *memory]
     return new
 
 
 def calls_by_callee(module: ModuleOp, names: Iterable[str]) -> Mapping[str, Sequence[tg.CallOp]]:
     """The CALLs of each of some symbols, in functions and in kernels."""
     calls: dict[str, list[tg.CallOp]] = {name: [] for name in names}
-    for caller in module.ops:
-        if isinstance(caller, FuncOp) or (isinstance(caller, tg.KernelOp) and caller.calls):
-            for op in caller.walk():
-                if isinstance(op, tg.CallOp) and (name := op.callee.root_reference.data) in calls:
-                    calls[name].append(op)
+    for call in calls_in(module.ops):
+        if (name := call.callee.root_reference.data) in calls:
+            calls[name].append(call)
     return calls
 
 
 def aliased_kernels(module: Operation) -> Set[str]:
     """The kernels for which some CALL passes cells of the same memory for two parameters."""
-    found: set[str] = set()
-    for symbol in module.regions[0].ops:
-        is_caller = isinstance(symbol, FuncOp) or (
-            isinstance(symbol, tg.KernelOp | tg.ProgramOp) and symbol.calls
-        )
-        for call in symbol.walk() if is_caller else ():
-            if isinstance(call, tg.CallOp) and _shares_memory(call):
-                found.add(call.callee.string_value())
-    return found
+    calls = filter(_shares_memory, calls_in(module.regions[0].ops))
+    return {call.callee.string_value() for call in calls}
 
 
 def _shares_memory(call: tg.CallOp) -> bool:

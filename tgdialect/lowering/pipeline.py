@@ -70,10 +70,7 @@ def stages(
     `features` are what the target's processor has. The other options are those of the stages.
     """
     return Stages(
-        module=(
-            CallifyPass(device, target),
-            RangeifyPass(target),
-        ),
+        module=(CallifyPass(device, target), RangeifyPass(target)),
         optimize=OptimizePass(mode, features, threads, l2, opts, target, device),
         kernels=(ExpandPass(), SelectPass(target, features), LinearizePass(), PlanPass()),
         render=RenderPass(target, cache, output),

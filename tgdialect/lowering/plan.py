@@ -23,12 +23,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
-from tgdialect.analysis.capacity import most_elements
 from tgdialect.analysis.constants import constants
 from tgdialect.analysis.in_place import Slots, in_place_slots
 from tgdialect.analysis.liveness import LiveRange, live_ranges
-from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.min_max import MinMax, most_elements
 from tgdialect.analysis.symbols import symbols_around
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import KernelPass
@@ -113,7 +113,10 @@ def plan_function(function: FuncOp, alignment: int) -> None:
             -(-max(max_bytes(b, intervals) for b in block) // alignment) * alignment
             for block in blocks.values()
         ]
-        lives = [_whole([live[b.result] for b in block]) for block in blocks.values()]
+        lives = [
+            LiveRange(min(r.start for r in ranges), max(r.end for r in ranges))
+            for ranges in ([live[b.result] for b in block] for block in blocks.values())
+        ]
         offsets, size = assign_offsets(sizes, lives)
         start = 0
         if kind == "tg.workspace":
@@ -173,10 +176,6 @@ def written_in_place(
     return first
 
 
-def _whole(ranges: Sequence[LiveRange]) -> LiveRange:
-    return LiveRange(min(r.start for r in ranges), max(r.end for r in ranges))
-
-
 def shards(device: Device) -> int:
     """How many devices a buffer is split over."""
     return len(device) if isinstance(device, tuple) else 1
@@ -230,10 +229,7 @@ def _bits(mask: int) -> Iterator[int]:
 
 
 def _greedy_offsets(
-    order: Sequence[int],
-    sizes: Sequence[int],
-    live: Sequence[LiveRange],
-    overlaps: Sequence[int],
+    order: Sequence[int], sizes: Sequence[int], live: Sequence[LiveRange], overlaps: Sequence[int]
 ) -> tuple[list[int], int]:
     """The offsets of blocks that are placed in an order, and the total size."""
     places: dict[int, tuple[int, int, LiveRange]] = {}
@@ -280,9 +276,6 @@ def _add_arena(function: FuncOp, kind: str, device: Device, size: int) -> SSAVal
 
 def _replace_by_view(buffer: tg.BufferOp, arena: SSAValue, offset: int, size: int) -> None:
     """Replace a buffer by a view of the arena, from an offset on."""
-    block = buffer.parent
-    assert block is not None
-
     builder = OpBuilder.before(buffer)
     put = builder.put
     type = tensor(buffer.result)
@@ -303,8 +296,7 @@ def _replace_by_view(buffer: tg.BufferOp, arena: SSAValue, offset: int, size: in
     if dynamic or tensor(view).get_shape() != type.get_shape():
         view = put(tg.ReshapeOp(view, shape))
     view.name_hint = buffer.result.name_hint
-    buffer.result.replace_all_uses_with(view)
-    block.erase_op(buffer)
+    Rewriter.replace_op(buffer, (), [view])
 
 
 # -- programs ------------------------------------------------------------------------------------
@@ -328,32 +320,27 @@ def plan_program(program: tg.ProgramOp) -> None:
     # In order of their first use, each takes over a buffer of its type that is not live any more.
     for buffer in sorted(buffers, key=lambda b: live.get(b.result, _NEVER)):
         if buffer.result not in live:
-            _drop(buffer)
+            Rewriter.erase_op(buffer)
             continue
         start, end = live[buffer.result]
         needs_barrier = is_parallel and place(buffer.result).addrspace is tg.AddrSpace.LOCAL
         candidates = owners[buffer.result.type]
         for index, (last, owner) in enumerate(candidates):
-            if last < start and (not needs_barrier or _any_between(barriers, last, start)):
+            between = bisect_left(barriers, start) - bisect_right(barriers, last)
+            if last < start and (not needs_barrier or between > 0):
                 candidates[index] = (end, owner)
                 if positions[buffer] < positions[owner]:
                     # A view of the buffer may come before the owner.
                     owner.detach()
                     linear.body.block.insert_op_before(owner, buffer)
                     positions[owner] = positions[buffer]
-                buffer.result.replace_all_uses_with(owner.result)
-                _drop(buffer)
+                Rewriter.replace_op(buffer, (), [owner.result])
                 break
         else:
             candidates.append((end, buffer))
 
 
 _NEVER = LiveRange(-1, -1)
-
-
-def _drop(op: Operation) -> None:
-    op.detach()
-    op.erase()
 
 
 def _is_in_workgroup(op: Operation) -> bool:
@@ -370,8 +357,3 @@ def _outer_barriers(ops: Sequence[Operation]) -> Iterator[int]:
             isinstance(each, tg.RangeOp) and each.axis_type.data in PARALLEL for each in around[op]
         ):
             yield position
-
-
-def _any_between(positions: Sequence[int], first: int, last: int) -> bool:
-    """Whether any of the sorted positions is after `first` and before `last`."""
-    return bisect_right(positions, first) < bisect_left(positions, last)

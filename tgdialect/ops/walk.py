@@ -1,15 +1,20 @@
-"""Walks: the ops of a block, slices of a graph, chains of views, nests of blocks, and values that
-are computed along edges. Stacks are explicit, so that graphs may be arbitrarily deep."""
+"""Walks: the ops of a block, slices and orders of a graph, chains of views, nests of blocks, and
+values that are computed along edges.
+
+Stacks are explicit, so that graphs may be arbitrarily deep.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from heapq import heapify, heappop, heappush
+from typing import Any, Generic, TypeVar, cast
 
 from xdsl.ir import Block, Operation, SSAValue
 
 T = TypeVar("T")
+R = TypeVar("R")
 N = TypeVar("N", bound=Hashable)
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -63,6 +68,26 @@ def postorder(roots: Iterable[N], sources: Callable[[N], Iterable[N]]) -> Iterat
             if each not in done:
                 done.add(each)
                 yield each
+
+
+def topological(items: Iterable[int], successors: Mapping[int, Sequence[int]]) -> list[int]:
+    """A topological order that keeps the order of the program where it can: Kahn's algorithm, the
+    least item first. Items on a cycle, or after one, are missing from the result."""
+    waiting = dict.fromkeys(items, 0)
+    for after in successors.values():
+        for item in after:
+            waiting[item] += 1
+    ready = [item for item, count in waiting.items() if not count]
+    heapify(ready)
+    order: list[int] = []
+    while ready:
+        item = heappop(ready)
+        order.append(item)
+        for successor in successors.get(item, ()):
+            waiting[successor] -= 1
+            if not waiting[successor]:
+                heappush(ready, successor)
+    return order
 
 
 def through(value: SSAValue, *kinds: type[OpT]) -> Iterator[OpT]:
@@ -119,6 +144,62 @@ def computed(
         else:
             known[value] = compute(value)
     return known[root]
+
+
+class Computed(Generic[T]):
+    """What is known of values: of each it is computed once, from what is known of its sources.
+
+    It is right for as long as the ops that it has seen do not change.
+    """
+
+    def __init__(self, known: Mapping[SSAValue, T] = {}) -> None:
+        self._known: dict[SSAValue, T] = dict(known)
+
+    def __getitem__(self, value: SSAValue) -> T:
+        if (known := self._known.get(value)) is not None:
+            return known
+        return computed(value, self._known, self._sources, self._compute)
+
+    def _sources(self, value: SSAValue) -> Iterable[SSAValue]:
+        """The values of which something has to be known before."""
+        return operands_of(value)
+
+    def _compute(self, value: SSAValue) -> T:
+        raise NotImplementedError
+
+
+def driven(
+    root: Generator[N, T, R],
+    known: dict[N, T],
+    begin: Callable[[N], Generator[N, T, T]],
+    resumed: Callable[[N], None] = lambda key: None,
+) -> R:
+    """The result of a computation that yields keys, and is sent the result for each.
+
+    A result that is not `known` is that of the computation which `begin(key)` starts, of the same
+    kind. `resumed` is told whose computation goes on. The stack is explicit, so that computations
+    may need each other arbitrarily deep.
+    """
+    stack: list[tuple[N, Generator[N, T, T]]] = []
+    reply: T | None = None
+    while True:
+        if stack:
+            resumed(stack[-1][0])
+        try:
+            # None begins a computation.
+            key = (stack[-1][1] if stack else root).send(cast(T, reply))
+        except StopIteration as done:
+            if not stack:
+                return done.value
+            reply = known[stack.pop()[0]] = done.value
+        else:
+            if (reply := known.get(key)) is None:
+                stack.append((key, begin(key)))
+
+
+def needing(key: N) -> Generator[N, T, T]:
+    """The computation, for `driven`, of the result for one key."""
+    return (yield key)
 
 
 def operands_of(value: SSAValue) -> Sequence[SSAValue]:

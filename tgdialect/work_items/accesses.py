@@ -19,24 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.affine.bounds import exact_polynomial
-from tgdialect.analysis.affine.lanes import lane_indices, shifted
+from tgdialect.analysis.affine.bounds import exact_polynomial, interval
+from tgdialect.analysis.affine.cells import cell_number
+from tgdialect.analysis.affine.lanes import shifted
 from tgdialect.analysis.memory_order import MemoryAccess
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine, polynomial_interval
+from tgdialect.ops.affine import Affine
 from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.folding import constant_attribute, evaluate
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.properties import (
-    Atom,
-    Polynomial,
-    dtype_of,
-    known_index,
-    number,
-    tensor,
-)
+from tgdialect.ops.properties import Atom, Polynomial, dtype_of, known_index, number, tensor
 from tgdialect.ops.walk import Walk, behind, computed, operands_of
 from tgdialect.work_items.meetings import ItemParts, Meeting, Numbers, Sums, distances
 
@@ -45,6 +39,9 @@ MOST_WORK_ITEMS = 2048
 any two accesses may conflict. No device has more than 1024."""
 
 _ELEMENTWISE = frozenset({*PRIMITIVES, *DECOMPOSED})
+_VIEWS = (tg.IndexOp, tg.ReshapeOp, tg.AfterOp)
+_OF_OPERANDS = frozenset({*_ELEMENTWISE, *_VIEWS, tg.LoadOp, tg.RangeOp})
+"""The ops whose results vary only if operands do, if what LOADs read does not."""
 
 _AT_ONCE: Mapping[str, Callable[[Numbers, Numbers], Numbers]] = {
     "tg.add": np.add,
@@ -144,15 +141,9 @@ class WorkItems:
 
         def compute(value: SSAValue) -> bool:
             op = value.owner
-            if (
-                isinstance(op, tg.LoadOp)
-                and behind(op.buffer, tg.IndexOp, tg.ReshapeOp, tg.AfterOp) not in self.read_only
-            ):
+            if isinstance(op, tg.LoadOp) and behind(op.buffer, *_VIEWS) not in self.read_only:
                 return True
-            is_known = isinstance(
-                op, tg.LoadOp | tg.IndexOp | tg.ReshapeOp | tg.AfterOp | tg.RangeOp
-            )
-            if operands_of(value) and not is_known and type(op) not in _ELEMENTWISE:
+            if operands_of(value) and type(op) not in _OF_OPERANDS:
                 return not isinstance(op, tg.SpecialOp)
             return any(self._varies[operand] for operand in operands_of(value))
 
@@ -207,22 +198,15 @@ class WorkItems:
         location = access.location.owner
         if not isinstance(location, tg.IndexOp) or not _is_flat(location) or not self.is_known:
             return None
-        (index,) = location.indices
-        numbers: Sequence[int] = range(1)
-        terms: Iterable[tuple[SSAValue, int]] = [(index, 1)]
-        if tensor(index).get_shape():
-            if (vector := lane_indices(index)) is None:
-                return None
-            terms, numbers = vector.scalars.terms.items(), vector.numbers
-        total: Polynomial = Affine()
-        for value, factor in terms:
-            total += self._exact(value) * factor
-        gates = [gate for gate in (*gates, *_own_gates(access.op)) if not tensor(gate).get_shape()]
-        lanes = shifted(numbers, -numbers[0])
-        key = frozenset(total.terms.items()), lanes, tuple(gates)
+        if (cells := cell_number(location.indices[0], self._exact)) is None:
+            return None
+        own = getattr(access.op, "gate", None)
+        gates = [each for each in (*gates, own) if each and not tensor(each).get_shape()]
+        lanes, terms = shifted(cells.lanes, -cells.lanes[0]), cells.shared.terms
+        key = frozenset(terms.items()), lanes, tuple(gates)
         if (found := self._indices.get(key)) is None:
-            found = self._indices[key] = self._index(total.terms, lanes, gates)
-        return CellIndex(found.shape, found.first + total.constant + numbers[0])
+            found = self._indices[key] = self._index(terms, lanes, gates)
+        return CellIndex(found.shape, found.first + cells.lanes[0])
 
     def _index(
         self, terms: Mapping[tuple[Atom, ...], int], lanes: Sequence[int], gates: Sequence[SSAValue]
@@ -239,7 +223,7 @@ class WorkItems:
                 items += coefficient * prod(known, start=np.ones(self.count, np.int64))
             elif any(map(self.varies, atoms)):
                 term: Polynomial = Affine({product: 1})
-                rest.append((coefficient, self._interval(term)))
+                rest.append((coefficient, interval(term, self.intervals)))
             else:
                 uniform += Affine({product: coefficient})
         first = int(items[0])
@@ -249,9 +233,6 @@ class WorkItems:
 
     def _exact(self, value: SSAValue) -> Polynomial:
         return exact_polynomial(value, self.intervals, known=self._polynomials)
-
-    def _interval(self, of: Polynomial) -> Interval:
-        return polynomial_interval(of, lambda atom: self.intervals[cast(SSAValue, atom)])
 
     # -- conflicts
 
@@ -267,8 +248,8 @@ class WorkItems:
         sums.add(one.lanes, -1)
         sums.add(other.lanes)
         for shape, sign in ((one, -1), (other, 1)):
-            for factor, interval in shape.rest:
-                sums.add_multiple(factor * sign, interval)
+            for factor, bounds in shape.rest:
+                sums.add_multiple(factor * sign, bounds)
         earlier, later = dict(one.uniform.terms), dict(other.uniform.terms)
         for a, b in pairs(list(earlier), list(later)):
             factor = earlier.get(a)
@@ -291,21 +272,21 @@ class WorkItems:
         """Add the values of `factors[1] * product` later minus `factors[0] * product` before."""
         before, after = factors
         atoms = [cast(SSAValue, atom) for atom in product]
-        interval = self._interval(Affine({product: 1}))
+        bounds = interval(Affine({product: 1}), self.intervals)
         changed = {op for atom in atoms for op in self._loops_of(atom) if op in relation.changed}
         if not changed:
-            sums.add_multiple(after - before, interval)
+            sums.add_multiple(after - before, bounds)
             return
         if before == after and changed == {relation.carrier} and len(atoms) == 1:
             (atom,) = atoms
-            trips = interval.hi - interval.lo
+            trips = bounds.hi - bounds.lo
             if atom.owner is relation.carrier:
                 exact = relation.distance
                 later = Interval(exact, exact) if exact is not None else Interval(1, max(trips, 1))
                 sums.add_multiple(after, later)
                 return
-        sums.add_multiple(after, interval)
-        sums.add_multiple(-before, interval)
+        sums.add_multiple(after, bounds)
+        sums.add_multiple(-before, bounds)
 
     def _steps_of_remainders(
         self, before: tuple[Atom, ...], after: tuple[Atom, ...], relation: Relation
@@ -356,12 +337,7 @@ def _is_flat(op: tg.IndexOp) -> bool:
     """Whether one index counts the elements of memory in row-major order."""
     is_one = len(op.indices) == 1 and len(tensor(op.source).get_shape()) == 1
     root = behind(op.source, tg.ReshapeOp, tg.AfterOp)
-    return is_one and behind(root, tg.IndexOp, tg.ReshapeOp, tg.AfterOp) == root
-
-
-def _own_gates(op: Operation) -> Sequence[SSAValue]:
-    gate = getattr(op, "gate", None)
-    return () if gate is None else (gate,)
+    return is_one and not isinstance(root.owner, tg.IndexOp)
 
 
 def _is_integer(value: SSAValue) -> bool:

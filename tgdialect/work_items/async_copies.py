@@ -14,12 +14,12 @@ from typing import NamedTuple, cast
 
 from xdsl.ir import Operation, SSAValue
 
+from tgdialect.analysis.affine.bounds import interval
 from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.zeros import is_positive_zero
 from tgdialect.ops import tg
-from tgdialect.ops.affine import polynomial_interval
 from tgdialect.ops.properties import known_index, place, polynomial
 from tgdialect.ops.walk import nesting
 
@@ -116,25 +116,23 @@ class _Copies:
         its gate is false. All writes of GLOBAL memory come after it, as they may be to the same
         memory."""
         load = op.operands[1].owner
-        if not isinstance(op, tg.StoreOp) or not isinstance(load, tg.LoadOp):
+        if (
+            not isinstance(op, tg.StoreOp)
+            or not isinstance(load, tg.LoadOp)
+            or op.gate is not None
+            or not load.result.has_one_use()
+            or not (load.alt is None or is_positive_zero(load.alt))
+            or place(load.buffer).addrspace is not tg.AddrSpace.GLOBAL
+        ):
             return None
-        is_only_use = len(list(load.result.uses)) == 1
-        if op.gate is not None or not is_only_use:
-            return None
-        if load.alt is not None and not is_positive_zero(load.alt):
-            return None
-        if place(load.buffer).addrspace is not tg.AddrSpace.GLOBAL:
-            return None
-        last = max(map(self._position.__getitem__, self._barriers))
-        loops = {*self._around[op]}
-        for write in self._written.values():
-            is_after = self._position[write] > max(last, self._position[op])
-            if not is_after or loops & {*self._around[write]} & self._with_barriers():
-                return None
-        return load
-
-    def _with_barriers(self) -> set[Operation]:
-        return {scope for barrier in self._barriers for scope in self._around[barrier]}
+        last = max(map(self._position.__getitem__, (*self._barriers, op)))
+        with_barriers = {scope for barrier in self._barriers for scope in self._around[barrier]}
+        loops = with_barriers.intersection(self._around[op])
+        is_safe = all(
+            self._position[write] > last and loops.isdisjoint(self._around[write])
+            for write in self._written.values()
+        )
+        return load if is_safe else None
 
     def _is_separated(self, copy: Operation, read: Operation) -> bool:
         """Whether a BARRIER is on every path from a copy to a read."""
@@ -178,12 +176,10 @@ class _Copies:
             turn = self._numbers.polynomial(op.operands[0])
             ((atom,), factor) = next(iter(turn.terms.items()), ((None,), 0))
             loop = atom.owner if isinstance(atom, SSAValue) else None
-            rest = cells.shared - polynomial(value) * stride
-            bounds = polynomial_interval(rest, lambda v: self._intervals[cast(SSAValue, v)])
+            bounds = interval(cells.shared - polynomial(value) * stride, self._intervals)
             low, high = bounds.lo + min(cells.lanes), bounds.hi + max(cells.lanes)
-            is_one_loop = isinstance(loop, tg.RangeOp) and len(turn.terms) == 1 and factor == 1
-            if is_one_loop and low >= 0 and high < stride:
-                assert isinstance(loop, tg.RangeOp)
+            is_one_loop = len(turn.terms) == 1 and factor == 1
+            if isinstance(loop, tg.RangeOp) and is_one_loop and low >= 0 and high < stride:
                 return _Slot(loop, turn.constant, count, stride)
         return None
 

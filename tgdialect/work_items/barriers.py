@@ -113,7 +113,8 @@ class Barriers:
         self.items = WorkItems(self.ops, read_only)
         shared = [a for a in found if a.memory in written] if self.items.count > 1 else []
         self._accesses: dict[Operation, list[_Access]] = {a.op: [] for a in shared}
-        self._scopes: dict[Operation, _Scope] = {}
+        self.scopes: dict[Operation, _Scope] = {}
+        """The scope of each op, and of a BARRIER before it."""
         self._number = {op: i for i, op in enumerate(self._accesses)}
         self._meetings: dict[tuple[_Group, _Group, _Scope | None, int | None], Meeting | bool] = {}
         """By two groups, and how iterations relate."""
@@ -125,7 +126,7 @@ class Barriers:
         """Make the tree of loops and IFs."""
         of: dict[Operation | Block | None, _Scope] = {None: self._root}
         for op, around in nesting(self.ops).items():
-            scope = self._scopes[op] = of[around[-1] if around else None]
+            scope = self.scopes[op] = of[around[-1] if around else None]
             for begin in op.closed_blocks if isinstance(op, TgOp) else ():
                 of[begin.owner].end = self.positions[op]
             if isinstance(op, tg.RangeOp | tg.IfOp):
@@ -140,16 +141,12 @@ class Barriers:
     def _find_cells(self, shared: Iterable[MemoryAccess]) -> None:
         groups: dict[object, _Group] = {}
         for access in shared:
-            scope, is_atomic = self._scopes[access.op], isinstance(access.op, tg.AtomicAddOp)
+            scope, is_atomic = self.scopes[access.op], isinstance(access.op, tg.AtomicAddOp)
             gates = [each.op.gate for each in scope.around if isinstance(each.op, tg.IfOp)]
             shape, first = self.items.index_of(access, gates) or (None, 0)
             key = scope, access.memory, access.writes, is_atomic, shape
             group = groups.setdefault(key, _Group(*key))
             self._accesses[access.op].append(_Access(access, group, first))
-
-    def scope_at(self, position: int) -> _Scope:
-        """The scope of an op, and of a BARRIER before it."""
-        return self._scopes[self.ops[position]]
 
     def start(self, scope: _Scope) -> int:
         """The position of the op that begins a scope."""
@@ -159,7 +156,7 @@ class Barriers:
 
     def blocked(self, barrier: Operation) -> Operation | None:
         """The innermost loop or IF around a BARRIER that not all work items may enter alike."""
-        for each in reversed(self._scopes[barrier].around):
+        for each in reversed(self.scopes[barrier].around):
             if each.op is not None and self.items.varies(each.op.operands[0]):
                 return each.op
         return None
@@ -346,7 +343,8 @@ class _Places:
 
     def _scopes(self, start: int, end: int) -> Iterator[_Scope]:
         """The scopes of those between two positions."""
-        return map(self._barriers.scope_at, self._between(start, end))
+        all = self._barriers
+        return (all.scopes[all.ops[at]] for at in self._between(start, end))
 
 
 def _carried(state: _State, loop: _Scope, distance: int | None) -> _State:

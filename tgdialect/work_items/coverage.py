@@ -91,13 +91,13 @@ def _are_in_step(
         stored, wanted = cells[store.op], cells[read.op]
         if stored is None or wanted is None:
             return False
-        moves = [
-            {term: factor * dtype_of(access.location).itemsize for term, factor in terms.items()}
-            for access, terms in ((store, stored.shared.terms), (read, wanted.shared.terms))
-        ]
+        moves, moved = (
+            each.shared * dtype_of(access.location).itemsize
+            for access, each in ((store, stored), (read, wanted))
+        )
         if any(
-            moves[1].get(term) != factor
-            for term, factor in moves[0].items()
+            moved.terms.get(term) != factor
+            for term, factor in moves.terms.items()
             if not shared.isdisjoint(term)
         ):
             return False
@@ -295,13 +295,13 @@ def _limits(around: Sequence[Operation], numbers: CellNumbers) -> Mapping[SSAVal
         if not isinstance(op, tg.IfOp):
             continue
         match op.gate.owner:
-            case tg.CmpLtOp() as test if (extent := known_index(test.operands[1])) is not None:
+            case tg.CmpLtOp(lhs=index, rhs=end) if (extent := known_index(end)) is not None:
                 # The first work item, in the first iterations of loops, has to be inside.
-                if not 0 <= numbers.polynomial(test.operands[0]).constant < extent:
+                if not 0 <= numbers.polynomial(index).constant < extent:
                     return None
-                found[test.operands[0]] = min(extent, found.get(test.operands[0], extent))
-            case tg.CmpEqOp() as test if known_index(test.operands[1]) == 0:
-                found[test.operands[0]] = 1
+                found[index] = min(extent, found.get(index, extent))
+            case tg.CmpEqOp(lhs=index, rhs=number) if known_index(number) == 0:
+                found[index] = 1
             case _:
                 return None
     return found

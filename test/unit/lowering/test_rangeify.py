@@ -9,7 +9,7 @@ import pytest
 import tgdialect as tg
 from tgdialect.diagnostics import SourceFile, parse_module
 from tgdialect.lowering.pipeline import run_stages, stages
-from tgdialect.lowering.rangeify.phases import split_phases
+from tgdialect.lowering.rangeify.kernel_parts import split_phases
 from tgdialect.lowering.rangeify.planning.fusion import MAX_FUSED
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.elementwise import SinOp

@@ -446,3 +446,30 @@ def test_gradients():
 
     for mine, theirs in zip(gradients(DEVICE), gradients("CPU"), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        lambda maxima: maxima,
+        lambda maxima: maxima[::-1],
+        lambda maxima: maxima.reshape(8, 8).T.reshape(64, 1),
+        lambda maxima: maxima.reshape(1, 64),
+    ],
+    ids=("same", "flipped", "permuted", "transposed"),
+)
+def test_shifts_by_the_maxima_of_other_rows(moved: Callable[..., tg.Tensor]):
+    """A sum of exponentials does depend on the shift, which may be the maximum of another row."""
+    random = np.random.default_rng(0)
+    queries = random.standard_normal((64, 32)).astype(np.float32)
+    keys = random.standard_normal((64, 32)).astype(np.float32)
+
+    def sums(queries: tg.Tensor, keys: tg.Tensor) -> tg.Tensor:
+        scores = queries @ keys.transpose(1, 0)
+        maxima = scores.max(axis=-1, keepdim=True)
+        return (scores - moved(maxima)).exp2().sum(axis=-1)
+
+    scores = queries @ keys.T
+    expected = np.exp2(scores - moved(scores.max(-1, keepdims=True))).sum(-1)
+    given = tg.function(sums)(tg.Tensor(queries), tg.Tensor(keys)).numpy()
+    np.testing.assert_allclose(given, expected, rtol=1e-5)

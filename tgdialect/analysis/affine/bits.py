@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.divisors import Divisors
 from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index
-from tgdialect.ops.walk import computed, operands_of
+from tgdialect.ops.walk import Computed, operands_of
 
 
 @dataclass(frozen=True)
@@ -59,25 +59,22 @@ class BitSum:
             return None
         places = {**ours, **theirs}
         return BitSum(
-            0,
-            {"^".join(sorted(s[at] for s in (ours, theirs) if at in s)): at for at in places},
+            0, {"^".join(sorted(s[at] for s in (ours, theirs) if at in s)): at for at in places}
         )
 
 
-class BitSums:
-    """The indices of a kernel as sums of the bits of some ranges."""
+class BitSums(Computed["BitSum | None"]):
+    """The indices of a kernel as sums of the bits of some ranges; None if one is none."""
 
     def __init__(self, ranges: Mapping[SSAValue, Sequence[str]]) -> None:
         """`ranges` names the bits of each range, from the least significant one up."""
-        self._known: dict[SSAValue, BitSum | None] = {
-            value: BitSum(0, {bit: 1 << i for i, bit in enumerate(bits)})
-            for value, bits in ranges.items()
-        }
+        super().__init__(
+            {
+                value: BitSum(0, {bit: 1 << i for i, bit in enumerate(bits)})
+                for value, bits in ranges.items()
+            }
+        )
         self._divisors = Divisors()
-
-    def __getitem__(self, index: SSAValue) -> BitSum | None:
-        """An index as a sum of bits; None if it is none."""
-        return computed(index, self._known, operands_of, self._compute)
 
     def flattened(self, indices: Iterable[SSAValue], steps: Iterable[int]) -> BitSum | None:
         """The sum of indices times steps; None if it is no sum of bits."""

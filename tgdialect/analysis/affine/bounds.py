@@ -8,6 +8,7 @@ and j one with bound n: the greatest value of `i * n + j - m * n` is
 from __future__ import annotations
 
 from collections.abc import Collection, Set
+from typing import cast
 
 from xdsl.ir import SSAValue
 
@@ -16,7 +17,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, monomials, polynomial_interval, times
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.ordering import dependent_ranges
-from tgdialect.ops.properties import Atom, Polynomial, dtype_of, polynomial
+from tgdialect.ops.properties import Polynomial, dtype_of, polynomial
 
 MAX_ROUNDS = 4
 """The rounds in which RANGEs are replaced by their bounds. More: RANGEs whose bounds depend on
@@ -43,12 +44,7 @@ def exact_polynomial(
 
 def interval(of: Polynomial, min_max: MinMax) -> Interval:
     """An interval of a polynomial over the integers: the sum of its monomials' intervals."""
-
-    def atom_interval(atom: Atom) -> Interval:
-        assert isinstance(atom, SSAValue)
-        return min_max[atom]
-
-    return polynomial_interval(of, atom_interval)
+    return polynomial_interval(of, lambda atom: min_max[cast(SSAValue, atom)])
 
 
 def greatest(of: Polynomial, min_max: MinMax, atoms: Collection[SSAValue] = ()) -> int:
@@ -71,26 +67,27 @@ def _at_last_iteration(of: Polynomial, min_max: MinMax, atoms: Collection[SSAVal
     becomes either. Other monomials are kept. So are, for now, RANGEs that a bound or a minimum
     depends on: in `64 * i + j`, where j is less than `min(100 - 64 * i, 64)`.
     """
-    result: Polynomial = Affine()
     waiting = _awaited(of)
+
+    def replaced(value: SSAValue, coefficient: int) -> Polynomial:
+        if value.owner in waiting:
+            return Affine({(value,): 1})
+        if coefficient > 0 and (pair := minimum(value)):
+            x, y = pair
+            greatest = x if isinstance(y.owner, tg.ConstOp) else y
+            return exact_polynomial(greatest, min_max, atoms)
+        if isinstance(value.owner, tg.RangeOp):
+            last = exact_polynomial(value.owner.bound, min_max, atoms) - 1
+            return last if coefficient > 0 else Affine()
+        return Affine({(value,): 1})
+
+    result: Polynomial = Affine()
     for product, coefficient in monomials(of):
         values = [atom for atom in product if isinstance(atom, SSAValue)]
-        term: Polynomial | None = Affine(constant=coefficient)
-        if all(min_max[value].lo >= 0 for value in values):
-            for value in values:
-                if value.owner in waiting:
-                    term = None if term is None else times(term, Affine({(value,): 1}))
-                elif term is not None and coefficient > 0 and (pair := minimum(value)):
-                    x, y = pair
-                    greatest = x if isinstance(y.owner, tg.ConstOp) else y
-                    term = times(term, exact_polynomial(greatest, min_max, atoms))
-                elif term is not None and isinstance(value.owner, tg.RangeOp):
-                    last = exact_polynomial(value.owner.bound, min_max, atoms) - 1
-                    term = times(term, last) if coefficient > 0 else Affine()
-                elif term is not None:
-                    term = times(term, Affine({(value,): 1}))
-        else:
-            term = None
+        is_kept = any(min_max[value].lo < 0 for value in values)
+        term: Polynomial | None = None if is_kept else Affine(constant=coefficient)
+        for value in values:
+            term = None if term is None else times(term, replaced(value, coefficient))
         result += Affine({product: coefficient}) if term is None else term
     return result
 

@@ -9,7 +9,8 @@ of `positions.py`, in which `tg-rangeify` computes where it loads and stores.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from math import inf
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -39,7 +40,13 @@ from tgdialect.ops.walk import computed, operands_of
 _EXACT = 2**62
 """Sums beyond this magnitude might wrap an i64: they are numbers of which nothing is known."""
 
-_ARITHMETIC = (tg.AddOp, tg.SubOp, tg.MulOp, tg.IDivOp, tg.ModOp)
+_ARITHMETIC: Mapping[type, Callable[[Positions, Position, Position], Position]] = {
+    tg.AddOp: Positions.add,
+    tg.SubOp: Positions.sub,
+    tg.MulOp: Positions.mul,
+    tg.IDivOp: Positions.idiv,
+    tg.ModOp: Positions.mod,
+}
 
 
 class CellPosition(NamedTuple):
@@ -105,7 +112,7 @@ class CellPositions(Positions):
 
     @staticmethod
     def _operands(value: SSAValue) -> Iterable[SSAValue]:
-        is_sum = isinstance(value.owner, _ARITHMETIC) and value.type == tensor_type(INDEX)
+        is_sum = type(value.owner) in _ARITHMETIC and value.type == tensor_type(INDEX)
         return operands_of(value) if is_sum else ()
 
     def _compute(self, value: SSAValue) -> Position:
@@ -115,18 +122,7 @@ class CellPositions(Positions):
             return self._loop(op)[1]
         operands = [self._known[operand] for operand in self._operands(value)]
         if operands:
-            a, b = operands
-            match op:
-                case tg.AddOp():
-                    found = self.add(a, b)
-                case tg.SubOp():
-                    found = self.sub(a, b)
-                case tg.MulOp():
-                    found = self.mul(a, b)
-                case tg.IDivOp():
-                    found = self.idiv(a, b)
-                case _:
-                    found = self.mod(a, b)
+            found = _ARITHMETIC[type(op)](self, *operands)
             if interval_of(found).within(-_EXACT, _EXACT):
                 return found
         value = self._alike.setdefault(self._numbering[value], value)
@@ -177,13 +173,12 @@ def _iterations(gate: SSAValue | None, intervals: MinMax) -> Mapping[tg.RangeOp,
     for each in conjuncts([(gate, True)] if gate is not None else []):
         if (known := order(*each)) is None:
             continue
-        low, high = intervals[known.low], intervals[known.high]
-        if isinstance(op := known.low.owner, tg.RangeOp):
-            now = found.get(op, low)
-            found[op] = Interval(now.lo, min(now.hi, high.hi - known.margin))
-        if isinstance(op := known.high.owner, tg.RangeOp):
-            now = found.get(op, high)
-            found[op] = Interval(max(now.lo, low.lo + known.margin), now.hi)
+        most = intervals[known.high].hi - known.margin
+        least = intervals[known.low].lo + known.margin
+        for value, low, high in ((known.low, -inf, most), (known.high, least, inf)):
+            if isinstance(op := value.owner, tg.RangeOp):
+                now = found.get(op, intervals[value])
+                found[op] = Interval(max(now.lo, low), min(now.hi, high))
     return found
 
 

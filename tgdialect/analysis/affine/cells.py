@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from xdsl.ir import SSAValue
@@ -45,14 +45,19 @@ class CellNumbers:
         location = access.location.owner
         if not isinstance(location, tg.IndexOp) or len(location.indices) != 1:
             return None
-        (index,) = location.indices
-        total: Polynomial = Affine()
-        if not tensor(index).get_shape():
-            total, numbers = self.polynomial(index), range(1)
-        elif (vector := lane_indices(index)) is not None:
-            numbers = vector.numbers
-            for value, factor in vector.scalars.terms.items():
-                total += self.polynomial(value) * factor
-        else:
-            return None
-        return CellNumber(Affine(total.terms), shifted(numbers, total.constant))
+        return cell_number(location.indices[0], self.polynomial)
+
+
+def cell_number(index: SSAValue, polynomial: Callable[[SSAValue], Polynomial]) -> CellNumber | None:
+    """The cells at an index, given its scalars as polynomials; None where it is neither a scalar
+    nor a sum of scalars and a constant for each lane."""
+    total: Polynomial = Affine()
+    if not tensor(index).get_shape():
+        total, numbers = polynomial(index), range(1)
+    elif (vector := lane_indices(index)) is not None:
+        numbers = vector.numbers
+        for value, factor in vector.scalars.terms.items():
+            total += polynomial(value) * factor
+    else:
+        return None
+    return CellNumber(Affine(total.terms), shifted(numbers, total.constant))

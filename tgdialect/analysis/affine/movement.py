@@ -6,8 +6,10 @@ element of its source. For a PAD the index may lie outside of the source.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+
+from xdsl.ir import Operation
 
 from tgdialect.analysis.affine.positions import ZERO, Index, Position, Positions
 from tgdialect.ops import tg
@@ -25,19 +27,19 @@ def moved(positions: Positions, op: MovementOp, index: Index) -> Index | None:
         case tg.PermuteOp():
             at = dict(zip(integers(op, "order"), index, strict=True))
             return tuple(at[axis] for axis in range(len(index)))
-        case tg.FlipOp():
-            flags = integers(op, "flags")
-            return _flipped(positions, index, source, flags)
+        case tg.FlipOp():  # i becomes n - 1 - i on a flagged axis.
+            return tuple(
+                positions.sub(positions.dim(extent) - 1, i) if flag else i
+                for i, extent, flag in zip(index, source, integers(op, "flags"), strict=True)
+            )
         case tg.ReshapeOp():
             return _reshaped(positions, index, shape_of(op.result), source)
         case tg.ExpandOp():
             return broadcast(index, shape_of(op.result), source)
-        case tg.ShrinkOp():
+        case tg.ShrinkOp() | tg.PadOp():
             offsets = map(positions.dim, window(op)[0])
-            return tuple(map(positions.add, index, offsets))
-        case tg.PadOp():
-            offsets = map(positions.dim, window(op)[0])
-            return tuple(map(positions.sub, index, offsets))
+            combined = positions.add if isinstance(op, tg.ShrinkOp) else positions.sub
+            return tuple(map(combined, index, offsets))
         case _:
             return None
 
@@ -50,12 +52,18 @@ def broadcast(index: Index, shape: Shape, source: Shape) -> Index:
     return tuple(ZERO if extent == 1 and result != 1 else i for i, result, extent in aligned)
 
 
-def _flipped(positions: Positions, index: Index, shape: Shape, flags: Sequence[int]) -> Index:
-    """i becomes n - 1 - i on a flagged axis."""
-    return tuple(
-        positions.sub(positions.dim(extent) - 1, i) if flag else i
-        for i, extent, flag in zip(index, shape, flags, strict=True)
-    )
+def operand_indices(
+    positions: Positions, op: Operation, index: Index
+) -> Iterator[tuple[int, Index]]:
+    """The operands of an elementwise or movement op that an element of its result needs, by their
+    numbers, and the index of the element of each. None of an INDEX, STACK or BITCAST."""
+    if isinstance(op, MovementOp):
+        if (where := moved(positions, op, index)) is not None:
+            yield 0, where
+    else:
+        shape = shape_of(op.results[0])
+        for number, operand in enumerate(op.operands):
+            yield number, broadcast(index, shape, shape_of(operand))
 
 
 def _reshaped(positions: Positions, index: Index, shape: Shape, source: Shape) -> Index:

@@ -9,8 +9,10 @@ movements that cancel out gives back the original loop variable.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from functools import reduce
+from operator import attrgetter
 from typing import cast
 
 from xdsl.ir import Block, SSAValue
@@ -68,11 +70,7 @@ ZERO: Position = Affine()
 
 def interval_of(position: Position) -> Interval:
     """The interval of the values of a position."""
-    return position.interval(_atom_interval)
-
-
-def _atom_interval(atom: PositionAtom) -> Interval:
-    return atom.interval
+    return position.interval(attrgetter("interval"))
 
 
 def depends_of(*positions: Position) -> frozenset[Dependence]:
@@ -234,14 +232,9 @@ class Positions:
 
     def divided(self, a: Position, divisor: Position) -> tuple[Position, Position]:
         """Quotient and remainder: sums where that is proven to be exact, otherwise opaque atoms."""
-        if not divisor.terms:
-            split = self._by_constant(a, divisor.constant)
-        else:
-            split = self._by_sum(a, divisor)
-        return split or (
-            self._opaque("idiv", a, divisor),
-            self._opaque("mod", a, divisor),
-        )
+        by_sum = bool(divisor.terms)
+        split = self._by_sum(a, divisor) if by_sum else self._by_constant(a, divisor.constant)
+        return split or (self._opaque("idiv", a, divisor), self._opaque("mod", a, divisor))
 
     def _by_constant(self, a: Position, n: int) -> tuple[Position, Position] | None:
         if n == 0:
@@ -291,16 +284,10 @@ class Positions:
             elif not rest:
                 quotient += factor
             else:
-                quotient += Affine({self._joined(rest): factor})
+                quotient += Affine({reduce(self._product, rest): factor})
         if not self.is_below(remainder, divisor):
             return None
         return self._merged(quotient), remainder
-
-    def _joined(self, factors: Sequence[PositionAtom]) -> PositionAtom:
-        result, *rest = factors
-        for factor in rest:
-            result = self._product(result, factor)
-        return result
 
     def is_below(self, a: Position, extent: Position) -> bool:
         """Whether 0 <= a < extent is proven."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 from xdsl.ir import SSAValue
 
@@ -42,14 +42,10 @@ def _row_major(location: SSAValue) -> Polynomial | None:
     owner = behind(location, tg.AfterOp).owner
     if not isinstance(owner, tg.IndexOp) or len(owner.indices) < len(shape_of(owner.source)):
         return None
-    return _flattened(owner.indices, owner.source)
-
-
-def _flattened(indices: Sequence[SSAValue], source: SSAValue) -> Polynomial | None:
-    if isinstance(behind(source, tg.AfterOp, tg.ReshapeOp, tg.BitcastOp).owner, MovementOp):
+    if isinstance(behind(owner.source, tg.AfterOp, tg.ReshapeOp, tg.BitcastOp).owner, MovementOp):
         return None
     total: Polynomial | None = Affine()
-    for index, extent in zip(indices, shape_of(source), strict=True):
+    for index, extent in zip(owner.indices, shape_of(owner.source), strict=True):
         assert not isinstance(extent, UnknownDim)
         scaled = None if total is None else times(total, polynomial(extent))
         total = None if scaled is None else scaled + polynomial(unclamped(index))

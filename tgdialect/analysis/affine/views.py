@@ -129,11 +129,7 @@ def _axis(position: Position, axis_of: Mapping[LoopVariable, int]) -> AxisView |
 
 
 def _is_implied(
-    position: Position,
-    extent: int,
-    index: Index,
-    extents: Sequence[int],
-    axes: Sequence[AxisView],
+    position: Position, extent: int, index: Index, extents: Sequence[int], axes: Sequence[AxisView]
 ) -> bool:
     """Whether a mask `0 <= position < extent` holds for all cells of the source, so that it masks
     no more than the bounds of the source and divisibility do."""

@@ -116,12 +116,10 @@ class Callifier(Substitution):
 
     def data_of(self, callee: FuncOp) -> list[SSAValue]:
         """The values passed to a function for its BINARYs: they are arguments of this one."""
-        found: list[SSAValue] = []
-        for argument in callee.args:
-            contents = argument_attributes(argument).get("tg.data")
-            if isinstance(contents, tg.DataAttr):
-                found.append(self.new.data(contents, tensor(argument).element_type))
-        return found
+        given = (
+            (argument_attributes(a).get("tg.data"), tensor(a).element_type) for a in callee.args
+        )
+        return [self.new.data(data, t) for data, t in given if isinstance(data, tg.DataAttr)]
 
     def scan(self, op: tg.ScanOp) -> None:
         """CALL the kernel that a SCAN has become, on stacks of its states."""

@@ -12,7 +12,7 @@ index scalar, a value of dynamic shape, or one with invalid cells, which memory 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -35,7 +35,6 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.structure import Structures
 from tgdialect.analysis.symbols import is_own_tensor, own_functions
-from tgdialect.analysis.topological import topological
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import nested_ops
@@ -45,6 +44,7 @@ from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.properties import place_of, tensor, tensor_type
+from tgdialect.ops.walk import postorder
 from tgdialect.transforms.substitution import called_function
 
 OUTLINE = "tg.outline"
@@ -93,12 +93,19 @@ class Outliner:
         """The number of ops of each function whose calls may be outlined, after substitution of
         those that it calls, and theirs: those without effects, which take and give values."""
         sizes: dict[FuncOp, int] = {}
-        for function in _callees_first(self.module):
-            ops = nested_ops(function)
-            callees = [callee for op in ops if (callee := called_function(op)) is not None]
+        functions = dict.fromkeys(own_functions(self.module))
+
+        def called(function: FuncOp) -> list[FuncOp]:
+            callees = map(called_function, nested_ops(function))
+            return [callee for callee in callees if callee is not None]
+
+        # One that calls itself comes before one that it calls, and has no size.
+        for function in postorder(functions, called):
+            ops, callees = nested_ops(function), called(function)
             types = (*function.function_type.inputs, *function.function_type.outputs)
             if (
-                function.function_type.outputs.data
+                function in functions
+                and function.function_type.outputs.data
                 and all(is_own_tensor(t) and place_of(t).addrspace is None for t in types)
                 and all(isinstance(op, _IN_FUNCTIONS) or op.has_trait(PureInGraph) for op in ops)
                 and not any(
@@ -211,17 +218,3 @@ def function_for(call: Operation, callee: FuncOp, arguments: Sequence[SSAValue])
 def _is_large(op: tg.FunctionOp) -> bool:
     """Whether a FUNCTION, with those inside, is worth outlining."""
     return len(nested_ops(op)) > OUTLINED_OPS
-
-
-def _callees_first(module: ModuleOp) -> list[FuncOp]:
-    """The functions of a module after those that they call; those that call themselves, and those
-    that call these, are left out."""
-    functions = list(own_functions(module))
-    numbers = {function: number for number, function in enumerate(functions)}
-    callers: dict[int, list[int]] = defaultdict(list)
-    for function, number in numbers.items():
-        for op in nested_ops(function):
-            callee = called_function(op)
-            if callee is not None and callee in numbers:
-                callers[numbers[callee]].append(number)
-    return [functions[i] for i in topological(range(len(functions)), callers)]

@@ -85,11 +85,7 @@ def rows_of(builder: OpBuilder, stack: SSAValue, first: Row, count: int) -> SSAV
 
 
 def scan_kernel(
-    name: str,
-    memory: ScanMemory,
-    callee: str,
-    types: Sequence[TensorType[Attribute]],
-    more: int,
+    name: str, memory: ScanMemory, callee: str, types: Sequence[TensorType[Attribute]], more: int
 ) -> tg.KernelOp:
     """The kernel that calls the function of a SCAN's body in each step.
 

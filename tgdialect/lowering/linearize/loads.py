@@ -19,7 +19,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
-from tgdialect.analysis.register_loops import LONGEST
+from tgdialect.analysis.ranges import LONGEST
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.kernel_memory import new_buffer
 from tgdialect.lowering.linearize.registers import cells_of

@@ -5,7 +5,7 @@ each is a file of its name (`function_pass.py` is their base, `analyses.py` what
 
 * `demote_f64.py` computes f64 values in f32, for a target without f64;
 * `relax_maxima.py` lets the maxima that softmaxes subtract be relaxed;
-* `copy_non_contiguous.py` copies views that a CALL cannot pass (`copies.py`);
+* `copy_non_contiguous.py` copies views that a CALL cannot pass;
 * `split_residues.py` leaves out the zeros between the cells of a dilated value;
 * `store_before_movement.py` moves views from values to where these are stored;
 * `split_reductions.py` splits a reduction into parts, for threads to share or for a cache;
@@ -15,20 +15,19 @@ each is a file of its name (`function_pass.py` is their base, `analyses.py` what
 
 In reading order, the building of kernels:
 
-* `closed_form.py` finds the reductions that need no loop;
-* `schedule.py` makes a task of each stored value, STORE and CALL, and orders the tasks;
+* `analyses.py` also finds the reductions that need no loop;
+* `tasks.py` makes a task of each stored value, STORE and CALL, and orders the tasks;
 * `emitter.py` appends scalar ops and loops to a kernel, `cells.py` says how each op is computed at
   an index, and `kernel.py` breaks values down by both;
-* `task_kernels.py` makes the kernel of a task, and `results.py` finds the results it may store to;
+* `task_kernels.py` makes the kernel of a task, and `results.py` finds the results it may store to,
+  and those that may take the memory of arguments;
 * `online.py` makes the kernel of sums that go over blocks of steps in one pass, as in attention;
 * `masked_blocks.py` leaves out the blocks that a mask hides;
 * `kernel_set.py` finishes kernels, of which equal ones are one;
-* `index_sets.py` makes several kernels of one whose conditions change along a loop;
-* `phases.py` makes several kernels of one for a grid, of which one part waits for another;
-* `updates.py` puts the updates of a scatter into the loops that store to their cells before;
-* `alike.py` recognises tasks that are like one before by what was read of them, and `tasks.py`
-  gives their structure;
-* `donated.py` finds the results that may take the memory of arguments;
+* `kernel_parts.py` makes several kernels of one whose conditions change along a loop, or of which
+  one part waits for another, and nests the updates of a scatter;
+* `alike.py` recognises tasks that are like one before by their structure and by what was read of
+  them;
 * `host.py` makes the function that calls the kernels.
 """
 

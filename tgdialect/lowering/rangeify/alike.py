@@ -10,12 +10,20 @@ are the same for the values in the same places. So no dependence is listed, and 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass, fields
+from typing import Any, Generic, TypeVar, cast
 
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Block, Operation, SSAValue
+
+from tgdialect.analysis.structure import Structures
+from tgdialect.lowering.rangeify.kernel import Realised
+from tgdialect.ops import tg
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.properties import is_memory, tensor
+from tgdialect.ops.walk import behind
 
 T = TypeVar("T")
 
@@ -63,19 +71,6 @@ class Structure:
     memory: list[SSAValue]
     """The memory that it accesses, in an order that the structure decides."""
 
-    def add_memory(self, memory: Iterable[SSAValue]) -> None:
-        """Append memory that is not there yet."""
-        self.memory.extend(buffer for buffer in memory if buffer not in self.memory)
-
-    def arguments_at(self, places: Iterable[int]) -> list[SSAValue]:
-        """The memory at some places."""
-        return [self.memory[place] for place in places]
-
-    def places_of(self, arguments: Iterable[SSAValue]) -> list[int]:
-        """The inverse of `arguments_at`."""
-        numbers = {buffer: number for number, buffer in enumerate(self.memory)}
-        return [numbers[argument] for argument in arguments]
-
 
 class Alike(Generic[T]):
     """Results for structures: those that are alike share one."""
@@ -102,3 +97,49 @@ class Alike(Generic[T]):
         if all(value in places for _, value in asked):
             facts = [(fact, places[value], answer) for (fact, value), answer in asked.items()]
             self._found[structure.text].append((facts, result))
+
+
+def structure_of_task(
+    structures: Structures,
+    root: Operation,
+    values: Sequence[SSAValue],
+    written: Realised,
+    about: Hashable,
+    realised: Mapping[Operation, Realised],
+) -> Structure | None:
+    """The structure of a task that computes some values, and first accesses the memory `written`;
+    None if it depends on sizes that are no constants. `realised` values but the root are read from
+    memory. `about` is what else its kernels depend on, as a text.
+    """
+    numbers: dict[SSAValue, int] = {}
+
+    def memory(buffer: SSAValue) -> str:
+        known = numbers.setdefault(buffer, len(numbers))
+        return f"{known} {structures.text(buffer.type)}"
+
+    def described(stored: Realised) -> str:
+        """All that is known of how a value is stored."""
+        known = [getattr(stored, field.name) for field in fields(stored)]
+        return " ".join(
+            memory(cast("SSAValue", each)) if isinstance(each, SSAValue) else str(each)
+            for each in known
+        )
+
+    def leaf(value: SSAValue) -> str | None:
+        owner = value.owner
+        if owner is not root and isinstance(owner, TgOp):
+            if (known := realised.get(owner)) is not None:
+                return f"realised {described(known)}"
+            if owner.operands and not isinstance(owner, tg.AfterOp | tg.BufferOp):
+                return None
+        buffer = behind(value, tg.AfterOp)
+        if is_memory(buffer) and isinstance(buffer.owner, tg.BufferOp | Block):
+            return f"memory {memory(buffer)}"
+        return None
+
+    first = described(written)
+    found = structures.computing(values, leaf)
+    if found is None or any(DYNAMIC_INDEX in tensor(buffer).get_shape() for buffer in numbers):
+        return None
+    text = f"{first}\n{about}\n{found.text}"
+    return Structure(text, [*found.numbers, *numbers], [*numbers])

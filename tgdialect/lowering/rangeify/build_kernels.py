@@ -15,9 +15,8 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.diagnostics import SHAPES, kept_facts, locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import LoweringPass
-from tgdialect.lowering.rangeify.alike import Alike, Facts, Structure
+from tgdialect.lowering.rangeify.alike import Alike, Facts, structure_of_task
 from tgdialect.lowering.rangeify.analyses import analyses_of
-from tgdialect.lowering.rangeify.donated import Donors
 from tgdialect.lowering.rangeify.function_pass import called_function, functions_in_order
 from tgdialect.lowering.rangeify.host import CallingKernel, HostFunction
 from tgdialect.lowering.rangeify.kernel import Realised
@@ -26,10 +25,9 @@ from tgdialect.lowering.rangeify.online import OnlineKernel
 from tgdialect.lowering.rangeify.planning.padding import border
 from tgdialect.lowering.rangeify.planning.plan import read_plan
 from tgdialect.lowering.rangeify.relax_maxima import has_cheap_maxima
-from tgdialect.lowering.rangeify.results import only_store_of_result, store_of_result
-from tgdialect.lowering.rangeify.schedule import Task, ordered_tasks, tasks_of
+from tgdialect.lowering.rangeify.results import Donors, only_store_of_result, store_of_result
 from tgdialect.lowering.rangeify.task_kernels import TaskKernels
-from tgdialect.lowering.rangeify.tasks import structure_of_task
+from tgdialect.lowering.rangeify.tasks import Task, ordered_tasks, tasks_of
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL
@@ -74,7 +72,6 @@ class _FunctionKernels:
         self.host = HostFunction(function, device)
         prefix = function.sym_name.data
         self.kernels = KernelSet(prefix, taken, self.structures, is_grid=target.is_grid)
-        self.kernels.may_be_equal = len(self.order) > 1
         self.online: list[OnlineKernel] = []
         """The kernels that go over blocks of scores."""
         self.realised: dict[Operation, Realised] = {}
@@ -155,19 +152,18 @@ class _FunctionKernels:
             written.append(buffer)
             return buffer
 
-        structure = self.structure(op, [result], made)
         emit = partial(self.emit.realising, op, made, mask)
-        return self.effect_of(store, self.call_alike(structure, written, emit, mask=mask))
+        call = self.call_alike(op, [result], made, written, emit, mask=mask)
+        return self.effect_of(store, call)
 
     def realise_border(self, op: tg.PadOp, inside: Realised) -> SSAValue | None:
         """Kernels that store the cells around a value which is `inside` of the buffer of a PAD."""
         self.realised[op] = made = Realised(inside.data, None, inside.order)
         calls: list[SSAValue] = []
         for slabs in border(op, made.order):
-            structure = self.structure(op, [op.result], made, slabs)
             emit = partial(self.emit.filling, op, made, slabs)
-            if (call := self.call_alike(structure, [made.data], emit)) is not None:
-                calls.append(call)
+            call = self.call_alike(op, [op.result], made, [made.data], emit, slabs)
+            calls += [call] if call else []
         return self.host.together(calls)
 
     def realise_online(self, op: Operation, *, apart: bool) -> SSAValue | None:
@@ -184,8 +180,7 @@ class _FunctionKernels:
             self.online.append(kernel)
             return emitted
 
-        structure = self.structure(op, [result, data], Realised(leaf, None))
-        call = self.call_alike(structure, [leaf], emit)
+        call = self.call_alike(op, [result, data], Realised(leaf, None), [leaf], emit)
         self.realised[op] = Realised(data, None)
         return self.effect_of(store, call)
 
@@ -200,9 +195,9 @@ class _FunctionKernels:
         if not copied and self.overwrite(op, op, op.value) is not None:
             return self.stored[op]
         leaf = memory_of(op.buffer)
-        structure = self.structure(op, [op.result], Realised(leaf, None), copied)
         emit = partial(self.emit.storing, op, op.buffer, op.value, op.gate, in_parts=not copied)
-        call = self.call_alike(structure, [leaf], emit, in_place=leaf)
+        whole = Realised(leaf, None)
+        call = self.call_alike(op, [op.result], whole, [leaf], emit, copied, in_place=leaf)
         if call is None and copied:
             message = "where a STORE writes depends on what it overwrites"
             raise locate(PassFailedException(message), op)
@@ -226,7 +221,7 @@ class _FunctionKernels:
             if None in finished:
                 continue
             finished += [self.kernels.finish(e) for e in emitted[1:]]
-            calls = [self.call(*each, [donor]) for each in finished if each is not None]
+            calls = [self.call(*each, [donor]) for each in finished if each]
             self.donors.taken[donor] = self.donors.stores[store]
             self.stored[store] = self.host.together(calls)
             return donor
@@ -263,23 +258,14 @@ class _FunctionKernels:
 
     # -- calls
 
-    def structure(
+    def call_alike(
         self,
         root: Operation,
         values: Sequence[SSAValue],
-        written: Realised,
-        about: Hashable = None,
-    ) -> Structure | None:
-        """The structure of a task; None if it is the only one, or none is like it."""
-        if len(self.order) == 1:
-            return None
-        return structure_of_task(self.structures, root, values, written, about, self.realised)
-
-    def call_alike(
-        self,
-        structure: Structure | None,
+        made: Realised,
         written: list[SSAValue],
         emit: Callable[[], Emitted],
+        about: Hashable = None,
         *,
         mask: Callable[[], SSAValue] | None = None,
         in_place: SSAValue | None = None,
@@ -288,21 +274,22 @@ class _FunctionKernels:
         where `in_place` is memory that they may read too late.
 
         `written` is the memory that they write, to which `mask` adds a buffer for the validity of
-        cells.
+        cells. The other arguments are those of `structure_of_task`.
         """
+        structure = structure_of_task(self.structures, root, values, made, about, self.realised)
         known = None if structure is None else self.lowered.find(structure)
         if structure is not None and known is not None:
             if known.is_masked and mask is not None:
                 mask()
-            structure.add_memory(written)
-            return self.call(known.parts, structure.arguments_at(known.arguments), written)
+            memory = [*dict.fromkeys((*structure.memory, *written))]
+            return self.call(known.parts, [memory[i] for i in known.arguments], written)
         with self.facts.recording() as asked:
             finished = self.kernels.finish(emit(), in_place=in_place)
         if finished is None:
             return None
         if structure is not None:
-            structure.add_memory(written)
-            places = structure.places_of(finished.arguments)
+            memory = [*dict.fromkeys((*structure.memory, *written))]
+            places = [memory.index(argument) for argument in finished.arguments]
             self.lowered.add(structure, asked, _Lowered(finished.parts, places, len(written) > 1))
         return self.call(*finished, written)
 

@@ -71,12 +71,17 @@ def _pad(k: ScalarEmitter, op: tg.PadOp, index: Index) -> Lowering:
     assert inner is not None
     exists = k.inside(inner, shape_of(op.source))
     cell = yield op.source, inner
+    if exists is not None and op.fill is None:
+        return Cell(cell.value, k.both(exists, cell.valid))
+    return _filled(k, cell, exists, 0 if op.fill is None else number(op.fill))
+
+
+def _filled(k: ScalarEmitter, cell: Cell, exists: SSAValue | None, fill: float) -> Cell:
+    """A cell, or a number where it does not exist (None: it always does)."""
     if exists is None:
         return cell
-    if op.fill is None:
-        return Cell(cell.value, k.both(exists, cell.valid))
-    fill = k.constant(number(op.fill), tensor(op.result).element_type)
-    value = k.emit(tg.WhereOp, exists, cell.value, fill)
+    other = k.constant(fill, tensor(cell.value).element_type)
+    value = k.emit(tg.WhereOp, exists, cell.value, other)
     if cell.valid is None:
         return Cell(value, None)
     return Cell(value, k.emit(tg.OrOp, k.emit(tg.NotOp, exists), cell.valid))
@@ -86,13 +91,7 @@ def _index(k: ScalarEmitter, op: tg.IndexOp, index: Index) -> Lowering:
     """INDEX: an index that is out of bounds or invalid reads 0."""
     inner, exists, rest = yield from indices(k, op, index)
     cell = yield op.source, (*inner, *rest)
-    if exists is None:
-        return cell
-    zero = k.constant(0, tensor(op.result).element_type)
-    value = k.emit(tg.WhereOp, exists, cell.value, zero)
-    if cell.valid is None:
-        return Cell(value, None)
-    return Cell(value, k.emit(tg.OrOp, k.emit(tg.NotOp, exists), cell.valid))
+    return _filled(k, cell, exists, 0)
 
 
 def indices(
@@ -125,8 +124,7 @@ def _clamped(k: ScalarEmitter, operand: SSAValue, value: SSAValue, extent: Dim) 
     if found.lo < 0:
         value = k.emit(tg.MaxOp, value, k.constant(0, dtype))
     if found.hi >= extent:
-        last = k.constant(extent - 1, dtype)
-        value = k.emit(tg.WhereOp, k.emit(tg.CmpLtOp, last, value), last, value)
+        value = k.least(k.constant(extent - 1, dtype), value)
     return value
 
 
@@ -148,13 +146,7 @@ def _select(k: ScalarEmitter, condition: SSAValue, a: Cell, b: Cell) -> Cell:
     if a.valid is None and b.valid is None:
         return Cell(value, None)
     true = k.constant(1, BOOL)
-    valid = k.emit(
-        tg.WhereOp,
-        condition,
-        true if a.valid is None else a.valid,
-        true if b.valid is None else b.valid,
-    )
-    return Cell(value, valid)
+    return Cell(value, k.emit(tg.WhereOp, condition, a.valid or true, b.valid or true))
 
 
 def _where(k: ScalarEmitter, op: tg.WhereOp, index: Index) -> Lowering:

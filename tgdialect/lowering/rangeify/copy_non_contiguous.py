@@ -1,18 +1,23 @@
-"""The pass that copies views which a CALL cannot pass."""
+"""The pass that copies views which a CALL cannot pass; copies of memory that a function passes to
+CALLs, and the buffers for them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Block, SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Attribute, Block, SSAValue
 
+from tgdialect.analysis.memory_order import written_operands
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.lowering.rangeify.copies import copy_arguments
 from tgdialect.lowering.rangeify.function_pass import FunctionPass
 from tgdialect.ops import tg
+from tgdialect.ops.attributes import Device
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import is_memory, tensor
-from tgdialect.ops.views import views_of
+from tgdialect.ops.properties import is_memory, place, shape_of, tensor, tensor_type
+from tgdialect.ops.views import movements
 
 
 @dataclass(frozen=True)
@@ -30,13 +35,8 @@ class CopyNonContiguousPass(FunctionPass):
         for call in ops_of(block):
             if isinstance(call, tg.CallOp):
                 memory = [a for a in dict.fromkeys(call.arguments) if is_memory(a)]
-                if views := [a for a in memory if _is_non_contiguous(a)]:
+                if views := [a for a in memory if not all(map(_keeps_contiguous, movements(a)))]:
                     copy_arguments(call, views)
-
-
-def _is_non_contiguous(argument: SSAValue) -> bool:
-    """Whether the cells of a view are not known to be contiguous in memory."""
-    return not all(map(_keeps_contiguous, views_of(argument)[1]))
 
 
 def _keeps_contiguous(view: MovementOp) -> bool:
@@ -52,3 +52,42 @@ def _keeps_contiguous(view: MovementOp) -> bool:
     old, new = tensor(view.source).get_shape(), tensor(view.result).get_shape()
     cut = [axis for axis, pair in enumerate(zip(old, new, strict=True)) if len({*pair}) > 1]
     return all(extent == 1 for extent in new[: max(cut, default=0)])
+
+
+def copy_arguments(call: tg.CallOp, views: Sequence[SSAValue]) -> Sequence[tg.StoreOp]:
+    """Let a CALL read copies of arguments, and return the STOREs to these. What it writes to a copy
+    is stored to the argument after it."""
+    written = written_operands(call)
+    # The STOREs into the copies come before the CALL, those back into views after it.
+    uses = list(call.result.uses)
+    before, after = OpBuilder.before(call), OpBuilder.after(call)
+    effects: list[SSAValue] = [call.result]
+    copies: dict[SSAValue, SSAValue] = {}
+    stores: list[tg.StoreOp] = []
+    for view in views:
+        dtype, device = tensor(view).element_type, place(view).device
+        buffer = before.put(buffer_like(view, dtype, device, next(before.free_slots)))
+        stores.append(before.insert(tg.StoreOp(buffer, view)))
+        copies[view] = before.put(tg.AfterOp(buffer, [stores[-1].result]))
+        if view in written:
+            made = after.put(tg.AfterOp(buffer, [call.result]))
+            effects.append(after.put(tg.StoreOp(view, made)))
+    # Users of the CALL wait for the STOREs after it as well.
+    if len(effects) > 1:
+        group = after.put(tg.GroupOp(effects))
+        for use in uses:
+            use.operation.operands[use.index] = group
+    call.operands = [copies.get(argument, argument) for argument in call.operands]
+    return stores
+
+
+def buffer_like(
+    value: SSAValue, dtype: Attribute, device: Device, slot: int, order: Sequence[int] = ()
+) -> tg.BufferOp:
+    """A buffer in global memory with the shape of a value, or its axes in another order."""
+    shape, where = shape_of(value), tg.PlaceAttr.of(device, tg.AddrSpace.GLOBAL)
+    if order:
+        shape = tuple(shape[axis] for axis in order)
+    static = tuple(extent if isinstance(extent, int) else DYNAMIC_INDEX for extent in shape)
+    dims = [extent for extent in shape if isinstance(extent, SSAValue)]
+    return tg.BufferOp(slot, tensor_type(dtype, static, where), dims)

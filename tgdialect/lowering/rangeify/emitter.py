@@ -27,6 +27,7 @@ from tgdialect.ops.dtypes import DTYPES, INDEX, number_attribute, wrap_to
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.ordering import dependent_ranges
 from tgdialect.ops.properties import Dim, Shape, is_memory, place, shape_of, tensor, tensor_type
+from tgdialect.ops.walk import driven, needing
 
 Splits = Sequence[Sequence[int]]
 """For each axis, the divisors at which its loop is split, the greatest first."""
@@ -72,27 +73,16 @@ class ScalarEmitter(Positions, UniquingBuilder):
     def parameter(self, host: SSAValue) -> SSAValue:
         """The PARAM for a buffer or index scalar of the host."""
         if (known := self.arguments.get(host)) is None:
-            type = tensor(host)
             where = tg.PlaceAttr.of(addrspace=place(host).addrspace)
+            type = tensor_type(tensor(host).element_type, tensor(host).get_shape(), where)
             dims = [self.value(self.dim(d)) for d in shape_of(host) if not isinstance(d, int)]
-            slot = len(self.arguments)
-            known = self.put(
-                tg.ParamOp(slot, tensor_type(type.element_type, type.get_shape(), where), dims)
-            )
+            param = self.insert(tg.ParamOp(len(self.arguments), type, dims))
+            known = self.arguments[host] = param.result
             known.name_hint = host.name_hint
-            self.arguments[host] = known
-            self._emit_bounds(known, host)
+            # The bounds of an index scalar of the host.
+            if not is_memory(host) and (interval := MinMax()[host]).within(-(2**62), 2**62):
+                param.min, param.max = map(tg.NumberAttr, (int(interval.lo), int(interval.hi)))
         return known
-
-    def _emit_bounds(self, parameter: SSAValue, host: SSAValue) -> None:
-        """Copy the bounds of an index scalar of the host to its PARAM."""
-        if is_memory(host) or not isinstance(parameter.owner, tg.ParamOp):
-            return
-        interval = MinMax()[host]
-        if not interval.within(-(2**62), 2**62):
-            return
-        parameter.owner.min = tg.NumberAttr(int(interval.lo))
-        parameter.owner.max = tg.NumberAttr(int(interval.hi))
 
     # -- positions
 
@@ -112,20 +102,7 @@ class ScalarEmitter(Positions, UniquingBuilder):
         """A position as a `tensor<index>` value, the term with the greatest factor first."""
         if (known := self._values.get(position)) is not None:
             return known
-        stack = [(position, self._added(position))]
-        reply: SSAValue | None = None
-        while stack:
-            position, steps = stack[-1]
-            try:
-                wanted = next(steps) if reply is None else steps.send(reply)
-            except StopIteration as done:
-                stack.pop()
-                reply = self._values[position] = done.value
-                self._positions.setdefault(done.value, position)
-            else:
-                if (reply := self._values.get(wanted)) is None:
-                    stack.append((wanted, self._added(wanted)))
-        return self._values[position]
+        return driven(needing(position), self._values, self._added)
 
     def _added(self, position: Position) -> _Steps:
         """The sum of a position's terms."""
@@ -141,8 +118,11 @@ class ScalarEmitter(Positions, UniquingBuilder):
                 term = self.emit(tg.MulOp, term, self.constant(factor))
             total = term if total is None else self.emit(tg.AddOp, total, term)
         if total is None:
-            return self.constant(constant)
-        return self.emit(tg.AddOp, total, self.constant(constant)) if constant else total
+            total = self.constant(constant)
+        elif constant:
+            total = self.emit(tg.AddOp, total, self.constant(constant))
+        self._positions.setdefault(total, position)
+        return total
 
     def _atom_value(self, atom: PositionAtom) -> _Steps:
         """The value of one atom: a digit, a number, a product, a quotient or a remainder."""
@@ -206,6 +186,10 @@ class ScalarEmitter(Positions, UniquingBuilder):
                 condition = self.both(condition, before_end)
         return condition
 
+    def least(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """The smaller of two numbers."""
+        return self.emit(tg.WhereOp, self.emit(tg.CmpLtOp, a, b), a, b)
+
     def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
         """The conjunction of two conditions; None is true."""
         if a is None or b is None or a is b:
@@ -215,11 +199,7 @@ class ScalarEmitter(Positions, UniquingBuilder):
     # -- loops
 
     def loops(
-        self,
-        shape: Shape,
-        axis_type: tg.AxisType,
-        splits: Splits = (),
-        order: Sequence[int] = (),
+        self, shape: Shape, axis_type: tg.AxisType, splits: Splits = (), order: Sequence[int] = ()
     ) -> tuple[Index, list[SSAValue]]:
         """A loop for each axis of more than one cell; returns its index and its RANGEs.
 
@@ -241,8 +221,7 @@ class ScalarEmitter(Positions, UniquingBuilder):
             for divisor in (*(splits[axis] if splits else ()), 1):
                 size = above // divisor
                 end = self.value(bound) if static is None else self.constant(size)
-                value = self.put(tg.RangeOp(next(self.free_axes), axis_type, end))
-                parts.append(_Part(divisor, size, value))
+                parts.append(_Part(divisor, size, self.new_range(end, axis_type)))
                 above = divisor
             self._parts[loop] = tuple(parts)
             position = self.digit(loop)
@@ -252,9 +231,18 @@ class ScalarEmitter(Positions, UniquingBuilder):
             ranges += (part.value for part in parts)
         return tuple(index), ranges
 
-    def new_range(self, extent: int, axis_type: tg.AxisType) -> SSAValue:
+    def new_range(
+        self, extent: SSAValue | int, axis_type: tg.AxisType = tg.AxisType.LOOP
+    ) -> SSAValue:
         """A new RANGE."""
-        return self.put(tg.RangeOp(next(self.free_axes), axis_type, self.constant(extent)))
+        bound = self.constant(extent) if isinstance(extent, int) else extent
+        return self.put(tg.RangeOp(next(self.free_axes), axis_type, bound))
+
+    def _digit_of(self, extent: int, *parts: _Part) -> Position:
+        """The position along an axis in a new loop that is made of RANGEs."""
+        loop = LoopVariable(extent, extent)
+        self._parts[loop] = parts
+        return self.digit(loop)
 
     def part_of_block(
         self,
@@ -270,23 +258,17 @@ class ScalarEmitter(Positions, UniquingBuilder):
         Positions take it to be less than the extent. In the last block it may not be: a LOAD reads
         other cells there, or 0 past the end of an axis of memory, and a STORE needs a gate.
         """
-        bound = self.constant(size) if count is None else count
-        inner = self.put(tg.RangeOp(next(self.free_axes), axis_type, bound))
-        loop = LoopVariable(extent, extent)
-        self._parts[loop] = (_Part(size, -(-extent // size), outer), _Part(1, size, inner))
-        return self.digit(loop), inner
+        inner = self.new_range(size if count is None else count, axis_type)
+        block = _Part(size, -(-extent // size), outer)
+        return self._digit_of(extent, block, _Part(1, size, inner)), inner
 
     def part_from(self, extent: int, size: int, start: SSAValue) -> tuple[Position, SSAValue]:
         """A new loop over `size` cells of an axis from a start; returns the position along the
         axis, and the RANGE."""
-        inner = self.new_range(size, tg.AxisType.LOOP)
-        loop = LoopVariable(extent, extent)
-        self._parts[loop] = (_Part(1, extent, start), _Part(1, size, inner))
-        return self.digit(loop), inner
+        inner = self.new_range(size)
+        return self._digit_of(extent, _Part(1, extent, start), _Part(1, size, inner)), inner
 
-    def padded_loop(self, extent: int, padded: int) -> tuple[Position, SSAValue]:
-        """A new loop that goes on past the end of an axis, as `part_of_block` may."""
-        value = self.new_range(padded, tg.AxisType.LOOP)
-        loop = LoopVariable(extent, extent)
-        self._parts[loop] = (_Part(1, padded, value),)
-        return self.digit(loop), value
+    def loop_past(self, extent: int, size: int) -> tuple[Position, SSAValue]:
+        """A new loop of some size that goes on past the end of an axis, as `part_of_block` may."""
+        value = self.new_range(size)
+        return self._digit_of(extent, _Part(1, size, value)), value

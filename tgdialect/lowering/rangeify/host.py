@@ -17,15 +17,15 @@ from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.creation import created
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.passed_memory import add_parameters
-from tgdialect.lowering.rangeify.copies import buffer_like
+from tgdialect.lowering.rangeify.copy_non_contiguous import buffer_like
 from tgdialect.lowering.rangeify.planning.plan import erase_plan
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import VOID
-from tgdialect.ops.base import TgOp
+from tgdialect.ops.attributes import VOID, is_tensor
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.ops.views import views_of
+from tgdialect.ops.walk import computed_from
 
 MAX_CALLS = 1 << 12
 """The most CALLs that a function may get from functions that have been outlined, beyond the first
@@ -59,12 +59,7 @@ class Calls(OpBuilder):
 
     def _keep(self, value: SSAValue) -> None:
         """Keep an old value, which the extent of a buffer or a CALL needs, and its operands."""
-        stack = [value]
-        while stack:
-            owner = stack.pop().owner
-            if isinstance(owner, TgOp) and owner not in self._kept:
-                self._kept.add(owner)
-                stack.extend(owner.operands)
+        self._kept.update(computed_from(value))
 
     # -- calls
 
@@ -130,17 +125,15 @@ class Calls(OpBuilder):
         for inner in callee.body.block.ops:
             if isinstance(inner, tg.CallOp):
                 effects.append(self.repeat(inner, values))
-            elif (
-                inner.results and is_memory(inner.results[0]) and not isinstance(inner, tg.BufferOp)
-            ):
-                pass  # A version or a view of memory, which each CALL makes for itself.
-            elif isinstance(inner, TgOp) and not isinstance(
-                inner, tg.AfterOp | tg.GroupOp | tg.SinkOp
-            ):
-                new = inner.clone(values)  # A BUFFER, or index arithmetic for its extents.
-                if isinstance(new, tg.BufferOp):
-                    new.properties["slot"] = tg.NumberAttr.of(next(self.free_slots))
+            elif isinstance(inner, tg.BufferOp):
+                new = inner.clone(values)
+                new.properties["slot"] = tg.NumberAttr.of(next(self.free_slots))
                 self.insert(new)
+            elif inner.results and is_tensor(inner.results[0].type):
+                # Of the others, versions and views are memory, which each CALL makes for itself.
+                if is_memory(inner.results[0]):
+                    continue
+                self.insert(inner.clone(values))
         return self.put(tg.GroupOp(effects))
 
     def together(self, calls: Sequence[SSAValue]) -> SSAValue | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
@@ -18,6 +18,7 @@ from tgdialect.analysis.affine.movement import moved
 from tgdialect.analysis.affine.positions import Index, Position, interval_of
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.lowering.kernel_memory import grouped, new_buffer
 from tgdialect.lowering.rangeify.cells import (
     RULES,
     Cell,
@@ -36,9 +37,11 @@ from tgdialect.ops.dtypes import unsigned
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import Dim, dtype_of, is_memory, shape_of, tensor, tensor_type
+from tgdialect.ops.properties import Dim, dtype_of, is_memory, shape_of, tensor
 from tgdialect.ops.views import movements
-from tgdialect.ops.walk import behind
+from tgdialect.ops.walk import behind, driven, needing
+
+_T = TypeVar("_T")
 
 
 class MemoryCell(NamedTuple):
@@ -68,11 +71,6 @@ class Realised:
         if self.places:
             index = tuple(place.at(index) for place in self.places)
         return tuple(index[axis] for axis in self.order) if self.order else index
-
-
-def is_host_scalar(value: SSAValue) -> bool:
-    """Whether a value is an argument of the host function that is an index scalar."""
-    return isinstance(value, BlockArgument) and not is_memory(value)
 
 
 class ClosedForm(NamedTuple):
@@ -111,30 +109,20 @@ class KernelBuilder(ScalarEmitter):
     # -- cells
 
     def cell(self, value: SSAValue, index: Index) -> Cell:
-        """One element of a value, by an explicit stack of lowerings: graphs can be deep."""
-        cells = self._cells
-        root = (value, index)
-        stack: list[tuple[Request, Lowering]] = []
-        request, reply = root, None
-        while True:
-            if (reply := cells.get(request)) is None:
-                stack.append((request, self._lower(*request)))
-            while stack:
-                key, lowering = stack[-1]
-                owner = key[0].owner
-                if isinstance(owner, TgOp):
-                    self.location = owner.location
-                try:
-                    request = next(lowering) if reply is None else lowering.send(reply)
-                except StopIteration as done:
-                    reply = cells[key] = done.value
-                    stack.pop()
-                else:
-                    break
-            else:
-                return cells[root]
+        """One element of a value."""
+        return self._driven(needing((value, index)))
 
-    def _lower(self, value: SSAValue, index: Index) -> Lowering:
+    def _driven(self, lowering: Generator[Request, Cell, _T]) -> _T:
+        """The result of a computation that needs cells."""
+        return driven(lowering, self._cells, self._lower, self._resumed)
+
+    def _resumed(self, request: Request) -> None:
+        owner = request[0].owner
+        if isinstance(owner, TgOp):
+            self.location = owner.location
+
+    def _lower(self, request: Request) -> Lowering:
+        value, index = request
         owner = value.owner
         if isinstance(owner, TgOp) and (rule := self.given.get(owner)) is not None:
             return rule(index)
@@ -151,7 +139,7 @@ class KernelBuilder(ScalarEmitter):
         leaf = behind(value, tg.AfterOp)
         if is_memory(leaf) and isinstance(leaf.owner, tg.BufferOp | Block):
             return done(Cell(self._load(leaf, index), None))
-        if is_host_scalar(value):
+        if isinstance(value, BlockArgument) and not is_memory(value):  # An index scalar.
             return done(Cell(self.parameter(value), None))
         # Values that this kernel computes.
         assert isinstance(owner, TgOp)
@@ -192,15 +180,18 @@ class KernelBuilder(ScalarEmitter):
             self.put(tg.StoreOp(self._at(buffer, index), part))
             for buffer, part in zip(buffers, parts, strict=True)
         ]
-        effect = stores[0] if len(stores) == 1 else self.put(tg.GroupOp(stores))
-        end = self.put(tg.EndOp(effect, ranges[::-1])) if ranges else effect
-        versions = [self.put(tg.AfterOp(buffer, [end])) for buffer in buffers]
-        return Realised(versions[0], versions[1] if len(versions) > 1 else None)
+        end = self.ended(stores, ranges)
+        data, *mask = [self.put(tg.AfterOp(buffer, [end])) for buffer in buffers]
+        return Realised(data, mask[0] if mask else None)
+
+    def ended(self, effects: Sequence[SSAValue], ranges: Sequence[SSAValue]) -> SSAValue:
+        """One effect for several in loops, after these; the outermost loop comes first."""
+        effect = grouped(self, effects)
+        return self.put(tg.EndOp(effect, ranges[::-1])) if ranges else effect
 
     def local_buffer(self, dtype: Attribute, shape: Sequence[int]) -> SSAValue:
         """A new LOCAL buffer."""
-        type = tensor_type(dtype, tuple(shape), tg.PlaceAttr.of(addrspace=tg.AddrSpace.LOCAL))
-        return self.put(tg.BufferOp(next(self.free_slots), type))
+        return new_buffer(self, dtype, shape, tg.AddrSpace.LOCAL)
 
     def _load(self, buffer: SSAValue, index: Index) -> SSAValue:
         self.loads.setdefault(buffer, set()).add(index)
@@ -257,13 +248,14 @@ class KernelBuilder(ScalarEmitter):
                 case tg.AfterOp():
                     target = op.buffer
                 case tg.IndexOp():
-                    inner, exists, rest = self._drive(indices(self, op, index))
+                    inner, exists, rest = self._driven(indices(self, op, index))
                     target, index = op.source, (*inner, *rest)
                     valid = self.both(valid, exists)
-                case tg.BitcastOp() if _same_size(op):
-                    target = op.source
                 case tg.BitcastOp():
                     new, old = (dtype_of(v).itemsize for v in (op.result, op.source))
+                    target = op.source
+                    if new == old:
+                        continue
                     *outer, last = index
                     if new < old:
                         last, within = self.divided(last, Affine(constant=old // new))
@@ -271,7 +263,7 @@ class KernelBuilder(ScalarEmitter):
                     else:
                         whole, part = self.divided(part, Affine(constant=old // unit))
                         last = self.add(last * (new // old), whole)
-                    target, index = op.source, (*outer, last)
+                    index = (*outer, last)
                 case MovementOp() if (inner := moved(self, op, index)) is not None:
                     target, index = op.operands[0], inner
                     if isinstance(op, tg.PadOp):
@@ -283,18 +275,6 @@ class KernelBuilder(ScalarEmitter):
         *outer, last = index
         at = self.add(last * (size // unit), part)
         return MemoryCell(target, (*outer, at), valid, unsigned(8 * unit))
-
-    def _drive(
-        self, indices: Generator[Request, Cell, tuple[Index, SSAValue | None, Index]]
-    ) -> tuple[Index, SSAValue | None, Index]:
-        """Run the generator of an INDEX's positions to its end."""
-        reply: Cell | None = None
-        while True:
-            try:
-                request = next(indices) if reply is None else indices.send(reply)
-            except StopIteration as done:
-                return done.value
-            reply = self.cell(*request)
 
     def store(
         self, where: Sequence[MemoryCell], cell: Cell, gate: SSAValue | None = None
@@ -316,16 +296,13 @@ class KernelBuilder(ScalarEmitter):
                 value = self.emit(tg.BitcastOp, value, dtype)
             condition = self.both(gate, self.both(exists, cell.valid))
             stores.append(self.put(tg.StoreOp(self._at(memory, position), value, condition)))
-        return stores[0] if len(stores) == 1 else self.put(tg.GroupOp(stores))
+        return grouped(self, stores)
 
     def finish(
         self, name: str, stores: Sequence[SSAValue], ranges: Sequence[SSAValue]
     ) -> tg.KernelOp:
         """Close the loops around the stores, the innermost first, and erase what is not used."""
-        effect = stores[0] if len(stores) == 1 else self.put(tg.GroupOp(stores))
-        if ranges:
-            effect = self.put(tg.EndOp(effect, ranges[::-1]))
-        self.put(tg.SinkOp([effect]))
+        self.put(tg.SinkOp([self.ended(stores, ranges)]))
         for op in reversed(ops_of(self.block)):
             if (
                 isinstance(op, tg.ConstOp | tg.IndexOp | ElementwiseOp)
@@ -347,7 +324,3 @@ def _smallest_element(target: SSAValue) -> int:
     fewest."""
     views = (target, *(view.operands[0] for view in movements(target)))
     return min(dtype_of(view).itemsize for view in views)
-
-
-def _same_size(op: tg.BitcastOp) -> bool:
-    return dtype_of(op.source).itemsize == dtype_of(op.result).itemsize

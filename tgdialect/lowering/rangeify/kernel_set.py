@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from xdsl.ir import SSAValue
@@ -11,10 +11,13 @@ from tgdialect.analysis.overwriting import overwritten_reads
 from tgdialect.analysis.ranges import needed_ops
 from tgdialect.analysis.structure import Structures
 from tgdialect.fast_xdsl import unchecked
-from tgdialect.lowering.rangeify.index_sets import split_index_sets
 from tgdialect.lowering.rangeify.kernel import KernelBuilder
-from tgdialect.lowering.rangeify.phases import split_phases
-from tgdialect.lowering.rangeify.updates import nest_updates
+from tgdialect.lowering.rangeify.kernel_parts import (
+    KernelParts,
+    nest_updates,
+    split_index_sets,
+    split_phases,
+)
 from tgdialect.ops import tg
 from tgdialect.ops.numbering import next_symbol
 from tgdialect.transforms.simplify import simplify
@@ -34,7 +37,7 @@ class Emitted(NamedTuple):
         return memory in self.builder.loads
 
 
-class KernelParts(NamedTuple):
+class Finished(NamedTuple):
     """The kernels that one has become, and the memory that is passed for its parameters."""
 
     parts: Parts
@@ -49,8 +52,6 @@ class KernelSet:
     ) -> None:
         """Names begin with the `prefix`; `taken` are those of all symbols of the module."""
         self.kernels: list[tg.KernelOp] = []
-        self.may_be_equal = True
-        """Whether there is more than one task."""
         self._prefix = prefix
         self._taken = taken
         self._structures = structures
@@ -58,9 +59,9 @@ class KernelSet:
         self._parts: dict[str, Parts] = {}
         """By the structure of a kernel."""
 
-    def finish(self, emitted: Emitted, *, in_place: SSAValue | None = None) -> KernelParts | None:
+    def finish(self, emitted: Emitted, *, in_place: SSAValue | None = None) -> Finished | None:
         """Finish a kernel, or take an equal one that there is already. It is several, one after the
-        other, if it is split (`index_sets.py`, `phases.py`).
+        other, if it is split (`kernel_parts.py`).
 
         None where `in_place` is memory that it reads and writes, and it is not proven that each
         read comes before the STOREs to its cell.
@@ -68,17 +69,15 @@ class KernelSet:
         builder, stores, ranges = emitted
         name = next_symbol(self._prefix, len(self.kernels), self._taken)
         kernel = builder.finish(name, stores, ranges)
-        key = self._structures.of(kernel.body.block) if self.may_be_equal else name
+        key = self._structures.of(kernel.body.block)
         if (parts := self._parts.get(key)) is None:
             is_shared = in_place is not None and emitted.reads(in_place)
             if (kernels := self._split(kernel, is_shared=is_shared)) is None:
                 return None
             parts = self._parts[key] = [*self._named(kernels)]
-        return KernelParts(parts, list(builder.arguments))
+        return Finished(parts, list(builder.arguments))
 
-    def _split(
-        self, kernel: tg.KernelOp, *, is_shared: bool
-    ) -> Sequence[tuple[tg.KernelOp, list[int]]] | None:
+    def _split(self, kernel: tg.KernelOp, *, is_shared: bool) -> KernelParts | None:
         """Simplify a new kernel, and split it. None if it reads memory that `is_shared` with its
         STOREs, and a read may come too late, before or after it is split."""
         simplify(kernel)
@@ -92,9 +91,7 @@ class KernelSet:
             return None
         return parts
 
-    def _named(
-        self, parts: Iterable[tuple[tg.KernelOp, list[int]]]
-    ) -> Iterator[tuple[str, list[int]]]:
+    def _named(self, parts: KernelParts) -> Iterator[tuple[str, list[int]]]:
         """The names of the kernels that one becomes, and the slots of their parameters."""
         for part, slots in parts:
             name = next_symbol(self._prefix, len(self.kernels), self._taken)

@@ -14,18 +14,20 @@ made the result NaN, as 0 times infinity is.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.bounds import exact_polynomial, interval, minimum
-from tgdialect.analysis.conditions import Condition, conjuncts, order
-from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.conditions import conjuncts, order
+from tgdialect.analysis.min_max import MinMax, keeps_integer
+from tgdialect.lowering.rangeify.planning.online import unmasked
 from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.ordering import dependent_ranges
-from tgdialect.ops.properties import Atom, Polynomial, dtype_of, number
+from tgdialect.ops.properties import Atom, Polynomial, number
 
 
 def skip_masked_blocks(
@@ -38,9 +40,10 @@ def skip_masked_blocks(
     block, which go over so many steps in each iteration, end where no later step has such a score.
     """
     intervals = MinMax()
-    (end,) = (use.operation for use in blocks.result.uses if _closes(use.operation, blocks))
-    around = dependent_ranges(end.results[0])
-    for condition, holds in conjuncts(_unmasked(store.value)):
+    ends = (use.operation for use in blocks.result.uses if use.index)
+    (end,) = (op for op in ends if isinstance(op, tg.EndOp))
+    around = dependent_ranges(end.result)
+    for condition, holds in conjuncts(unmasked(store.value)):
         if (found := order(condition, holds)) is None:
             continue
         # A score is not masked only if this is not negative.
@@ -112,43 +115,12 @@ def _loops_of(product: Sequence[Atom]) -> set[tg.RangeOp]:
     return loops
 
 
-def _unmasked(value: SSAValue) -> Iterator[Condition]:
-    """The conditions that hold where a score is not -inf."""
-    while isinstance(op := value.owner, tg.WhereOp):
-        if _is_masked(op.rhs):
-            yield op.condition, True
-            value = op.lhs
-        elif _is_masked(op.lhs):
-            yield op.condition, False
-            value = op.rhs
-        else:
-            return
-
-
-def _is_masked(value: SSAValue) -> bool:
-    op = value.owner
-    return isinstance(op, tg.ConstOp) and number(op.value) == -math.inf
-
-
 def _exact(value: SSAValue, intervals: MinMax) -> Polynomial:
     """An integer as a polynomial; casts that keep all its values are left out."""
-    return exact_polynomial(_uncast(value, intervals), intervals)
-
-
-def _uncast(value: SSAValue, intervals: MinMax) -> SSAValue:
-    """An integer before casts that keep all its values."""
-    while isinstance(op := value.owner, tg.CastOp) and dtype_of(op.source).is_integer:
-        dtype = dtype_of(value)
-        if not intervals[op.source].within(dtype.low, dtype.high):
-            break
+    while isinstance(op := value.owner, tg.CastOp) and keeps_integer(op, intervals):
         value = op.source
-    return value
+    return exact_polynomial(value, intervals)
 
 
 def _value(atom: Atom) -> SSAValue:
-    assert isinstance(atom, SSAValue)
-    return atom
-
-
-def _closes(op: object, blocks: tg.RangeOp) -> bool:
-    return isinstance(op, tg.EndOp) and blocks.result in op.ranges
+    return cast(SSAValue, atom)

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.movement import broadcast
 from tgdialect.analysis.affine.positions import ZERO, Index, Position
@@ -39,6 +39,7 @@ from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import shape_of, tensor
 from tgdialect.ops.reduce import accumulated_dtype
+from tgdialect.ops.walk import behind
 from tgdialect.transforms.float_format import FORMATS
 from tgdialect.transforms.transcendental import least_of_normal
 
@@ -87,7 +88,7 @@ class OnlineKernel:
             if axis not in own and extent != 1:
                 (self.batch[axis],), ranges = k.loops((extent,), tg.AxisType.LOOP)
                 self.around += ranges
-        self.row_blocks = k.new_range(-(-group.rows // blocks.rows), tg.AxisType.LOOP)
+        self.row_blocks = k.new_range(-(-group.rows // blocks.rows))
         self.around.append(self.row_blocks)
         self.start = self.first_row()
         count = -(-group.steps // blocks.steps)
@@ -104,6 +105,10 @@ class OnlineKernel:
         self.tiles: SSAValue | None = None
         """The loop over tiles of steps whose scores are computed, if there are tiles."""
         self.dtype = tensor(group.scores).element_type
+        self.powers = k.local_buffer(self.dtype, self.placed(blocks.rows, blocks.steps))
+        """A block of scores, and then of exponentials."""
+        self.greatest = k.local_buffer(self.dtype, (blocks.rows,))
+        """The maxima of rows."""
 
     # -- loops
 
@@ -112,9 +117,7 @@ class OnlineKernel:
         k, last, size = self.k, self.group.rows - self.blocks.rows, self.blocks.rows
         if self.blocks.is_grid or last < 0 or last % size == 0:
             return None
-        start = k.emit(tg.MulOp, self.row_blocks, k.constant(size))
-        is_before = k.emit(tg.CmpLtOp, start, k.constant(last))
-        return k.emit(tg.WhereOp, is_before, start, k.constant(last))
+        return k.least(k.emit(tg.MulOp, self.row_blocks, k.constant(size)), k.constant(last))
 
     def rows(self, columns: Sequence[int] = ()) -> _Nest:
         """New loops over the rows of a block, and over columns."""
@@ -126,7 +129,7 @@ class OnlineKernel:
         index, ranges = list(self.batch), [row]
         index[group.row] = position
         for axis in columns:
-            index[axis], column = k.padded_loop(self.shape[axis], self.extents[axis])
+            index[axis], column = k.loop_past(self.shape[axis], self.extents[axis])
             ranges.append(column)
         return _Nest(tuple(index), tuple(ranges))
 
@@ -136,11 +139,9 @@ class OnlineKernel:
         k, steps, size = self.k, self.group.steps, self.blocks.steps
         if self.blocks.is_grid or steps % size == 0:
             return None
-        left = k.emit(
-            tg.SubOp, k.constant(steps), k.emit(tg.MulOp, self.step_blocks, k.constant(size))
-        )
-        most = k.constant(size)
-        return k.emit(tg.WhereOp, k.emit(tg.CmpLtOp, left, most), left, most)
+        all_steps, most = k.constant(steps), k.constant(size)
+        left = k.emit(tg.SubOp, all_steps, k.emit(tg.MulOp, self.step_blocks, most))
+        return k.least(left, most)
 
     def steps(self, kind: tg.AxisType) -> tuple[Position, SSAValue]:
         """A new loop over the steps of a block that count."""
@@ -166,18 +167,16 @@ class OnlineKernel:
         if self.count is not None:
             padded = k.emit(tg.AddOp, self.count, k.constant(SCORED_STEPS - 1))
             tiles = k.emit(tg.IDivOp, padded, height)
-        tile = k.put(tg.RangeOp(next(k.free_axes), tg.AxisType.LOOP, tiles))
-        self.tiles = tile
+        tile = self.tiles = k.new_range(tiles)
         block = k.emit(tg.MulOp, self.step_blocks, k.constant(size))
         first = k.emit(tg.MulOp, tile, height)
         start = k.emit(tg.AddOp, block, first)
         if self.count is not None:
             last = k.constant(steps - SCORED_STEPS)
-            start = k.emit(tg.WhereOp, k.emit(tg.CmpLtOp, start, last), start, last)
+            start = k.least(start, last)
             # This is `start - block`, of which intervals would not show that it is never negative:
             # each score would be stored under a condition.
-            most = k.emit(tg.SubOp, last, block)
-            first = k.emit(tg.WhereOp, k.emit(tg.CmpLtOp, first, most), first, most)
+            first = k.least(first, k.emit(tg.SubOp, last, block))
         position, step = k.part_from(steps, SCORED_STEPS, start)
         return position, [tile, step], k.emit(tg.AddOp, first, step)
 
@@ -202,10 +201,6 @@ class OnlineKernel:
     def load(self, buffer: SSAValue, after: Sequence[SSAValue], *indices: SSAValue) -> SSAValue:
         return self.k.put(tg.LoadOp(self.at(buffer, after, *indices)))
 
-    def end(self, stores: Sequence[SSAValue], ranges: Sequence[SSAValue]) -> SSAValue:
-        effect = stores[0] if len(stores) == 1 else self.k.put(tg.GroupOp(stores))
-        return self.k.put(tg.EndOp(effect, ranges[::-1]))
-
     def power(self, a: SSAValue, b: SSAValue) -> SSAValue:
         """`exp2(scale * (a - b))`, or `exp(…)`; on a CPU 0 instead of what is subnormal, beside the
         1 that each row has: EXP2 then needs no second scale (`_is_of_normal` of `tg-select`)."""
@@ -215,13 +210,14 @@ class OnlineKernel:
             difference = k.emit(tg.MulOp, difference, k.constant(scale, self.dtype))
         if self.blocks.is_grid:
             return k.emit(kind, difference)
-        least = k.constant(_least_exponent(self.dtype, natural=kind is tg.ExpOp), self.dtype)
+        format = FORMATS[DTYPES[self.dtype].name]
+        least = k.constant(least_of_normal(format, natural=kind is tg.ExpOp), self.dtype)
         is_normal = k.emit(tg.CmpGeOp, difference, least)
         return k.emit(tg.WhereOp, is_normal, k.emit(kind, difference), k.constant(0, self.dtype))
 
     def finite(self, greatest: SSAValue) -> SSAValue:
         """A maximum, or the least finite number instead of -inf."""
-        least = self.k.constant(_least(self.dtype), self.dtype)
+        least = self.k.constant(-DTYPES[self.dtype].max_finite, self.dtype)
         return self.k.emit(tg.MaxOp, greatest, least)
 
     # -- the kernel
@@ -229,10 +225,7 @@ class OnlineKernel:
     def emit(self) -> tuple[Cell, Index, SSAValue | None, list[SSAValue]]:
         """The kernel up to the STORE: the root's cell, its index, the condition for it to exist,
         and the loops around it."""
-        k, group = self.k, self.group
-        rows, steps = self.blocks.rows, self.blocks.steps
-        scores = k.local_buffer(self.dtype, self.placed(rows, steps))
-        greatest = k.local_buffer(self.dtype, (rows,))
+        k, group, rows = self.k, self.group, self.blocks.rows
         # A sum for each column is computed where it is used if there is one block.
         kept = [each for each in group.sums if not (self.is_single and each.columns)]
         totals = {
@@ -243,19 +236,18 @@ class OnlineKernel:
             for each in kept
         }
         low = k.constant(float("-inf"), self.dtype)
-        before = self.before(greatest, low, totals)
+        before = self.before(low, totals)
         # A block: scores, maxima, exponentials, sums.
-        scored = self.scores(scores)
-        changed = self.maxima(scores, scored, greatest, before.get(None))
-        powers = self.powers(scores, greatest, changed)
+        changed = self.maxima(self.scores(), before.get(None))
+        stored = self.exponentials(changed)
         ends = [
-            self.add(each, total, scores, powers, changed, before.get(each))
+            self.add(each, total, stored, changed, before.get(each))
             for each, total in totals.items()
         ]
-        ends = [changed, *ends] if self.is_single else [self.end(ends, [self.step_blocks])]
+        ends = [changed, *ends] if self.is_single else [self.k.ended(ends, [self.step_blocks])]
         # After the last.
         nest = self.rows(group.columns)
-        maximum = self.load(greatest, ends, nest.ranges[0])
+        maximum = self.load(self.greatest, ends, nest.ranges[0])
         known = k.emit(tg.CmpNeOp, maximum, low)
         given: Given = {group.greatest: lambda _: done(Cell(maximum, None))}
         for each in group.sums:
@@ -264,7 +256,7 @@ class OnlineKernel:
             if each in totals:
                 value = self.load(totals[each], ends, *self.placed(nest.ranges[0], *own))
             else:
-                value = self.sum(each, _Nest(nest.at, (nest.ranges[0], *own)), scores, powers)
+                value = self.sum(each, _Nest(nest.at, (nest.ranges[0], *own)), stored)
             nan = k.constant(float("nan"), tensor(value).element_type)
             given[each.op] = self.result(each, k.emit(tg.WhereOp, known, value, nan))
         k.given = given
@@ -280,7 +272,7 @@ class OnlineKernel:
         return cell, nest.at, gate, [*self.around, *nest.ranges]
 
     def before(
-        self, greatest: SSAValue, low: SSAValue, totals: Mapping[OnlineSum, SSAValue]
+        self, low: SSAValue, totals: Mapping[OnlineSum, SSAValue]
     ) -> Mapping[OnlineSum | None, _Before]:
         """Store what the first block begins with: the maxima (of None), and the sums; nothing if
         there is no other block."""
@@ -288,7 +280,7 @@ class OnlineKernel:
         if self.is_single:
             return found
         change = k.local_buffer(self.dtype, (self.blocks.rows,))
-        found[None] = _Before(self.fill([greatest], [low], ()), change)
+        found[None] = _Before(self.fill([self.greatest], [low], ()), change)
         for columns in dict.fromkeys(each.columns for each in totals):
             same = [each for each in totals if each.columns == columns]
             buffers = [totals[each] for each in same]
@@ -307,9 +299,9 @@ class OnlineKernel:
             self.k.put(tg.StoreOp(self.at(buffer, self.around, *cell), value))
             for buffer, value in zip(buffers, values, strict=True)
         ]
-        return self.end(stores, ranges)
+        return self.k.ended(stores, ranges)
 
-    def scores(self, buffer: SSAValue) -> SSAValue:
+    def scores(self) -> SSAValue:
         """Store a block of scores; on a grid they are -inf past the last step."""
         k, nest = self.k, self.rows()
         step, loops, number = self.scored_steps()
@@ -317,9 +309,9 @@ class OnlineKernel:
         if self.blocks.is_grid and self.group.steps % self.blocks.steps:
             exists = k.emit(tg.CmpLtOp, k.value(step), k.constant(self.group.steps))
             value = k.emit(tg.WhereOp, exists, value, k.constant(float("-inf"), self.dtype))
-        cell = self.at(buffer, self.within, *self.placed(nest.ranges[0], number))
+        cell = self.at(self.powers, self.within, *self.placed(nest.ranges[0], number))
         self.score = tg.StoreOp(cell, value)
-        return self.end([k.put(self.score)], [*nest.ranges, *loops])
+        return self.k.ended([k.put(self.score)], [*nest.ranges, *loops])
 
     def skip_masked(self) -> None:
         """Shorten the loop over blocks, once the kernel has been simplified, and on a CPU those
@@ -339,19 +331,17 @@ class OnlineKernel:
         }
         skip_masked_blocks(self.score, blocks, self.blocks.steps, inside)
 
-    def maxima(
-        self, scores: SSAValue, scored: SSAValue, greatest: SSAValue, before: _Before | None
-    ) -> SSAValue:
+    def maxima(self, scored: SSAValue, before: _Before | None) -> SSAValue:
         """Store the maxima with this block, and by what the sums so far are multiplied."""
         k, (row,) = self.k, self.rows().ranges
         _, column = self.steps(tg.AxisType.REDUCE)
-        block = self.load(scores, [scored], *self.placed(row, column))
+        block = self.load(self.powers, [scored], *self.placed(row, column))
         # If a score is NaN, so are the sums, whatever the maximum. Both zeros are the same shift.
         found = tg.ReduceOp(tg.ReduceKind.MAX, block, (), [column], relaxed=self.is_relaxed)
         if before is None:
-            cell = self.at(greatest, self.within, row)
-            return self.end([k.put(tg.StoreOp(cell, k.put(found)))], [row])
-        cell = self.at(greatest, [before.start, *self.within], row)
+            cell = self.at(self.greatest, self.within, row)
+            return self.k.ended([k.put(tg.StoreOp(cell, k.put(found)))], [row])
+        cell = self.at(self.greatest, [before.start, *self.within], row)
         old = k.put(tg.LoadOp(cell))
         new = k.emit(tg.MaxOp, old, k.put(found))
         factor = self.power(self.finite(old), self.finite(new))
@@ -363,22 +353,21 @@ class OnlineKernel:
             k.put(tg.StoreOp(cell, new)),
             k.put(tg.StoreOp(self.at(before.change, self.within, row), factor)),
         ]
-        return self.end(stores, [row])
+        return self.k.ended(stores, [row])
 
-    def powers(self, scores: SSAValue, greatest: SSAValue, changed: SSAValue) -> SSAValue:
+    def exponentials(self, changed: SSAValue) -> SSAValue:
         """Store the exponentials in place of the scores."""
         k, (row,) = self.k, self.rows().ranges
         _, column = self.steps(tg.AxisType.LOOP)
-        cell = self.at(scores, [changed], *self.placed(row, column))
-        maximum = self.finite(self.load(greatest, [changed], row))
+        cell = self.at(self.powers, [changed], *self.placed(row, column))
+        maximum = self.finite(self.load(self.greatest, [changed], row))
         power = self.power(k.put(tg.LoadOp(cell)), maximum)
-        return self.end([k.put(tg.StoreOp(cell, power))], [row, column])
+        return self.k.ended([k.put(tg.StoreOp(cell, power))], [row, column])
 
     def add(
         self,
         each: OnlineSum,
         total: SSAValue,
-        powers: SSAValue,
         stored: SSAValue,
         changed: SSAValue,
         before: _Before | None,
@@ -386,7 +375,7 @@ class OnlineKernel:
         """Add a block to a sum."""
         k, nest = self.k, self.rows(each.columns)
         row, *columns = nest.ranges
-        value = self.sum(each, nest, powers, stored)
+        value = self.sum(each, nest, stored)
         dtype = tensor(value).element_type
         after = self.within if before is None else [before.start, *self.within]
         cell = self.at(total, after, *self.placed(row, *columns))
@@ -395,13 +384,13 @@ class OnlineKernel:
             if tensor(by).element_type != dtype:
                 by = k.emit(tg.CastOp, by, dtype)
             value = k.emit(tg.AddOp, k.emit(tg.MulOp, k.put(tg.LoadOp(cell)), by), value)
-        return self.end([k.put(tg.StoreOp(cell, value))], nest.ranges)
+        return self.k.ended([k.put(tg.StoreOp(cell, value))], nest.ranges)
 
-    def sum(self, each: OnlineSum, nest: _Nest, powers: SSAValue, stored: SSAValue) -> SSAValue:
+    def sum(self, each: OnlineSum, nest: _Nest, stored: SSAValue) -> SSAValue:
         """The sum over a block of steps."""
         k, group, row = self.k, self.group, nest.ranges[0]
         step, column = self.steps(tg.AxisType.REDUCE)
-        power = self.load(powers, [stored], *self.placed(row, column))
+        power = self.load(self.powers, [stored], *self.placed(row, column))
         given: Given = {group.powers: lambda _: done(Cell(power, None))}
         for factor in each.factors:
             given[factor.op] = self.without(factor.op, factor.operand)
@@ -429,10 +418,8 @@ class OnlineKernel:
     def is_total(self, value: SSAValue) -> bool:
         """Whether a value is the sum of the exponentials themselves, by which a softmax divides:
         one division for all columns of a row is enough."""
-        while isinstance(op := value.owner, MovementOp) and not isinstance(op, tg.PadOp):
-            value = op.operands[0]
         return any(
-            each.op is op
+            each.op is behind(value, tg.ExpandOp, tg.PermuteOp, tg.ReshapeOp).owner
             and not each.factors
             and all(isinstance(i.op, MovementOp | tg.CastOp) for i in each.inner)
             for each in self.group.sums
@@ -461,13 +448,3 @@ class OnlineKernel:
             return Cell(k.emit(tg.CastOp, value, dtype) if wide != dtype else value, None)
 
         return rule
-
-
-def _least_exponent(dtype: Attribute, *, natural: bool) -> float:
-    """The least x for which no rounding of 2^x, or e^x if `natural`, is subnormal."""
-    return least_of_normal(FORMATS[DTYPES[dtype].name], natural=natural)
-
-
-def _least(dtype: Attribute) -> float:
-    """The least finite number of a dtype."""
-    return -DTYPES[dtype].max_finite

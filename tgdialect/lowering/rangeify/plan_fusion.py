@@ -9,12 +9,11 @@ from xdsl.ir import Block
 
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.analyses import analyses_of
-from tgdialect.lowering.rangeify.donated import Donors
 from tgdialect.lowering.rangeify.function_pass import TargetFunctionPass
 from tgdialect.lowering.rangeify.planning.fusion import plan_fusion
 from tgdialect.lowering.rangeify.planning.plan import is_realised, write_plan
-from tgdialect.lowering.rangeify.results import store_of_result
-from tgdialect.lowering.rangeify.schedule import early_reads, tasks_of
+from tgdialect.lowering.rangeify.results import Donors, store_of_result
+from tgdialect.lowering.rangeify.tasks import early_reads, tasks_of
 from tgdialect.targets import Target
 
 

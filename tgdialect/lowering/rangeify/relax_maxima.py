@@ -66,7 +66,12 @@ def _is_shifted(user: Operation, op: tg.ReduceOp) -> bool:
 def _is_divided(exponential: SSAValue, axes: tuple[int, ...]) -> bool:
     """Whether a value is used in sums along some axes and in products with their inverses only."""
     uses = {use.operation for use in exponential.uses}
-    sums = {use for use in uses if isinstance(use, tg.ReduceOp) and _is_sum(use, axes)}
+    sums = {
+        use
+        for use in uses
+        if isinstance(use, tg.ReduceOp) and use.kind.data is tg.ReduceKind.ADD and not use.ranges
+        if integers(use, "axes") == axes
+    }
     inverses = {
         user.result
         for total in sums
@@ -78,10 +83,6 @@ def _is_divided(exponential: SSAValue, axes: tuple[int, ...]) -> bool:
         and any(behind(each, tg.ExpandOp) in inverses for each in use.operands)
         for use in uses - sums
     )
-
-
-def _is_sum(op: tg.ReduceOp, axes: tuple[int, ...]) -> bool:
-    return op.kind.data is tg.ReduceKind.ADD and integers(op, "axes") == axes and not op.ranges
 
 
 def _users(value: SSAValue) -> Iterator[Operation]:

@@ -97,7 +97,9 @@ class SplitReductionsPass(TargetFunctionPass):
             if (split := _axis(op, target)) is not None:
                 realise(_split(op, *split))
             elif not target.is_grid and (sizes := _cached_parts(op, target)):
-                realise(_split_axes(op, sizes))
+                partial, result = _in_parts(op, op.source, sizes)
+                Rewriter.replace_op(op, (), [result])
+                realise(partial)
 
 
 def _is_splittable(op: tg.ReduceOp) -> bool:
@@ -143,34 +145,48 @@ def _scatter_axis(op: tg.ReduceOp) -> tuple[int, int, int] | None:
 
 
 def _split(op: tg.ReduceOp, axis: int, parts: int, size: int) -> tg.ReduceOp:
-    """Replace a REDUCE by two; returns the first."""
-    kind, axes, source = op.kind.data, integers(op, "axes"), tensor(op.source).get_shape()
-    left = source[axis] - parts * size
-    before, after = source[:axis], source[axis + 1 :]
-    start = [0] * len(source)
-    builder = OpBuilder.before(op)
-    put = builder.put
-
-    even = op.source
+    """Replace a REDUCE by two, and one of the remainder; returns the first."""
+    kind, source = op.kind.data, tensor(op.source).get_shape()
+    put, even, whole = OpBuilder.before(op).put, op.source, parts * size
+    start, before, after = [0] * len(source), source[:axis], source[axis + 1 :]
+    if left := source[axis] - whole:
+        even = put(tg.ShrinkOp(even, start, (*before, whole, *after)))
+    # Parts are the batch of a product or scatter, whose results lie as those of the whole do.
+    is_first = _is_tiled(op) or may_be_one_hot(op)
+    partial, result = _in_parts(op, even, {axis: size}, is_first=is_first)
     if left:
-        even = put(tg.ShrinkOp(even, start, (*before, source[axis] - left, *after)))
-    view = put(tg.ReshapeOp(even, (*before, parts, size, *after)))
-    if is_first := _is_tiled(op) or may_be_one_hot(op):
-        # Parts are the batch of a product or scatter, whose results lie as those of the whole do.
-        others = (i for i in range(len(source) + 1) if i != axis)
-        view = put(tg.PermuteOp(view, (axis, *others)))
-    steps = [each + (is_first or each >= axis) for each in axes]
-    partial = builder.insert(tg.ReduceOp(kind, view, steps))
-    whole = put(tg.ReduceOp(kind, partial, (0 if is_first else axis,)))
-    result = put(tg.ReshapeOp(whole, tensor(op.result).get_shape()))
-    if left:
-        start[axis] = source[axis] - left
-        rest = put(
-            tg.ReduceOp(kind, put(tg.ShrinkOp(op.source, start, (*before, left, *after))), axes)
-        )
-        result = put(ALU[kind](result, rest))
+        start[axis] = whole
+        rest = put(tg.ShrinkOp(op.source, start, (*before, left, *after)))
+        result = put(ALU[kind](result, put(tg.ReduceOp(kind, rest, integers(op, "axes")))))
     Rewriter.replace_op(op, (), [result])
     return partial
+
+
+def _in_parts(
+    op: tg.ReduceOp, source: SSAValue, sizes: Mapping[int, int], *, is_first: bool = False
+) -> tuple[tg.ReduceOp, SSAValue]:
+    """A REDUCE as two, of parts of some sizes that divide the extents of their axes, and of their
+    results: the first, and the result of both. The axis of parts `is_first` if it is to be."""
+    kind, builder = op.kind.data, OpBuilder.before(op)
+    shape: list[int] = []
+    inside: list[int] = []
+    outside: list[int] = []
+    for axis, extent in enumerate(tensor(source).get_shape()):
+        if axis in sizes:
+            outside.append(len(shape))
+            shape.append(extent // sizes[axis])
+            extent = sizes[axis]
+        if axis in integers(op, "axes"):
+            inside.append(len(shape))
+        shape.append(extent)
+    view = builder.put(tg.ReshapeOp(source, shape))
+    if is_first:
+        order = sorted(range(len(shape)), key=lambda axis: axis not in outside)
+        view = builder.put(tg.PermuteOp(view, order))
+        inside, outside = [order.index(axis) for axis in inside], [0]
+    partial = builder.insert(tg.ReduceOp(kind, view, inside))
+    whole = builder.put(tg.ReduceOp(kind, partial, outside))
+    return partial, builder.put(tg.ReshapeOp(whole, tensor(op.result).get_shape()))
 
 
 def _is_tiled(op: tg.ReduceOp) -> bool:
@@ -244,26 +260,3 @@ def _sums_over_windows(op: tg.ReduceOp) -> bool:
                 if len(over) == len(rest) == 1 and shape[over[0]] > shape[rest[0]]:
                     return True
     return False
-
-
-def _split_axes(op: tg.ReduceOp, sizes: Mapping[int, int]) -> tg.ReduceOp:
-    """Replace a REDUCE by two, of parts of some sizes that divide the extents of their axes, and of
-    their results; returns the first."""
-    kind, builder = op.kind.data, OpBuilder.before(op)
-    shape: list[int] = []
-    inside: list[int] = []
-    outside: list[int] = []
-    for axis, extent in enumerate(tensor(op.source).get_shape()):
-        if axis in sizes:
-            outside.append(len(shape))
-            shape.append(extent // sizes[axis])
-            extent = sizes[axis]
-        if axis in integers(op, "axes"):
-            inside.append(len(shape))
-        shape.append(extent)
-    view = builder.put(tg.ReshapeOp(op.source, shape))
-    partial = builder.insert(tg.ReduceOp(kind, view, inside))
-    whole = builder.put(tg.ReduceOp(kind, partial, outside))
-    result = builder.put(tg.ReshapeOp(whole, tensor(op.result).get_shape()))
-    Rewriter.replace_op(op, (), [result])
-    return partial

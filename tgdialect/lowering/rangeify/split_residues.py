@@ -302,19 +302,20 @@ class _Split:
             for parts in product(*groups)
         ]
         made = [value for value in sums if value is not None]
-        if not made:
+
+        def zeros(shape: Sequence[int]) -> SSAValue:
             zero = builder.put(tg.ConstOp(0, tensor(self.op.result).element_type))
             zero = builder.put(tg.ReshapeOp(zero, [1] * len(shape)))
             return builder.put(tg.ExpandOp(zero, shape))
+
+        if not made:
+            return zeros(shape)
         # The parts are axes before the others; each goes where the residues of its axis are.
         result, counts = made[0], [len(parts) for parts in groups]
-        rank = len(shape) + len(self.residues)
+        extents = tensor(result).get_shape()
         if len(sums) > 1:
-            zero = builder.put(tg.ConstOp(0, tensor(result).element_type))
-            zero = builder.put(tg.ReshapeOp(zero, [1] * rank))
-            zero = builder.put(tg.ExpandOp(zero, tensor(result).get_shape()))
+            zero = zeros(extents)
             result = builder.put(tg.StackOp([zero if value is None else value for value in sums]))
-        extents = tensor(made[0]).get_shape()
         result = reshaped(builder, result, (*counts, *extents))
         order: list[int] = []
         whole = list(shape)
@@ -357,11 +358,7 @@ class _Split:
         return self.sums[-1].result
 
     def _windows(
-        self,
-        builder: OpBuilder,
-        leaf: _Dilated,
-        parts: Sequence[_Part],
-        shape: Sequence[int],
+        self, builder: OpBuilder, leaf: _Dilated, parts: Sequence[_Part], shape: Sequence[int]
     ) -> SSAValue:
         """The view of a value before it is dilated."""
         axes = [

@@ -11,6 +11,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.properties import integers, is_memory, shape_of
+from tgdialect.ops.walk import operands_of
 
 
 @dataclass(frozen=True)
@@ -27,25 +28,28 @@ class StoreBeforeMovementPass(FunctionPass):
 
     def rewrite(self, block: Block) -> None:
         for store in block.ops:
-            if isinstance(store, tg.StoreOp) and store.gate is None:
-                while (view := _moved_to_buffer(store)) is not None:
-                    buffer, source = view
-                    old = store.value.owner
-                    store.operands = (OpBuilder.before(store).put(buffer), source)
-                    if isinstance(old, TgOp) and not old.results[0].uses:
-                        block.erase_op(old)
+            while isinstance(store, tg.StoreOp) and store.gate is None:
+                is_of_memory = any(map(is_memory, operands_of(old := store.value)[:1]))
+                if is_of_memory and not isinstance(old.owner, tg.ReshapeOp):
+                    break
+                if (back := moved_back(store.buffer, old)) is None:
+                    break
+                store.operands = (OpBuilder.before(store).put(back[0]), back[1])
+                if isinstance(old.owner, TgOp) and not old.uses:
+                    block.erase_op(old.owner)
 
 
-def _moved_to_buffer(store: tg.StoreOp) -> tuple[TgOp, SSAValue] | None:
-    """The inverse movement of the destination, and the value before the movement."""
-    match store.value.owner:
+def moved_back(view: SSAValue, value: SSAValue) -> tuple[TgOp, SSAValue] | None:
+    """The view to store to, and the value before a RESHAPE, PERMUTE or FLIP, where its result was
+    to be stored to `view`; None for other values."""
+    match value.owner:
         case tg.ReshapeOp() as op:
-            return tg.ReshapeOp(store.buffer, shape_of(op.source)), op.source
-        case tg.FlipOp() as op if not is_memory(op.source):
-            return tg.FlipOp(store.buffer, [bool(f) for f in integers(op, "flags")]), op.source
-        case tg.PermuteOp() as op if not is_memory(op.source):
+            return tg.ReshapeOp(view, shape_of(op.source)), op.source
+        case tg.FlipOp() as op:
+            return tg.FlipOp(view, [bool(flag) for flag in integers(op, "flags")]), op.source
+        case tg.PermuteOp() as op:
             order = integers(op, "order")
             inverse = [order.index(axis) for axis in range(len(order))]
-            return tg.PermuteOp(store.buffer, inverse), op.source
+            return tg.PermuteOp(view, inverse), op.source
         case _:
             return None

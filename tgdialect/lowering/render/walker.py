@@ -18,7 +18,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.affine.lanes import only_locates
 from tgdialect.analysis.constants import constants
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.analysis.register_loops import register_loops
+from tgdialect.analysis.ranges import register_loops
 from tgdialect.analysis.symbols import symbols_around
 from tgdialect.custom import REGISTERED, signature_of_call, signature_of_custom
 from tgdialect.diagnostics import locate

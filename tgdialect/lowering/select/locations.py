@@ -15,8 +15,7 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.capacity import most_elements
-from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.min_max import MinMax, most_elements
 from tgdialect.lowering.select.bounds_checks import Check
 from tgdialect.lowering.select.indices import Extent, LaneIndex, is_ramp, known_positions, lanes_of
 from tgdialect.lowering.select.narrow import NarrowFloats

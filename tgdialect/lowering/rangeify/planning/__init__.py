@@ -5,8 +5,8 @@ In reading order:
 * `plan.py`: the plan, and its attributes on ops;
 * `fusion.py`: the walk that decides which values are stored, kept locally, or computed again;
 * `demand.py`: the elements that an element is computed from, and what computing it costs;
-* `contractions.py`: which reductions are long, and which are products of matrices;
-* `one_hot.py`: the masks of sums of which one term is left;
+* `contractions.py`: which reductions are long, and which are products of matrices; the masks of
+  sums of which one term is left;
 * `padding.py`: which padded operands of reductions a copy pays for;
 * `online.py`: sums of exponentials that one pass over blocks of steps can compute, as an attention,
   and `online_recognition.py` finds them;

@@ -23,13 +23,7 @@ from itertools import pairwise
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.affine.positions import (
-    Index,
-    LoopVariable,
-    Position,
-    depends_of,
-    trips_of,
-)
+from tgdialect.analysis.affine.positions import Index, LoopVariable, Position, depends_of, trips_of
 from tgdialect.lowering.rangeify.planning.demand import Demand
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp

@@ -1,4 +1,5 @@
-"""Which reductions are long, which are products of matrices, and what surrounds a product."""
+"""Which reductions are long, which are products of matrices, and what surrounds a product; and the
+masks of one-hot sums (`analysis/one_hot.py`), which fusion never stores."""
 
 from __future__ import annotations
 
@@ -6,13 +7,14 @@ from collections.abc import Iterable, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.affine.positions import trips_of
+from tgdialect.analysis.affine.positions import depends_of, trips_of
+from tgdialect.analysis.one_hot import paths_to_comparisons
 from tgdialect.lowering.rangeify.planning.demand import Demand, Demands
 from tgdialect.ops import tg
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import dtype_of, shape_of, tensor
-from tgdialect.ops.walk import behind
+from tgdialect.ops.properties import dtype_of, integers, shape_of, tensor
+from tgdialect.ops.walk import behind, through
 
 SHORT_LOOP = 8
 """A reduction of at most this many elements counts as elementwise work: it is cheap enough to be
@@ -57,13 +59,11 @@ def has_narrow_factor(product: tg.ReduceOp) -> bool:
     matrix instructions take."""
     factors = summed_product(product)
     assert factors is not None
-    stack: list[SSAValue] = [*factors.operands]
-    for value in stack:
-        if dtype_of(value).itemsize <= 2:
-            return True
-        if isinstance(op := value.owner, MovementOp | tg.CastOp):
-            stack.append(op.operands[0])
-    return False
+    return any(
+        dtype_of(value).itemsize <= 2
+        for factor in factors.operands
+        for value in (factor, *(op.operands[0] for op in through(factor, MovementOp, tg.CastOp)))
+    )
 
 
 def is_contraction(demands: Demands, reductions: Iterable[Demand], row: Demand) -> bool:
@@ -90,3 +90,36 @@ def epilogue(op: tg.ReduceOp) -> Sequence[Operation]:
         elif not isinstance(user, tg.ReshapeOp | tg.PermuteOp | tg.FlipOp):
             return found
         value = user.results[0]
+
+
+def one_hot_mask(
+    demands: Demands, op: tg.ReduceOp, constants: set[Operation]
+) -> frozenset[Operation]:
+    """The ops of the one-hot mask of a sum, from its operand to the comparison; empty if it has
+    none.
+
+    One side of the comparison depends on the axis and on no memory. The other side does not depend
+    on the axis.
+    """
+    if not (paths := list(paths_to_comparisons(op))):
+        return frozenset()
+    index = demands.loops(shape_of(op.source))
+    along = {loop for loop, _ in depends_of(*(index[axis] for axis in integers(op, "axes")))}
+    for path in paths:
+        demand = Demand(op, op.source, index)
+        for owner in path[1:]:
+            demand = next(d for d in demands.operands(demand) if d.value.owner is owner)
+        left, right = demands.operands(demand)
+        if any(
+            _counts(one, along, constants) and not along & {d[0] for d in other.depends}
+            for one, other in ((left, right), (right, left))
+        ):
+            return frozenset(path)
+    return frozenset()
+
+
+def _counts(demand: Demand, along: Iterable[object], constants: set[Operation]) -> bool:
+    """Whether a value depends on an axis, and on nothing that is unknown when the kernel is
+    compiled."""
+    value: SSAValue = demand.value
+    return value.owner in constants and bool(set(along) & {d[0] for d in demand.depends})

@@ -85,7 +85,7 @@ class Demands(Positions):
         super().__init__()
         self._loops: dict[Demand, Index] = {}
         self.one_hot_sums: set[Operation] = set()
-        """Sums with a one-hot mask (`one_hot.py`): they have no loop."""
+        """Sums with a one-hot mask (`analysis/one_hot.py`): they have no loop."""
 
     def loops(
         self, shape: Shape, outer: tuple[Dependence, ...] = (), order: Sequence[int] = ()

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 
@@ -34,6 +35,7 @@ from tgdialect.lowering.rangeify.planning.contractions import (
     is_contraction,
     is_long,
     is_product,
+    one_hot_mask,
 )
 from tgdialect.lowering.rangeify.planning.demand import (
     LOAD,
@@ -46,7 +48,6 @@ from tgdialect.lowering.rangeify.planning.demand import (
     demand_cost,
 )
 from tgdialect.lowering.rangeify.planning.loop_order import RootLoops
-from tgdialect.lowering.rangeify.planning.one_hot import one_hot_mask
 from tgdialect.lowering.rangeify.planning.online import OnlineSums
 from tgdialect.lowering.rangeify.planning.online_blocks import blocks_of
 from tgdialect.lowering.rangeify.planning.online_recognition import online_sums
@@ -129,43 +130,36 @@ def plan_fusion(
     of a value whether all of its cells are valid. The values of `stored` are realised in any case.
     LOCAL buffers fit into the memory of the target.
     """
-    given = block, is_closed, is_valid, stored, target
-    planner = _Planner(*given, copies_windows=lambda _: False)
+    planner = _Planner(block, is_closed, is_valid, stored, target, lambda _: False)
     orders = planner.plan().axis_orders
     if not all(root in orders for root in planner.windows.values()):
         # Where vectors lie along windows, masks are those of lanes: a copy of the padding has none.
-        planner = _Planner(*given, copies_windows=lambda root: root not in orders)
+        planner = _Planner(
+            block, is_closed, is_valid, stored, target, lambda root: root not in orders
+        )
         planner.plan()
     for op, remark in planner.remarks:
         emit_remark(op, remark)
     return planner.fusion
 
 
+@dataclass
 class _Planner:
     """The walk of `plan_fusion`. A value is decided after all of its users."""
 
-    def __init__(
-        self,
-        block: Block,
-        is_closed: Callable[[tg.ReduceOp], bool],
-        is_valid: Callable[[SSAValue], bool],
-        stored: Set[Operation],
-        target: Target,
-        *,
-        copies_windows: Callable[[Operation], bool],
-    ) -> None:
-        """`copies_windows` says of the root of a kernel whether it may copy padding of which it
-        reads windows."""
-        self.block = block
-        self.is_valid = is_valid
-        self.target = target
-        self.is_closed = is_closed
-        self.stored = stored
-        self.copies_windows = copies_windows
+    block: Block
+    is_closed: Callable[[tg.ReduceOp], bool]
+    is_valid: Callable[[SSAValue], bool]
+    stored: Set[Operation]
+    target: Target
+    copies_windows: Callable[[Operation], bool]
+    """Whether the root of a kernel may copy padding of which it reads windows."""
+
+    def __post_init__(self) -> None:
         self.fusion = Fusion()
         self.demands = Demands()
-        has_reductions = any(isinstance(op, tg.ReduceOp) for op in block.ops)
-        self.roots = RootLoops(self.demands, is_closed, self.fusion.realised, has_reductions)
+        has_reductions = any(isinstance(op, tg.ReduceOp) for op in self.block.ops)
+        self.roots = RootLoops(self.demands, self.is_closed, self.fusion.realised, has_reductions)
         self.asked: dict[SSAValue, dict[Demand, None]] = {}
         """The demands for each value that has not been decided yet."""
         self.prices: dict[Operation, float] = {}
@@ -177,28 +171,27 @@ class _Planner:
         """The ops of these epilogues."""
         self.addends: set[Operation] = set()
         """The last ops of products of matrices that are used in the epilogue of another one."""
-        self.padded: set[Operation] = set()
-        """The PADs of the operands of products of matrices."""
-        self.windowed: set[Operation] = set()
-        """The PADs of the operands of other long reductions."""
+        self.pads: dict[Operation, int] = {}
+        """The PADs of operands of long reductions, and the reads per element that pay for a
+        copy."""
         self.windows: dict[Operation, Operation] = {}
         """The PADs whose windows a copy would pay for, and the kernels that read them."""
         self.remarks: list[tuple[Operation, str]] = []
         """The remarks about the plan, which are reported if it is the one that is taken."""
         self.reads: dict[SSAValue, Sequence[Demand]] = {}
         """The demands for realised values."""
-        self.derived = derived_values(block)
+        self.derived = derived_values(self.block)
         """The values that depend on constant arguments alone, and on which."""
         self.masks: set[Operation] = set()
         """The ops that make one-hot masks: never stored."""
-        self.factors = {each.factor for each in matrix_instructions(target)}
+        self.factors = {each.factor for each in matrix_instructions(self.target)}
         """The dtypes that matrix instructions multiply."""
-        self.may_share_products = target.is_grid
+        self.may_share_products = self.target.is_grid
         """Whether a kernel may keep the rows of a product in LOCAL memory. Elsewhere, and where a
         matrix instruction computes a product, only a kernel of its own has register tiles."""
         self.online: dict[Operation, OnlineSums] = {}
         """The ops inside of sums that are computed in one pass."""
-        self.locations = _locations(block)
+        self.locations = _locations(self.block)
         """The views of memory of which more than the cells matters."""
         self.fused_cost: dict[Operation, float] = defaultdict(float)
         """The cost of the ops that the kernel of each root computes for an element."""
@@ -216,28 +209,23 @@ class _Planner:
             if isinstance(op, tg.StoreOp):
                 self.ask_operands(op)
             elif op.results and (asked := self.asked.pop(op.results[0], None)):
-                value, demands = op.results[0], list(asked)
-                self.pass_on(op, self.decide(op, value, demands))
+                demands = list(asked)
+                self.pass_on(op, self.decide(op, demands))
                 if op in self.fusion.realised:
-                    self.reads[value] = demands
+                    self.reads[op.results[0]] = demands
         self.fusion.splits, self.fusion.orders = self.roots.splits, self.roots.orders
         if not self.target.is_grid:
             self.order_axes()
-        self.note_orders()
-        return self.fusion
-
-    def note_orders(self) -> None:
-        """Note the reasons for the orders of axes and loops."""
+        # The reasons for the orders of axes and loops.
+        why = "it costs the kernels that access the buffer least"
         for op, order in self.fusion.axis_orders.items():
-            self.note(
-                op, f"axis order {[*order]}: it costs the kernels that access the buffer least"
-            )
+            self.note(op, f"axis order {[*order]}: {why}")
         for op, order in self.roots.orders.items():
             self.note(op, f"loop order {[*order]}: reductions outside of loops run least often")
         for op, splits in self.fusion.splits.items():
-            self.note(
-                op, f"loops split at {[*map(list, splits)]}: values are the same for each part"
-            )
+            at = [*map(list, splits)]
+            self.note(op, f"loops split at {at}: values are the same for each part")
+        return self.fusion
 
     def order_axes(self) -> None:
         """Decide in which order buffers have their axes, and the loops that store them."""
@@ -278,16 +266,20 @@ class _Planner:
                 self.addends.add(ops[-1])
             last = ops[-1]
             while self.is_widened(last):
-                last = _moved(last)
+                before = behind(last.operands[0], MovementOp).owner
+                assert isinstance(before, TgOp)
+                last = before
             self.prices[last] = LOAD
             if is_of_tile:
                 self.products.add(last)
                 self.epilogues.update(ops)
-                self.padded.update(padding(op))
+                for pad in padding(op):
+                    self.pads.setdefault(pad, MANY_MASKS)
                 if self.target.matrix and has_narrow_factor(op):
                     self.may_share_products = False
             elif not self.target.is_grid:
-                self.windowed.update(pad for pad in padding(op) if not is_of_prefix(pad))
+                windowed = (pad for pad in padding(op) if not is_of_prefix(pad))
+                self.pads.update(dict.fromkeys(windowed, MANY_WINDOWS))
 
     def find_online_sums(self) -> None:
         """Find the sums that are computed in one pass over blocks of steps: those whose rows a
@@ -331,45 +323,45 @@ class _Planner:
 
     # -- decisions
 
-    def decide(self, op: Operation, value: SSAValue, asked: list[Demand]) -> list[Demand]:
+    def decide(self, op: Operation, asked: list[Demand]) -> list[Demand]:
         """Decide about a value; returns the indices at which it is computed: those that are asked
         for if it is fused, else those of the loops that store it."""
         # Some ops leave no choice.
-        is_stored = op in self.stored or op in self.fusion.padded_by or op in self.fusion.online
-        if isinstance(op, tg.LoadOp) or is_stored:
-            if op in self.fusion.online:
-                rows, steps, *_ = self.fusion.online[op][1]
-                self.note(op, f"online: one pass over blocks of {rows} rows and {steps} steps")
-            elif op not in self.fusion.padded_by:
-                self.note(op, "realised: a copy of memory, or asked for before")
-            return [self.realise(op, value)]
+        value = op.results[0]
+        if op in self.fusion.online:
+            rows, steps, *_ = self.fusion.online[op][1]
+            return self.realise(
+                op, f"online: one pass over blocks of {rows} rows and {steps} steps"
+            )
+        if op in self.fusion.padded_by:
+            return self.realise(op)
+        if isinstance(op, tg.LoadOp) or op in self.stored:
+            return self.realise(op, "realised: a copy of memory, or asked for before")
         if (group := self.online.get(op)) is not None:
             # A score is computed once, in the block that all sums share.
             return [min(asked, key=lambda demand: demand.trips)] if op in group.once else asked
         if isinstance(op, tg.PadOp):
-            return self.decide_padding(op, value, asked)
+            return self.decide_padding(op, asked) if op in self.pads else asked
         # An INDEX is asked for twice as often by each INDEX of it by itself.
         is_gather = isinstance(op, tg.IndexOp) and len(asked) > 1 and value not in self.locations
         if not is_gather and (
             is_memory(value) or not isinstance(op, ElementwiseOp | tg.ReduceOp | tg.StackOp)
         ):
             return asked
-        if op in self.masks or (isinstance(op, tg.ReduceOp) and self.is_closed(op)):
-            return asked
-        if self.is_widened(op):
+        if self.is_never_stored(op):
             return asked
         # A value that is used once is fused, unless an inner loop would compute it.
         if not is_gather and self.is_worth_keeping(value, asked):
-            self.note(op, "realised: constants alone decide it, so that it is computed once")
-            return [self.realise(op, value)]
+            why = "constants alone decide it, so that it is computed once"
+            return self.realise(op, f"realised: {why}")
         fresh = all_elements(self.demands, op, value)
         elements = fresh.trips
         # Few values are asked for where their cost matters, and each walk has up to 128 steps.
         once = cache(lambda: demand_cost(self.demands, [fresh], self.prices))
         if not is_gather and self.is_too_long(op, asked) and once().cost > CHEAP * elements:
             self.cuts.add(op)
-            self.note(op, f"realised: a kernel would compute more than {MAX_FUSED} for an element")
-            return [self.realise(op, value)]
+            why = f"a kernel would compute more than {MAX_FUSED} for an element"
+            return self.realise(op, f"realised: {why}")
         if self.is_for_cuts(op, asked):
             return asked
         is_hot = not is_gather and self.is_hot(op, asked, elements, once)
@@ -381,7 +373,7 @@ class _Planner:
         has_many = len(asked) > _MANY_DEMANDS
         again = None if has_many else demand_cost(self.demands, asked, self.prices)
         fused = again.cost if again and again.is_complete else math.inf
-        row = None if is_gather else self.local_demand(value, asked, is_hot=is_hot)
+        row = None if is_gather else self.local_demand(asked, is_hot=is_hot)
         local = math.inf
         if row is not None:
             # A buffer of all axes is filled at the cost of a kernel that stores the value.
@@ -399,8 +391,14 @@ class _Planner:
         if choice == "fused":
             return asked
         if choice == "local" and row is not None:
-            return [self.keep(op, self.inner_axes(asked), row)]
-        return [self.realise(op, value)]
+            return self.keep(op, self.inner_axes(asked), row)
+        return self.realise(op)
+
+    def is_never_stored(self, op: Operation) -> bool:
+        """Whether a value is computed wherever it is used: it is a mask, converted, or has a closed
+        form."""
+        is_closed = isinstance(op, tg.ReduceOp) and self.is_closed(op)
+        return op in self.masks or is_closed or self.is_widened(op)
 
     def is_worth_keeping(self, value: SSAValue, asked: Sequence[Demand]) -> bool:
         """Whether a value that is computed once, since it depends on constant arguments alone, is
@@ -444,25 +442,21 @@ class _Planner:
             return False
         return self.target.is_grid or before.name in self.factors
 
-    def decide_padding(self, op: tg.PadOp, value: SSAValue, asked: list[Demand]) -> list[Demand]:
+    def decide_padding(self, op: tg.PadOp, asked: list[Demand]) -> list[Demand]:
         """Copy padding that reductions read so often that the masks in their steps take longer than
         a copy: into a LOCAL buffer where one reduction reads windows of it, else by a kernel."""
-        runs = self.runs_in_steps(asked)
-        if op in self.windowed and len(asked) == 1:
+        runs, least = self.runs_in_steps(asked), self.pads[op]
+        if least == MANY_WINDOWS and len(asked) == 1:
             inner = self.axes_of_windows(asked[0])
             row = self.row_of(asked[0], inner)
             if row is not None and runs >= MANY_WINDOWS * row.trips:
                 self.windows[op] = root = asked[0].root
                 if not self.copies_windows(root):
                     return asked
-                self.note(
-                    op, f"local: windows read {runs / max(row.trips, 1):.3g} times as many elements"
-                )
-                return [self.keep(op, inner, row)]
-        least = MANY_WINDOWS if op in self.windowed else MANY_MASKS
-        if op not in self.windowed | self.padded:
-            return asked
-        elements = all_elements(self.demands, op, value).trips
+                times = f"{runs / max(row.trips, 1):.3g}"
+                self.note(op, f"local: windows read {times} times as many elements")
+                return self.keep(op, inner, row)
+        elements = all_elements(self.demands, op, op.result).trips
         if runs < least * elements:
             return asked
         self.note(op, f"realised: reductions read each element {runs / max(elements, 1):.3g} times")
@@ -470,7 +464,7 @@ class _Planner:
             self.note(inside.op, "realised: stored inside of the buffer of what is padded")
             self.fusion.paddings[op] = inside
             self.fusion.padded_by[inside.op] = op
-        return [self.realise(op, value)]
+        return self.realise(op)
 
     def padded_in_place(self, op: tg.PadOp) -> Padded | None:
         """The source of a PAD, if a kernel can store it inside of the PAD's buffer, so that nothing
@@ -484,18 +478,13 @@ class _Planner:
             inside.value
         ):
             return None
-        is_never_stored = (
-            source in self.masks
-            or self.is_widened(source)
-            or (isinstance(source, tg.ReduceOp) and self.is_closed(source))
-        )
         is_elsewhere = (
             source in self.fusion.padded_by
             or source in self.fusion.online
             or source in self.online
             or any(isinstance(use.operation, tg.StoreOp) for value in values for use in value.uses)
         )
-        if is_never_stored or is_elsewhere or not all(map(self.is_valid, values)):
+        if self.is_never_stored(source) or is_elsewhere or not all(map(self.is_valid, values)):
             return None
         has_tiles = any(inside.columns % rows == 0 for rows in TILE_ROWS)
         return inside if has_tiles or not self.computes_product(source) else None
@@ -510,19 +499,21 @@ class _Planner:
                 walk.add(v.owner for v in op.operands if isinstance(v.owner, TgOp))
         return not walk.is_complete
 
-    def realise(self, op: Operation, value: SSAValue) -> Demand:
-        """Have a kernel of its own store a value."""
+    def realise(self, op: Operation, remark: str = "") -> list[Demand]:
+        """Have a kernel of its own store a value; the remark is the reason, unless it is noted."""
+        if remark:
+            self.note(op, remark)
         self.fusion.realised.add(op)
         self.prices[op] = LOAD
         # Scores of blocks are computed outside of the loops that they do not depend on.
         inner = self.fusion.online[op][0].columns if op in self.fusion.online else ()
-        return Demand(op, value, self.roots.index(op, value, inner))
+        return [Demand(op, op.results[0], self.roots.index(op, op.results[0], inner))]
 
-    def keep(self, op: Operation, inner: tuple[int, ...], row: Demand) -> Demand:
+    def keep(self, op: Operation, inner: tuple[int, ...], row: Demand) -> list[Demand]:
         """Have the one kernel that uses a value keep it in a LOCAL buffer of some axes."""
         self.fusion.local_axes[op] = inner
         self.prices[op] = LOCAL_LOAD
-        return row
+        return [row]
 
     def note(self, op: Operation, remark: str) -> None:
         """Note the reason of a decision."""
@@ -557,9 +548,7 @@ class _Planner:
             if any(loop not in self.roots.known for loop, _ in depends_of(position))
         )
 
-    def local_demand(
-        self, value: SSAValue, asked: Sequence[Demand], *, is_hot: bool
-    ) -> Demand | None:
+    def local_demand(self, asked: Sequence[Demand], *, is_hot: bool) -> Demand | None:
         """The demand in the loops that would fill a LOCAL buffer for all demands.
 
         None where there can be no such buffer: demands come from more than one kernel, the buffer
@@ -575,8 +564,7 @@ class _Planner:
             return None
         if (row := self.row_of(asked[0], self.inner_axes(asked))) is None:
             return None
-        is_inside = any(demand.trips > row.trips for demand in asked)
-        return None if is_inside and not is_block else row
+        return row if is_block or all(demand.trips <= row.trips for demand in asked) else None
 
     def row_of(self, demand: Demand, inner: Sequence[int]) -> Demand | None:
         """The demand in loops of its own along some axes, and at the index of `demand` along the
@@ -644,26 +632,14 @@ class _Planner:
 def _locations(block: Block) -> set[SSAValue]:
     """The views that STOREs and CALLs may write, or of which there are later versions: a copy of
     the cells does not stand for them."""
-    found: set[SSAValue] = set()
-    for op in ops_of(block):
-        if isinstance(op, tg.AfterOp | tg.StoreOp):
-            views = op.operands[:1]
-        elif isinstance(op, tg.CallOp):
-            views = op.arguments
-        else:
-            continue
-        for view in views:
-            while view not in found and isinstance(owner := view.owner, MovementOp | tg.AfterOp):
-                found.add(view)
-                view = owner.operands[0]
-    return found
-
-
-def _moved(op: Operation) -> Operation:
-    """The op that computes what an op uses, before movements."""
-    before = behind(op.operands[0], MovementOp).owner
-    assert isinstance(before, TgOp)
-    return before
+    ops = (op for op in ops_of(block) if isinstance(op, tg.AfterOp | tg.StoreOp | tg.CallOp))
+    walk = Walk(
+        v for op in ops for v in (op.operands if isinstance(op, tg.CallOp) else op.operands[:1])
+    )
+    for view in walk:
+        if isinstance(owner := view.owner, MovementOp | tg.AfterOp):
+            walk.add(owner.operands[:1])
+    return {*walk.seen}
 
 
 def _reason(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
@@ -25,20 +26,16 @@ bound keeps planning linear in the size of the program; reductions that are hois
 loops, as those of a normalization, are a few ops away from it."""
 
 
+@dataclass
 class RootLoops:
     """Makes the loops of kernels' roots, and collects their orders and splits."""
 
-    def __init__(
-        self,
-        demands: Demands,
-        is_closed: Callable[[tg.ReduceOp], bool],
-        realised: Set[Operation],
-        has_reductions: bool,
-    ) -> None:
-        self._demands = demands
-        self._is_closed = is_closed
-        self._realised = realised
-        self._has_reductions = has_reductions
+    demands: Demands
+    is_closed: Callable[[tg.ReduceOp], bool]
+    realised: Set[Operation]
+    has_reductions: bool
+
+    def __post_init__(self) -> None:
         self.indices: dict[Operation, Index] = {}
         """The loops of each root."""
         self.orders: dict[Operation, tuple[int, ...]] = {}
@@ -61,14 +58,14 @@ class RootLoops:
     def index(self, root: Operation, like: SSAValue, inner: Sequence[int] = ()) -> Index:
         """The index of a kernel's root: a loop for each axis of `like`, in the cheapest order.
         The loops of the axes `inner` are innermost in any case; then the others are in order."""
-        index = self._demands.loops(shape_of(like))
+        index = self.demands.loops(shape_of(like))
         if inner:
             order = (*(a for a in range(len(index)) if a not in inner), *inner)
         else:
             order = self._order(root, like, index)
         if order:
             self.orders[root] = order
-            index = self._demands.loops(shape_of(like), order=order)
+            index = self.demands.loops(shape_of(like), order=order)
         for axis, position in enumerate(index):
             for loop, _ in depends_of(position):
                 self._axis[loop] = root, axis
@@ -83,7 +80,7 @@ class RootLoops:
         depend on the column, the loop over columns has to be outside.
         """
         loops = [next((loop for loop, _ in depends_of(position)), None) for position in index]
-        if sum(loop is not None for loop in loops) < 2 or not self._has_reductions:
+        if sum(loop is not None for loop in loops) < 2 or not self.has_reductions:
             return ()
         # The steps of the reductions, by the axes that they depend on.
         natural = tuple(range(len(loops)))
@@ -92,7 +89,7 @@ class RootLoops:
         for demand in self._hoisted_reductions(Demand(root, value, index)):
             changing = {loop for loop, _ in demand.depends}
             axes = tuple(axis for axis in natural if loops[axis] in changing)
-            inner = next(iter(self._demands.operands(demand))).trips / max(demand.trips, 1)
+            inner = next(iter(self.demands.operands(demand))).trips / max(demand.trips, 1)
             steps[axes] = steps.get(axes, 0) + inner
 
         def cost(order: Sequence[int]) -> float:
@@ -116,15 +113,15 @@ class RootLoops:
             op = demand.value.owner
             if not isinstance(op, TgOp) or is_storage(demand.value):
                 continue
-            if op in self._realised and demand is not root:
+            if op in self.realised and demand is not root:
                 continue
-            if isinstance(op, tg.ReduceOp) and op not in self._demands.one_hot_sums:
-                if self._is_closed(op):
+            if isinstance(op, tg.ReduceOp) and op not in self.demands.one_hot_sums:
+                if self.is_closed(op):
                     continue
                 if not everything <= {loop for loop, _ in demand.depends}:
                     yield demand
                     continue
-            walk.add(self._demands.operands(demand))
+            walk.add(self.demands.operands(demand))
 
     def split(self, demand: Demand) -> None:
         """Split root loops so that a hoisted value is outside of the digits it does not depend on.

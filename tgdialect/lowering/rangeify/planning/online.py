@@ -19,12 +19,13 @@ from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.affine.movement import broadcast, moved
+from tgdialect.analysis.affine.movement import operand_indices
 from tgdialect.analysis.affine.positions import Index, Position, Positions
+from tgdialect.analysis.conditions import Condition
+from tgdialect.analysis.sparsity import constant_of
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import integers, is_memory, number, shape_of, tensor
+from tgdialect.ops.properties import integers, is_memory, tensor
 from tgdialect.ops.walk import Walk
 
 MOST = 64
@@ -109,15 +110,7 @@ class OnlineSums:
     @property
     def is_masked_by_index(self) -> bool:
         """Whether scores are -inf where a condition on indices alone says so."""
-        value = self.scores
-        while isinstance(op := value.owner, tg.WhereOp):
-            hidden = [constant_of(v) == -math.inf for v in (op.lhs, op.rhs)]
-            if not any(hidden):
-                return False
-            if _is_of_indices(op.condition):
-                return True
-            value = op.rhs if hidden[0] else op.lhs
-        return False
+        return any(_is_of_indices(condition) for condition, _ in unmasked(self.scores))
 
     @property
     def leaves_out(self) -> bool:
@@ -146,12 +139,8 @@ def follow(positions: Positions, steps: Iterable[Operand], index: Index, at: Pos
     for op, operand in steps:
         if isinstance(op, tg.ReduceOp):
             index = reduced_at(op, index, at)
-        elif isinstance(op, MovementOp):
-            found = moved(positions, op, index)
-            assert found is not None
-            index = found
         else:
-            index = broadcast(index, shape_of(op.results[0]), shape_of(op.operands[operand]))
+            index = dict(operand_indices(positions, op, index))[operand]
     return index
 
 
@@ -161,21 +150,14 @@ def reduced_at(op: tg.ReduceOp, index: Index, at: Position) -> Index:
     return (*index[:axis], at, *index[axis + 1 :])
 
 
-def constant_of(value: SSAValue) -> float | None:
-    """The number that all elements of a value are."""
-    for base in moved_from(value):
-        if isinstance(base, tg.ConstOp) and not isinstance(base.value, tg.InvalidAttr):
-            return float(number(base.value))
-    return None
-
-
-def moved_from(value: SSAValue) -> Iterator[Operation]:
-    """The ops that a value is a RESHAPE or EXPAND of, and the first that is neither."""
-    while isinstance(op := value.owner, TgOp):
-        yield op
-        if not isinstance(op, MovementOp) or isinstance(op, tg.PadOp):
+def unmasked(value: SSAValue) -> Iterator[Condition]:
+    """The conditions that hold where a score is not -inf."""
+    while isinstance(op := value.owner, tg.WhereOp):
+        hidden = [constant_of(v) == -math.inf for v in (op.lhs, op.rhs)]
+        if not any(hidden):
             return
-        value = op.operands[0]
+        yield op.condition, not hidden[0]
+        value = op.rhs if hidden[0] else op.lhs
 
 
 def _is_of_indices(value: SSAValue) -> bool:

@@ -76,13 +76,9 @@ def blocks_of(group: OnlineSums, target: Target) -> Blocks | None:
     that store the scores are better, or LOCAL memory is too small."""
     if not target.is_grid:
         return _host_blocks_of(group, target)
-    shape = tensor(group.root.results[0]).get_shape()
-    columns = math.prod(shape[axis] for axis in group.columns)
-    results = math.prod(shape) // columns
-    width = sum(map(_depth, group.products)) + columns
-    size = dtype_of(group.scores).itemsize
+    width, size = _width(group), dtype_of(group.scores).itemsize
     for rows in ROWS:
-        blocks = results // group.rows * math.ceil(group.rows / rows)
+        blocks = group.results // group.rows * math.ceil(group.rows / rows)
         if rows > group.rows or blocks < target.units:
             continue
         # A block of steps is loaded for each block of rows; otherwise scores and exponentials are
@@ -104,11 +100,8 @@ def _host_blocks_of(group: OnlineSums, target: Target) -> Blocks | None:
     A block of 1 by 1 costs 1; padding, and what an inequality of indices masks in the blocks that
     it crosses, come on top, and `BLOCK_COST` for each row and each step of a block.
     """
-    shape = tensor(group.root.results[0]).get_shape()
-    size = dtype_of(group.scores).itemsize
+    width, size = _width(group), dtype_of(group.scores).itemsize
     unit = VECTORS * target.lanes(size)
-    columns = math.prod(shape[axis] for axis in group.columns)
-    width = sum(map(_depth, group.products)) + columns
     rows, steps = group.rows, group.steps
     if rows < unit or steps < LEAST_STEPS:
         return None
@@ -140,20 +133,20 @@ def _host_blocks_of(group: OnlineSums, target: Target) -> Blocks | None:
     if math.isinf(cost(r, s)):
         return None
     # Rows may be shared among threads: unlike those of steps, their blocks decide no result.
-    others = math.prod(shape) // (columns * rows)
 
     def slowest(r: int) -> float:
-        blocks = others * math.ceil(rows / r)
+        blocks = group.results // rows * math.ceil(rows / r)
         return cost(r, s) * math.ceil(blocks / target.threads) / blocks
 
     zeros = all(map(_are_loaded, group.sums))
     return Blocks(min(heights, key=slowest), s, zeros, 1, is_tiled(s), False)
 
 
-def _depth(product: tg.ReduceOp) -> int:
-    """The steps of a product."""
-    shape = tensor(product.source).get_shape()
-    return math.prod(shape[axis] for axis in integers(product, "axes"))
+def _width(group: OnlineSums) -> int:
+    """The elements that a row needs: the steps of products, and the columns of results."""
+    shapes = [(tensor(each.source).get_shape(), integers(each, "axes")) for each in group.products]
+    shapes.append((tensor(group.root.results[0]).get_shape(), group.columns))
+    return sum(math.prod(shape[axis] for axis in axes) for shape, axes in shapes)
 
 
 def _are_loaded(each: OnlineSum) -> bool:

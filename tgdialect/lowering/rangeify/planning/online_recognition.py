@@ -9,14 +9,15 @@ may follow the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
 
-from tgdialect.analysis.affine.movement import broadcast, moved
-from tgdialect.analysis.affine.positions import Index, LoopVariable, Position, depends_of
+from tgdialect.analysis.affine.movement import broadcast, moved, operand_indices
+from tgdialect.analysis.affine.positions import ZERO, Index, LoopVariable, Position, depends_of
+from tgdialect.analysis.sparsity import constant_of
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.planning.contractions import epilogue, is_long, is_product
 from tgdialect.lowering.rangeify.planning.demand import Demands
@@ -26,8 +27,6 @@ from tgdialect.lowering.rangeify.planning.online import (
     OnlineSum,
     OnlineSums,
     Operand,
-    constant_of,
-    moved_from,
     reduced_at,
 )
 from tgdialect.ops import tg
@@ -35,7 +34,7 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import dtype_of, integers, is_memory, shape_of, tensor
-from tgdialect.ops.walk import Walk
+from tgdialect.ops.walk import Walk, behind, operands_of, through
 
 
 def online_sums(
@@ -45,12 +44,8 @@ def online_sums(
 
     None of them has a value of `stored`, or one that is used elsewhere.
     """
-    found: list[OnlineSums] = []
-    for op in ops_of(block):
-        group = online_sums_of(op, is_valid)
-        if group is not None and not group.inside & stored and group.root not in stored:
-            found.append(group)
-    return found
+    groups = (online_sums_of(op, is_valid) for op in ops_of(block))
+    return [each for each in groups if each and not {*each.inside, each.root} & stored]
 
 
 def online_sums_of(op: Operation, is_valid: Callable[[SSAValue], bool]) -> OnlineSums | None:
@@ -61,13 +56,44 @@ def online_sums_of(op: Operation, is_valid: Callable[[SSAValue], bool]) -> Onlin
     return _Recognizer(op, is_valid).recognize()
 
 
+_Need = tuple[SSAValue, Index, tuple[Operand, ...]]
+"""A value at an index, and the path from the root to it."""
+
+
+@dataclass
+class _Visit:
+    """A sum at the index at which all users need it."""
+
+    index: Index
+    reach: tuple[Operand, ...]
+    at: Position
+    """The position along the axis that it reduces."""
+    powers: Index = ()
+    inner: tuple[Operand, ...] = ()
+    factors: tuple[Factor, ...] = ()
+
+
+@dataclass
 class _Recognizer:
     """The recognition of the sums over one maximum."""
 
-    def __init__(self, greatest: tg.ReduceOp, is_valid: Callable[[SSAValue], bool]) -> None:
-        self.greatest = greatest
-        self.is_valid = is_valid
-        self.demands = Demands()
+    greatest: tg.ReduceOp
+    is_valid: Callable[[SSAValue], bool]
+    demands: Demands = field(default_factory=Demands)
+    products: Sequence[tg.ReduceOp] = ()
+    """The products of matrices that scores are elementwise functions of."""
+    powers: tg.Exp2Op | tg.ExpOp | None = None
+    """The exponentials."""
+    members: Sequence[tg.ReduceOp] = ()
+    """The sums that are linear in the exponentials."""
+    inside: Set[Operation] = frozenset[Operation]()
+    """The ops that depend on products, up to the root, and that."""
+    sums: dict[tg.ReduceOp, _Visit] = field(default_factory=dict[tg.ReduceOp, "_Visit"])
+    """The sums that the walk from the root has come to."""
+    maxima: set[Index] = field(default_factory=set[Index])
+    """The indices at which the maximum is needed."""
+    others: set[LoopVariable] = field(default_factory=set[LoopVariable])
+    """The loops that the other factors of summands depend on."""
 
     def recognize(self) -> OnlineSums | None:
         greatest, scores = self.greatest, self.greatest.source
@@ -76,20 +102,23 @@ class _Recognizer:
             return None
         if not dtype.is_float or dtype.bits < 32 or {0, DYNAMIC_INDEX} & {*shape}:
             return None
-        if not (products := self.products(scores)) or not self.is_valid(scores):
+        self.products = self.find_products(scores)
+        if not self.products or not self.is_valid(scores):
             return None
-        if (found := self.powers(scores)) is None:
+        if (found := self.find_powers(scores)) is None:
             return None
-        powers, scale = found
-        sums = self.sums(powers)
-        for each in sums or ():
+        self.powers, scale = found
+        self.members = self.find_sums(self.powers)
+        for each in self.members:
             root = epilogue(each)[-1]
-            inside = self.between(products, root)
-            if inside is not None and {*sums, powers, greatest} <= {*inside, root}:
-                return self.group(root, powers, scale, products, sums, inside)
+            between = self.between(self.products, root)
+            if between is not None:
+                self.inside = {*between, root}
+                if self.inside >= {*self.members, self.powers, greatest}:
+                    return self.group(root, self.powers, scale)
         return None
 
-    def products(self, scores: SSAValue) -> Sequence[tg.ReduceOp]:
+    def find_products(self, scores: SSAValue) -> Sequence[tg.ReduceOp]:
         """The products of matrices that scores are elementwise functions of."""
         found: list[tg.ReduceOp] = []
         walk = Walk([scores], MOST)
@@ -102,14 +131,14 @@ class _Recognizer:
                 walk.add(op.operands)
         return found if walk.is_complete else ()
 
-    def powers(self, scores: SSAValue) -> tuple[tg.Exp2Op | tg.ExpOp, float] | None:
+    def find_powers(self, scores: SSAValue) -> tuple[tg.Exp2Op | tg.ExpOp, float] | None:
         """The one EXP2 or EXP of a positive multiple of the differences, and the multiple."""
         differences = [
             use.operation
             for use in scores.uses
             if use.index == 0 and isinstance(use.operation, tg.SubOp)
         ]
-        if len(differences) != 1 or not self.is_greatest(differences[0].operands[1]):
+        if len(differences) != 1 or not self.is_of_rows(differences[0].operands[1]):
             return None
         op, scale = differences[0], 1.0
         while len(uses := list(op.results[0].uses)) == 1:
@@ -124,11 +153,19 @@ class _Recognizer:
             op, scale = user, scale * factor
         return None
 
-    def is_greatest(self, value: SSAValue) -> bool:
-        """Whether a value is the maximum, of each row, or repeated along it."""
-        return any(base is self.greatest for base in moved_from(value))
+    def is_of_rows(self, shift: SSAValue) -> bool:
+        """Whether a value is the maximum of each row, at each score of this row."""
+        shape = shape_of(self.greatest.source)
+        index = self.demands.loops(shape)
+        at: Index | None = broadcast(index, shape, shape_of(shift))
+        for op in through(shift, MovementOp):
+            if at is None or isinstance(op, tg.PadOp):
+                return False
+            at = moved(self.demands, op, at)
+        is_greatest = behind(shift, MovementOp).owner is self.greatest
+        return is_greatest and at == reduced_at(self.greatest, index, ZERO)
 
-    def sums(self, powers: Operation) -> list[tg.ReduceOp]:
+    def find_sums(self, powers: Operation) -> list[tg.ReduceOp]:
         """The sums that are linear in the exponentials; none if these are used otherwise."""
         found: dict[tg.ReduceOp, None] = {}
         walk = Walk([powers], MOST)
@@ -161,13 +198,7 @@ class _Recognizer:
     # -- indices
 
     def group(
-        self,
-        root: Operation,
-        powers: tg.Exp2Op | tg.ExpOp,
-        scale: float,
-        products: Sequence[tg.ReduceOp],
-        sums: Sequence[tg.ReduceOp],
-        inside: set[Operation],
+        self, root: Operation, powers: tg.Exp2Op | tg.ExpOp, scale: float
     ) -> OnlineSums | None:
         """The group, if all sums go over the same steps of the same rows."""
         value = root.results[0]
@@ -175,12 +206,11 @@ class _Recognizer:
         if DYNAMIC_INDEX in shape or not self.is_valid(value):
             return None
         index = self.demands.loops(shape_of(value))
-        walk = _Walk(self.demands, self.greatest, powers, {*sums}, {*inside, root})
-        if not walk.run(value, index):
+        if not self.visit(value, index):
             return None
         (axis,) = integers(self.greatest, "axes")
-        rows = walk.rows(axis)
-        if rows is None or {*walk.sums} != {*sums}:
+        rows = self.rows(axis)
+        if rows is None or self.sums.keys() != {*self.members}:
             return None
         # The axes of the root by what they are for.
         axis_of = {loop: number for number, each in enumerate(index) for loop in _loops((each,))}
@@ -196,64 +226,31 @@ class _Recognizer:
                 visit.factors,
                 tuple(sorted({axis_of[loop] for loop in _loops(visit.index)} - own)),
             )
-            for op, visit in walk.sums.items()
+            for op, visit in self.sums.items()
         )
-        reused = own - {axis_of[loop] for loop in walk.others if loop in axis_of}
+        reused = own - {axis_of[loop] for loop in self.others if loop in axis_of}
         if not reused or any(len(index[axis].terms) != 1 for axis in reused):
             return None
         row = max(sorted(reused), key=lambda number: (shape[number], number))
-        once = frozenset(_operands_of(self.greatest, inside))
+        inside = self.inside - {root}
         return OnlineSums(
             root,
             self.greatest.source,
             self.greatest,
             powers,
             scale,
-            tuple(products),
+            tuple(self.products),
             members,
-            bool(walk.maxima),
+            bool(self.maxima),
             axis,
             row,
-            frozenset(inside - {root}),
-            once,
+            frozenset(inside),
+            frozenset(_operands_of(self.greatest, inside)),
         )
 
-
-@dataclass
-class _Visit:
-    """A sum at the index at which all users need it."""
-
-    index: Index
-    reach: tuple[Operand, ...]
-    at: Position
-    """The position along the axis that it reduces."""
-    powers: Index = ()
-    inner: tuple[Operand, ...] = ()
-    factors: tuple[Factor, ...] = ()
-
-
-class _Walk:
-    """The walk from a root to sums, maxima and exponentials, with the index of each."""
-
-    def __init__(
-        self,
-        demands: Demands,
-        greatest: tg.ReduceOp,
-        powers: Operation,
-        members: Set[Operation],
-        inside: Set[Operation],
-    ) -> None:
-        self.demands = demands
-        self.greatest, self.powers = greatest, powers
-        self.members, self.inside = members, inside
-        self.sums: dict[tg.ReduceOp, _Visit] = {}
-        self.maxima: set[Index] = set()
-        self.others: set[LoopVariable] = set()
-        """The loops that the other factors of summands depend on."""
-
-    def run(self, root: SSAValue, index: Index) -> bool:
+    def visit(self, root: SSAValue, index: Index) -> bool:
         """Whether each sum is needed at one index, and each of its paths is linear."""
-        stack: list[tuple[SSAValue, Index, tuple[Operand, ...]]] = [(root, index, ())]
+        stack: list[_Need] = [(root, index, ())]
         seen: set[tuple[SSAValue, Index]] = set()
         while stack:
             value, index, path = stack.pop()
@@ -267,25 +264,13 @@ class _Walk:
                 if op not in self.members or (new := self.sum(op, index, path)) is None:
                     return False
                 stack += new
-            elif op is self.powers or not (further := list(self.operands(op, index))):
+            elif op is self.powers or not (further := [*operand_indices(self.demands, op, index)]):
                 return False
             else:
                 stack += [(op.operands[n], at, (*path, Operand(op, n))) for n, at in further]
         return True
 
-    def operands(self, op: Operation, index: Index) -> Iterator[tuple[int, Index]]:
-        """The operands of an op, and the index at which an element needs each."""
-        if isinstance(op, MovementOp):
-            if (where := moved(self.demands, op, index)) is not None:
-                yield 0, where
-        else:
-            shape = shape_of(op.results[0])
-            for number, operand in enumerate(op.operands):
-                yield number, broadcast(index, shape, shape_of(operand))
-
-    def sum(
-        self, op: tg.ReduceOp, index: Index, path: tuple[Operand, ...]
-    ) -> list[tuple[SSAValue, Index, tuple[Operand, ...]]] | None:
+    def sum(self, op: tg.ReduceOp, index: Index, path: tuple[Operand, ...]) -> list[_Need] | None:
         """Visit a sum; returns what its factors need, or None."""
         if op in self.sums:
             return [] if self.sums[op].index == index else None
@@ -298,22 +283,17 @@ class _Walk:
         visit = self.sums[op] = _Visit(index, path, at)
         stepped = _loops((at,))
         # The one path from the operand of the sum to the exponentials.
-        value, where, needed = (
-            op.source,
-            reduced_at(op, index, at),
-            list[tuple[SSAValue, Index, tuple[Operand, ...]]](),
-        )
+        value, where, needed = op.source, reduced_at(op, index, at), list[_Need]()
         while (link := value.owner) is not self.powers:
             if not isinstance(link, ElementwiseOp | MovementOp):
                 return None
-            further = list(self.operands(link, where))
-            on_path = [n for n, _ in further if self.leads_to_powers(link.operands[n])]
+            further = dict(operand_indices(self.demands, link, where))
+            on_path = [n for n in further if self.leads_to_powers(link.operands[n])]
             if len(on_path) != 1 or not _is_linear(link, on_path[0]):
                 return None
             (number,) = on_path
-            for n, other in further:
-                if n == number:
-                    continue
+            where = further.pop(number)
+            for n, other in further.items():
                 if link.operands[n].owner not in self.inside:
                     self.others |= self.loops_of(link.operands[n], other)
                     continue
@@ -323,7 +303,6 @@ class _Walk:
                 visit.factors = (*visit.factors, Factor(link, number, visit.inner))
                 before = (*path, Operand(op, 0), *visit.inner, Operand(link, n))
                 needed.append((link.operands[n], other, before))
-            where = next(at for n, at in further if n == number)
             visit.inner = (*visit.inner, Operand(link, number))
             value = link.operands[number]
         visit.powers = where
@@ -334,13 +313,12 @@ class _Walk:
         found: set[LoopVariable] = set()
         walk = Walk([(value, index)])
         for value, index in walk:
-            op = value.owner
-            further = list[tuple[SSAValue, Index]]()
+            op, further = value.owner, list[tuple[int, Index]]()
             if isinstance(op, ElementwiseOp | MovementOp) and len(walk.seen) <= MOST:
-                further = [(op.operands[n], at) for n, at in self.operands(op, index)]
+                further = [*operand_indices(self.demands, op, index)]
             if not further:
                 found |= _loops(index)
-            walk.add(further)
+            walk.add((operands_of(value)[n], at) for n, at in further)
         return found
 
     def leads_to_powers(self, value: SSAValue) -> bool:
@@ -355,15 +333,12 @@ class _Walk:
 
     def rows(self, axis: int) -> Index | None:
         """The index of the scores' rows, if it is the same in all sums and maxima."""
-        found: set[Index] = set()
+        found = {(*where[:axis], *where[axis + 1 :]) for where in self.maxima}
         for visit in self.sums.values():
-            where = visit.powers
-            if where[axis] != visit.at or {*depends_of(visit.at)} & {
-                *depends_of(*where[:axis], *where[axis + 1 :])
-            }:
+            row = (*visit.powers[:axis], *visit.powers[axis + 1 :])
+            if visit.powers[axis] != visit.at or depends_of(visit.at) & depends_of(*row):
                 return None
-            found.add((*where[:axis], *where[axis + 1 :]))
-        found |= {(*where[:axis], *where[axis + 1 :]) for where in self.maxima}
+            found.add(row)
         return found.pop() if len(found) == 1 else None
 
 

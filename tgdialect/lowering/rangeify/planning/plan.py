@@ -99,6 +99,11 @@ class Fusion:
     padded_by: dict[Operation, tg.PadOp] = field(default_factory=dict[Operation, tg.PadOp])
     """The inverse of `paddings`."""
 
+    @property
+    def axis_lists(self) -> Mapping[str, dict[Operation, AxisList]]:
+        """Lists of axes by their attributes."""
+        return {LOCAL_AXES: self.local_axes, AXIS_ORDER: self.axis_orders, LOOP_ORDER: self.orders}
+
 
 def realise(*ops: Operation) -> None:
     """Have the plan store values, whatever it would cost to compute them again."""
@@ -123,12 +128,8 @@ def write_plan(block: Block, plan: Fusion) -> None:
     """State a plan on the ops of a function, in place of what they state."""
     erase_plan(ops_of(block))
     realise(*plan.realised)
-    for name, orders in (
-        (LOCAL_AXES, plan.local_axes),
-        (AXIS_ORDER, plan.axis_orders),
-        (LOOP_ORDER, plan.orders),
-    ):
-        for op, axes in orders.items():
+    for name, lists in plan.axis_lists.items():
+        for op, axes in lists.items():
             op.attributes[name] = index_array(axes)
     for op, splits in plan.splits.items():
         op.attributes[LOOP_SPLITS] = ArrayAttr(map(index_array, splits))
@@ -162,9 +163,9 @@ def read_plan(
             _check(op, REALISED, not is_storage(op.results[0]))
             plan.realised.add(op)
     for op in stated:
-        for name in (LOCAL_AXES, AXIS_ORDER, LOOP_ORDER):
-            if (order := op.attributes.get(name)) is not None:
-                _read_axes(plan, op, name, array_values(order))
+        for name, lists in plan.axis_lists.items():
+            if name in op.attributes:
+                lists[op] = _read_axes(op, name)
         if (splits := op.attributes.get(LOOP_SPLITS)) is not None:
             plan.splits[op] = _read_splits(op, cast("ArrayAttr[Attribute]", splits))
         if HOLDS_SOURCE in op.attributes:
@@ -195,16 +196,16 @@ def _may_hold(inside: Padded, is_valid: Callable[[SSAValue], bool]) -> bool:
     )
 
 
-def _read_axes(plan: Fusion, op: Operation, name: str, axes: AxisList) -> None:
+def _read_axes(op: Operation, name: str) -> AxisList:
     """Read a list of axes: of a LOCAL buffer, or all axes in another order."""
+    axes: AxisList = array_values(op.attributes[name])
     shape = _loop_shape(op)
     _check(op, name, len({*axes}) == len(axes) and all(0 <= axis < len(shape) for axis in axes))
     if name == LOCAL_AXES:
         _check(op, name, bool(op.results) and bool(axes) and all(shape[a] >= 0 for a in axes))
-        plan.local_axes[op] = axes
-        return
-    _check(op, name, len(axes) == len(shape))
-    (plan.axis_orders if name == AXIS_ORDER else plan.orders)[op] = axes
+    else:
+        _check(op, name, len(axes) == len(shape))
+    return axes
 
 
 def _read_splits(op: Operation, attribute: ArrayAttr[Attribute]) -> list[AxisList]:

@@ -7,7 +7,7 @@ import random
 import pytest
 from xdsl.dialects import test
 
-from tgdialect.lowering.rangeify.schedule import Task, next_to_readers
+from tgdialect.lowering.rangeify.tasks import Task, next_to_readers
 from tgdialect.ops.dtypes import F32
 
 
