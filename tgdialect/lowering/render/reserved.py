@@ -13,7 +13,8 @@ from pathlib import Path
 
 _TEXT = Path(__file__).with_name("reserved.txt").read_text("utf-8")
 _LISTS = {
-    title: words.split() for title, words in re.findall(r"^\[(.+)\]\n(?:#.*\n)*([^[]*)", _TEXT, re.M)
+    title: words.split()
+    for title, words in re.findall(r"^\[(.+)\]\n(?:#.*\n)*([^[]*)", _TEXT, re.M)
 }
 """The words below each title of the file, without the comments that follow the title."""
 

@@ -2,7 +2,7 @@
 
 * `language.py`: the spellings of a language, as a table; `languages.py`: the tables;
 * `expressions.py`: scalars, vectors and pointers as text with types;
-* `helpers.py`: the text of helper functions;
+* `helpers.c`: the text of helper functions;
 * `builder.py`: expressions, names and statements of a function;
 * `conversion.py`, `arithmetic.py`: elementwise ops as expressions;
 * `placement.py`: which values are inlined, and where buffers are declared;

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
+from pathlib import Path
+from string import Template
 
 import numpy as np
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.render.elementwise import ComputedOp
 from tgdialect.lowering.render.source.expressions import INT, LONG, Precedence, Scalar, index_type
-from tgdialect.lowering.render.source.helpers import HELPERS
 from tgdialect.lowering.render.source.language import Language
 from tgdialect.ops.dtypes import DTYPES, F32, INDEX, DType, Kind, unsigned
 from tgdialect.ops.intervals import Interval
 
 _ASSOCIATIVE = ("+", "*", "|", "&", "^")
+
+HELPERS = {
+    kind: Template(text.rstrip())
+    for kind, text in re.findall(
+        r"^// ([\w ]+):.*\n(?://.*\n)*((?:(?!//).+\n)+)",
+        Path(__file__).with_name("helpers.c").read_text("utf-8"),
+        re.M,
+    )
+}
+"""The helper functions of `helpers.c`, by the kinds that begin their comments."""
 
 
 class _Scope(set[str]):
@@ -271,7 +283,7 @@ class SourceBuilder:
             wide = {"T": self.type_name(dtype), "bits": str(dtype.bits), "name": name}
             if not dtype.is_float:
                 wide["U"] = self.language.types[f"ui{dtype.bits}"]
-            body = HELPERS[kind].format(**wide, **fields)
+            body = HELPERS[kind].substitute(wide, **fields)
             self.helpers[name] = self.language.helper + body
 
     def _call(self, name: str, operands: Sequence[Scalar], dtype: DType) -> Scalar:
