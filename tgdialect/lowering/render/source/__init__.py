@@ -4,7 +4,7 @@
 * `expressions.py`: scalars, vectors and pointers as text with types;
 * `helpers.c`: the text of helper functions;
 * `builder.py`: expressions, names and statements of a function;
-* `conversion.py`, `arithmetic.py`: elementwise ops as expressions;
+* `arithmetic.py`: elementwise ops as expressions;
 * `placement.py`: which values are inlined, and where buffers are declared;
 * `accesses.py`: declarations, loads and stores;
 * `assembly.py`: INS as inline assembly; `matrix.py`: WMMA in CUDA C++ and C;

@@ -20,9 +20,8 @@ from tgdialect.lowering.render.memory import copy_parts
 from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.lowering.render.ptx import PROXY_FENCE
 from tgdialect.lowering.render.source.accesses import SourceAccesses, View
-from tgdialect.lowering.render.source.arithmetic import combine, compute
+from tgdialect.lowering.render.source.arithmetic import combine, compute, reinterpreted
 from tgdialect.lowering.render.source.assembly import assembly
-from tgdialect.lowering.render.source.conversion import reinterpreted
 from tgdialect.lowering.render.source.expressions import (
     ANY_INDEX,
     LONG,
