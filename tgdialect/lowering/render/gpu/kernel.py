@@ -12,12 +12,17 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.gpu_dialect.gpu import KERNEL
 from tgdialect.lowering.render.dynamic_local import DynamicLocal
-from tgdialect.lowering.render.gpu.matrix import multiply_in_memory, show_to_matrix_instructions
-from tgdialect.lowering.render.gpu.shuffles import shuffle
-from tgdialect.lowering.render.gpu.vendors import GLOBAL, LOCAL, Vendor
+from tgdialect.lowering.render.gpu.vendors import (
+    GLOBAL,
+    LOCAL,
+    Vendor,
+    multiply_in_memory,
+    shuffle,
+)
 from tgdialect.lowering.render.llvm.function import LLVMFunction
 from tgdialect.lowering.render.memory import copy_parts
 from tgdialect.lowering.render.output import PointerView
+from tgdialect.lowering.render.ptx import PROXY_FENCE
 from tgdialect.ops import tg
 from tgdialect.ops.properties import place
 from tgdialect.targets import Target
@@ -95,7 +100,8 @@ class KernelFunction(LLVMFunction):
             self.insert(each)
 
     def show_to_matrix_instructions(self) -> None:
-        show_to_matrix_instructions(self)
+        """Later `wgmma`s have a path of their own to LOCAL memory."""
+        self.insert(llvm.InlineAsmOp(PROXY_FENCE, "", (), [], 0, has_side_effects=True))
 
     def barrier(self, op: tg.BarrierOp) -> None:
         for each in self._vendor.barrier():
