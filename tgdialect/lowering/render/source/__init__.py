@@ -7,17 +7,17 @@
 * `arithmetic.py`: elementwise ops as expressions;
 * `placement.py`: which values are inlined, and where buffers are declared;
 * `accesses.py`: declarations, loads and stores;
-* `assembly.py`: INS as inline assembly; `matrix.py`: WMMA in CUDA C++ and C;
+* `assembly.py`: INS, and WMMA in CUDA C++ and C, as inline assembly;
 * `function.py`: vectors and control flow, the output of the walker;
-* `program.py`: programs and host functions as sources; `module.py`: all programs of a module.
+* `program.py`: the programs of a module and host functions as sources.
 """
 
 from tgdialect.lowering.render.source.language import to_source
 from tgdialect.lowering.render.source.languages import LANGUAGES, language_named
-from tgdialect.lowering.render.source.module import render_sources
 from tgdialect.lowering.render.source.program import (
     joined,
     render_function,
+    render_sources,
     sections_of,
     source_text,
 )

@@ -21,7 +21,7 @@ from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.lowering.render.ptx import PROXY_FENCE
 from tgdialect.lowering.render.source.accesses import SourceAccesses, View
 from tgdialect.lowering.render.source.arithmetic import combine, compute, reinterpreted
-from tgdialect.lowering.render.source.assembly import assembly
+from tgdialect.lowering.render.source.assembly import assembly, call_helper, multiply_in_place
 from tgdialect.lowering.render.source.expressions import (
     ANY_INDEX,
     LONG,
@@ -37,7 +37,6 @@ from tgdialect.lowering.render.source.expressions import (
     without_parentheses,
 )
 from tgdialect.lowering.render.source.language import Language
-from tgdialect.lowering.render.source.matrix import call_helper, multiply_in_place
 from tgdialect.lowering.render.source.placement import Placement
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES, DType, bits_of_nan
