@@ -19,22 +19,8 @@ from tgdialect.fast_xdsl.creation import initialize
 from tgdialect.fast_xdsl.operations import FastOp
 from tgdialect.ops.attributes import VOID, TupleType, is_tensor
 from tgdialect.ops.dtypes import INDEX, dtype_row
-from tgdialect.ops.properties import (
-    is_type_written,
-    place_of,
-    result_type,
-    static_shape,
-)
-from tgdialect.ops.syntax import (
-    Bytes,
-    Constant,
-    Edges,
-    Int,
-    IntegerRuns,
-    Integers,
-    Name,
-    Signature,
-)
+from tgdialect.ops.properties import is_type_written, place_of, result_type, static_shape
+from tgdialect.ops.syntax import Bytes, Constant, Edges, Int, IntegerRuns, Integers, Name, Signature
 
 AttributeCovT = TypeVar("AttributeCovT", bound=Attribute, covariant=True)
 

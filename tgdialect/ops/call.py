@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    StringAttr,
-    SymbolNameConstraint,
-    SymbolRefAttr,
-)
+from xdsl.dialects.builtin import DYNAMIC_INDEX, StringAttr, SymbolNameConstraint, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
@@ -43,13 +38,7 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import VOID, AddrSpace, NumberAttr, TupleType, is_tensor
 from tgdialect.ops.base import SIGNATURE, TENSOR, TUPLE, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
-from tgdialect.ops.codegen import (
-    AtomicAddOp,
-    CustomFunctionOp,
-    CustomOp,
-    InsOp,
-    ProgramOp,
-)
+from tgdialect.ops.codegen import AtomicAddOp, CustomFunctionOp, CustomOp, InsOp, ProgramOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, place, place_of, tensor, tensor_type

@@ -54,12 +54,7 @@ from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.instructions import INSTRUCTIONS, InstructionSignature
 from tgdialect.ops.memory import verify_cells
 from tgdialect.ops.ordering import EDGE, LinearOp
-from tgdialect.ops.properties import (
-    dtype_of,
-    is_memory,
-    known_index,
-    tensor,
-)
+from tgdialect.ops.properties import dtype_of, is_memory, known_index, tensor
 from tgdialect.ops.sorts import SORTS
 from tgdialect.ops.source import BinaryDataOp
 

@@ -25,13 +25,7 @@ from tgdialect.ops.attributes import AddrSpace, Device
 from tgdialect.ops.base import TENSOR, PureInGraph, TgOp, Value, VoidOp
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import BOOL
-from tgdialect.ops.properties import (
-    is_memory,
-    same_shape,
-    shape_of,
-    show_shape,
-    tensor,
-)
+from tgdialect.ops.properties import is_memory, same_shape, shape_of, show_shape, tensor
 from tgdialect.ops.views import is_repeated
 
 DEVICE = AnyOf((BaseAttr(StringAttr), BaseAttr(ArrayAttr)))
@@ -188,6 +182,5 @@ class CopyOp(TgOp):
 
     def __init__(self, source: Value, device: str | tuple[str, ...], *, clone: bool = False):
         self.infer(
-            (source,),
-            {"device": device_attribute(device), "clone": UnitAttr() if clone else None},
+            (source,), {"device": device_attribute(device), "clone": UnitAttr() if clone else None}
         )

@@ -9,13 +9,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    I64,
-    DenseArrayBase,
-    i1,
-    i64,
-)
+from xdsl.dialects.builtin import DYNAMIC_INDEX, I64, DenseArrayBase, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -199,11 +193,7 @@ class PadOp(WindowOp):
     )
 
     def __init__(
-        self,
-        source: Value,
-        offsets: MixedDims,
-        shape: MixedDims,
-        fill: Attribute | None = None,
+        self, source: Value, offsets: MixedDims, shape: MixedDims, fill: Attribute | None = None
     ):
         self.build_window(source, offsets, shape, fill)
 

@@ -5,22 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar, cast
 
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    StringAttr,
-    TensorType,
-    i64,
-)
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr, TensorType, i64
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.irdl import (
-    AnyAttr,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import AnyAttr, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import ConstantLike, MemoryAllocEffect
 from xdsl.utils.exceptions import VerifyException
 
@@ -30,12 +18,7 @@ from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import AddrSpace, DataAttr, InvalidAttr, NumberAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
-from tgdialect.ops.dtypes import (
-    DTYPES,
-    INDEX,
-    check_representable,
-    number_attribute,
-)
+from tgdialect.ops.dtypes import DTYPES, INDEX, check_representable, number_attribute
 from tgdialect.ops.properties import dtype_of, index_array, number, place_of, tensor
 
 

@@ -77,8 +77,7 @@ _EFFECTS = _names(tg.AfterOp, tg.GroupOp, tg.SinkOp)
 _LOOPS = _names(tg.RangeOp, tg.EndOp)
 _CONDITIONS = _names(tg.IfOp, tg.EndIfOp)
 _MACHINE = _names(
-    *(tg.BarrierOp, tg.InsOp, tg.SpecialOp, tg.WmmaOp, tg.ShuffleOp, tg.CustomOp),
-    tg.AtomicAddOp,
+    *(tg.BarrierOp, tg.InsOp, tg.SpecialOp, tg.WmmaOp, tg.ShuffleOp, tg.CustomOp), tg.AtomicAddOp
 )
 _CALL, _RETURN, _REDUCE, _LINEAR = map(_names, (tg.CallOp, ReturnOp, tg.ReduceOp, tg.LinearOp))
 

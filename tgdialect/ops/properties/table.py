@@ -176,11 +176,7 @@ TABLE: Rules = {
     ),
     "tg.store": _written_memory,
     "tg.copy": Row(
-        dtype.source,
-        shape.source,
-        device.argument,
-        axis=axis.copied,
-        min_max=min_max.source,
+        dtype.source, shape.source, device.argument, axis=axis.copied, min_max=min_max.source
     ),
     # ordering
     "tg.range": Row(dtype.always(INDEX), shape.scalar, min_max=min_max.iterated),

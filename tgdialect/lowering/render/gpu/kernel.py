@@ -12,13 +12,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.gpu_dialect.gpu import KERNEL
 from tgdialect.lowering.render.dynamic_local import DynamicLocal
-from tgdialect.lowering.render.gpu.vendors import (
-    GLOBAL,
-    LOCAL,
-    Vendor,
-    multiply_in_memory,
-    shuffle,
-)
+from tgdialect.lowering.render.gpu.vendors import GLOBAL, LOCAL, Vendor, multiply_in_memory, shuffle
 from tgdialect.lowering.render.llvm.function import LLVMFunction
 from tgdialect.lowering.render.memory import copy_parts
 from tgdialect.lowering.render.output import PointerView
@@ -76,10 +70,7 @@ class KernelFunction(LLVMFunction):
         return self.emit(llvm.ZExtOp, (index,), i64)
 
     def copy_asynchronously(
-        self,
-        to: PointerView[SSAValue],
-        source: PointerView[SSAValue],
-        gate: SSAValue | None,
+        self, to: PointerView[SSAValue], source: PointerView[SSAValue], gate: SSAValue | None
     ) -> bool:
         parts = copy_parts(self, to, source, gate)
         if (copy := self._vendor.copy) is None or parts is None:

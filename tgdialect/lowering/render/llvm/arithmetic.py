@@ -296,10 +296,7 @@ _ACROSS: Mapping[tg.ReduceKind, Mapping[Kind, type[Operation]]] = {
     tg.ReduceKind.ADD: row(llvm.VectorReduceFAddOp, VectorReduceAddOp, VectorReduceOrOp),
     tg.ReduceKind.MUL: row(llvm.VectorReduceFMulOp, VectorReduceMulOp, VectorReduceAndOp),
     tg.ReduceKind.MAX: row(
-        VectorReduceFMaximumOp,
-        VectorReduceSMaxOp,
-        VectorReduceOrOp,
-        unsigned=VectorReduceUMaxOp,
+        VectorReduceFMaximumOp, VectorReduceSMaxOp, VectorReduceOrOp, unsigned=VectorReduceUMaxOp
     ),
 }
 """How the lanes of a vector are reduced to one, in any order."""

@@ -251,8 +251,7 @@ using namespace metal;
         **dict.fromkeys(_WORDS, _METAL_SHUFFLE),
         **dict.fromkeys(_NARROW, "({type})" + _METAL_SHUFFLE.replace("{value}", "(uint){value}")),
         **dict.fromkeys(
-            _LONGS,
-            "as_type<{type}>(simd_shuffle_xor(as_type<uint2>((long){value}), {distance}))",
+            _LONGS, "as_type<{type}>(simd_shuffle_xor(as_type<uint2>((long){value}), {distance}))"
         ),
     },
     style=TINYGRAD,
