@@ -14,11 +14,12 @@ from tgdialect.lowering.verify.rules import (
     arenas_are_last,
     argument_attributes_are_typed,
     arguments_are_memory,
+    arguments_are_tensors,
     ends_in_sink,
     has_one,
     index_is_complete,
     index_is_flat,
-    is_one_block_on_tensors,
+    is_one_block,
     marks_no_argument,
     nothing_is_invalid,
     ranges_are_loops,
@@ -118,7 +119,7 @@ _SCALAR_KERNEL = Container(
         (values_are_scalars, index_is_complete, reduces_over_ranges, nothing_is_invalid),
     )
 )
-_ENTRY = (is_one_block_on_tensors, argument_attributes_are_typed)
+_ENTRY = (is_one_block, arguments_are_tensors, argument_attributes_are_typed)
 _HOST = (*_ENTRY, arguments_are_memory, returns_nothing)
 _OPAQUE = {tg.CustomFunctionOp.name: Container(Body(frozenset()))}
 
