@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Operation, Region, SSAValue
-from xdsl.irdl import BaseAttr, EqAttrConstraint, result_def
+from xdsl.irdl import BaseAttr, EqAttrConstraint, result_def, traits_def
 from xdsl.irdl.constraints import VerificationContext
 from xdsl.traits import EffectInstance, MemoryEffectKind, NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
@@ -159,6 +159,14 @@ class VoidOp(TgOp, ABC):
     """An op whose result is an edge of the order of execution."""
 
     result = result_def(VOID_EDGE)
+
+
+class ValueOp(TgOp, ABC):
+    """An op without effects whose result is a tensor."""
+
+    result = result_def(TENSOR)
+
+    traits = traits_def(PureInGraph())
 
 
 MANY_TYPES = 4096

@@ -14,12 +14,12 @@ from typing import ClassVar
 
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import AnyAttr, operand_def, opt_operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import AnyAttr, operand_def, opt_operand_def, prop_def, traits_def
 from xdsl.traits import Commutative
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
-from tgdialect.ops.base import SIGNATURE, TENSOR, PureInGraph, TgOp, Value
+from tgdialect.ops.base import SIGNATURE, TENSOR, Value, ValueOp
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import UI64, DType
 from tgdialect.ops.folding import fold_elementwise
@@ -49,7 +49,7 @@ class Domain(Enum):
         }[self]
 
 
-class ElementwiseOp(TgOp, HasFolderInterface, ABC):
+class ElementwiseOp(ValueOp, HasFolderInterface, ABC):
     """An op applied per element to operands of broadcast shapes."""
 
     DOMAIN: ClassVar[Domain] = Domain.ANY
@@ -58,9 +58,7 @@ class ElementwiseOp(TgOp, HasFolderInterface, ABC):
     COST: ClassVar[float] = 1
     """The cost of an element in the fusion model; an ADD is 1."""
 
-    result = result_def(TENSOR)
-
-    traits = traits_def(PureInGraph(), HasTgCanonicalization())
+    traits = traits_def(HasTgCanonicalization())
 
     @property
     def is_valid_by_types(self) -> bool:

@@ -17,7 +17,6 @@ from xdsl.irdl import (
     operand_def,
     opt_prop_def,
     prop_def,
-    result_def,
     traits_def,
     var_operand_def,
 )
@@ -25,7 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.fast_xdsl.unchecked import segments
-from tgdialect.ops.base import INDEX_SCALAR, SIGNATURE, TENSOR, PureInGraph, TgOp, Value
+from tgdialect.ops.base import INDEX_SCALAR, SIGNATURE, TENSOR, TgOp, Value, ValueOp
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import check_representable
 from tgdialect.ops.properties import (
@@ -56,14 +55,12 @@ def split(dims: MixedDims) -> tuple[DenseArrayBase[I64], list[SSAValue]]:
     return static_indices(tuple(static)), [d for d in dims if isinstance(d, SSAValue)]
 
 
-class MovementOp(TgOp, ABC):
+class MovementOp(ValueOp, ABC):
     """A view of one source."""
 
     custom_directives = (*TgOp.custom_directives, DynamicIndexList)
 
-    result = result_def(TENSOR)
-
-    traits = traits_def(PureInGraph(), HasTgCanonicalization())
+    traits = traits_def(HasTgCanonicalization())
 
     @property
     def is_valid_by_types(self) -> bool:
