@@ -16,7 +16,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.lowering.render.regions import is_effect, is_leaf
+from tgdialect.lowering.render.work_items import is_effect, is_leaf
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import number_attribute
