@@ -64,15 +64,12 @@ class ElementwiseOp(ValueOp, HasFolderInterface, ABC):
     def is_valid_by_types(self) -> bool:
         return True
 
-    def verify_domain(self) -> None:
-        """The first operand's dtype is one that the op is defined on."""
+    def verify_rule(self) -> None:
         if (dtype := dtype_of(self.operands[0])) not in self.DOMAIN:
             raise VerifyException(
                 f"{self.name} is defined on {self.DOMAIN.value}, not {dtype.name}"
             )
 
-    def verify_rule(self) -> None:
-        self.verify_domain()
         dtypes = [dtype_of(o).name for o in self.operands[self.SAME_DTYPE]]
         if len(set(dtypes)) > 1:
             raise VerifyException(f"operands have different dtypes: {' and '.join(dtypes)}")

@@ -12,12 +12,13 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.gpu_dialect.gpu import KERNEL
 from tgdialect.lowering.render.dynamic_local import DynamicLocal
-from tgdialect.lowering.render.gpu.vendors import GLOBAL, LOCAL, Vendor, multiply_in_memory, shuffle
+from tgdialect.lowering.render.gpu.vendors import GLOBAL, LOCAL, Vendor, added_product, shuffle
 from tgdialect.lowering.render.llvm.function import LLVMFunction
 from tgdialect.lowering.render.memory import copy_parts
 from tgdialect.lowering.render.output import PointerView
 from tgdialect.lowering.render.ptx import PROXY_FENCE
 from tgdialect.ops import tg
+from tgdialect.ops.dtypes import F32
 from tgdialect.ops.properties import place
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import MatrixInstruction
@@ -103,14 +104,20 @@ class KernelFunction(LLVMFunction):
     ) -> SSAValue:
         return self._vendor.multiply(self, instruction, fragments)
 
-    def multiply_in_memory(
-        self,
-        op: tg.WmmaOp,
-        instruction: MatrixInstruction,
-        factors: Sequence[Sequence[SSAValue]],
-        sums: PointerView[SSAValue],
+    def begin_sums(self, op: tg.WmmaOp, sums: PointerView[SSAValue] | None) -> None:
+        assert sums is not None
+        struct = llvm.LLVMStructType.from_type_list([F32] * sums.lanes)
+        self._sums_memory = self.address(sums)
+        self._sums = self.load(self._sums_memory, struct, 4)
+
+    def multiply_add(
+        self, op: tg.WmmaOp, instruction: MatrixInstruction, factors: Sequence[Sequence[SSAValue]]
     ) -> None:
-        multiply_in_memory(self, instruction, factors, self.address(sums), sums.lanes)
+        for pair in factors:
+            self._sums = added_product(self, instruction, pair, self._sums)
+
+    def end_sums(self, op: tg.WmmaOp, sums: PointerView[SSAValue]) -> None:
+        self.store(self._sums, self._sums_memory, 4)
 
     def shuffle_items(self, op: tg.ShuffleOp, value: SSAValue) -> SSAValue:
         return shuffle(self, op, value, self._vendor.move)

@@ -43,21 +43,13 @@ def multiply_nvidia(
     return e.stack(e.elements(_added(e, multiply_local(instruction), operands, own)))
 
 
-def multiply_in_memory(
-    e: LLVMEmitter,
-    instruction: MatrixInstruction,
-    factors: Sequence[Sequence[SSAValue]],
-    sums: SSAValue,
-    count: int,
-) -> None:
-    """`ldmatrix`s or `wgmma`s that add to so many neighbours in the memory of a work item. They are
-    loaded and stored as a struct: a vector would have to be taken apart and put together."""
-    struct = llvm.LLVMStructType.from_type_list([F32] * count)
-    result = e.load(sums, struct, 4)
-    for pair in factors:
-        operands, own = _pointers(e, instruction, pair), e.elements(result)
-        result = _added(e, multiply_local(instruction), operands, own)
-    e.store(result, sums, 4)
+def added_product(
+    e: LLVMEmitter, instruction: MatrixInstruction, factors: Sequence[SSAValue], sums: SSAValue
+) -> SSAValue:
+    """Numbers plus a product of factors in LOCAL memory, by `ldmatrix` or `wgmma`. They are a
+    struct: a vector would have to be taken apart and put together."""
+    operands = _pointers(e, instruction, factors)
+    return _added(e, multiply_local(instruction), operands, e.elements(sums))
 
 
 def _pointers(
