@@ -70,7 +70,9 @@ def _open(
     """Begin a loop for each name of a SPECIAL, the outermost first, and clear REG memory."""
     builder = OpBuilder(at)
     ranges: dict[str, SSAValue] = {}
-    for op in sorted(specials, key=_dimension):
+    # Workgroups are outside of work items, and the last dimension outside of the others.
+    last_first = sorted(specials, key=lambda op: -int(op.symbol.data[-1]))
+    for op in sorted(last_first, key=lambda op: op.axis_type is tg.AxisType.LOCAL):
         if (name := op.symbol.data) not in ranges:
             builder.location = op.location
             range = builder.put(tg.RangeOp(axis, op.axis_type, op.bound))
@@ -80,11 +82,6 @@ def _open(
         if isinstance(op, tg.BufferOp) and place(op.result).addrspace is tg.AddrSpace.REG:
             _clear(op, builder)
     return ranges
-
-
-def _dimension(op: tg.SpecialOp) -> tuple[bool, int]:
-    """Workgroups are outside of work items, and the last dimension outside of the others."""
-    return op.axis_type is tg.AxisType.LOCAL, -int(op.symbol.data[-1])
 
 
 def _clear(buffer: tg.BufferOp, builder: OpBuilder) -> None:

@@ -106,14 +106,8 @@ def stays(ops: Sequence[Operation]) -> Iterator[Stay]:
 
 
 _EVENTS = (
-    tg.LoadOp,
-    tg.StoreOp,
-    tg.AtomicAddOp,
-    tg.WmmaOp,
-    tg.RangeOp,
-    tg.EndOp,
-    tg.IfOp,
-    tg.EndIfOp,
+    *(tg.LoadOp, tg.StoreOp, tg.AtomicAddOp, tg.WmmaOp),
+    *(tg.RangeOp, tg.EndOp, tg.IfOp, tg.EndIfOp),
 )
 """The ops that access memory, multiply matrices, or begin or end a block."""
 

@@ -314,15 +314,10 @@ _FOLLOWING = frozenset(
 
 def _is_nowhere(op: Operation, row: Row) -> bool:
     """Whether it is known without asking the rules that a result is in no place, as most are."""
-    if row.device not in _FOLLOWING or row.axis not in _FOLLOWING:
-        return False
-    if row.addrspace not in _FOLLOWING:
-        return False
-    for operand in op.operands:
-        type = operand.type
-        if not is_tensor(type) or type.encoding.__class__ is not NoneAttr:
-            return False
-    return True
+    return _FOLLOWING.issuperset((row.device, row.addrspace, row.axis)) and all(
+        is_tensor(operand.type) and operand.type.encoding.__class__ is NoneAttr
+        for operand in op.operands
+    )
 
 
 def _place(op: Operation, row: Row) -> PlaceAttr | None:

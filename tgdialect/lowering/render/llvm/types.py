@@ -7,9 +7,7 @@ from functools import cache, lru_cache
 from typing import Any, TypeGuard, cast
 
 from xdsl.dialects.builtin import (
-    BFloat16Type,
     DenseIntOrFPElementsAttr,
-    Float16Type,
     Float64Type,
     FloatAttr,
     IntegerAttr,
@@ -23,7 +21,7 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.fast_xdsl import unchecked
-from tgdialect.ops.dtypes import F32, F64, DType
+from tgdialect.ops.dtypes import TYPES, DType
 from tgdialect.ops.properties import number
 
 Literal = IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr
@@ -31,23 +29,14 @@ Literal = IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr
 
 POINTER = LLVMPointerType()
 
-_FLOATS: dict[str, Attribute] = {
-    "f16": Float16Type(),
-    "bf16": BFloat16Type(),
-    "f32": F32,
-    "f64": F64,
-}
-
 
 def register_type(dtype: DType) -> Attribute:
     """The type of a value; integers have no sign. Raises for fp8, which LLVM does not have."""
-    if dtype.is_bool:
-        return i1
-    if not dtype.is_float:
-        return _integer_type(dtype.bits)
-    if (type := _FLOATS.get(dtype.name)) is None:
+    if dtype.is_float and dtype.bits == 8:
         raise PassFailedException(f"LLVM has no {dtype.name}: tg-select stores its bits")
-    return type
+    if dtype.is_float:
+        return TYPES[dtype.name]
+    return i1 if dtype.is_bool else _integer_type(dtype.bits)
 
 
 @cache
