@@ -217,12 +217,7 @@ def cast(source: DType, target: DType, a: Interval) -> Interval:
         return representable(target, a.lo, a.hi, nan=a.nan)
     if not source.is_float:
         return representable(target, a.lo, a.hi)
-    lo, hi = (
-        int(min(max(v, target.low), target.high))
-        if math.isinf(v) or abs(v) > 2**65
-        else min(max(math.trunc(v), int(target.low)), int(target.high))
-        for v in (a.lo, a.hi)
-    )
+    lo, hi = (math.trunc(min(max(v, target.low), target.high)) for v in (a.lo, a.hi))
     return Interval(min(lo, 0), max(hi, 0)) if a.nan else Interval(lo, hi)
 
 

@@ -12,8 +12,8 @@ Planned (or linear) level to llvm level (docs/ir.md). In reading order:
   symbols are called there;
 * `walker.py`: the walk over a LINEAR, which appends its ops to an output;
 * `ptx.py`: inline assembly of matrix instructions, which two outputs share;
-* `shuffles.py`: SHUFFLEs through LOCAL memory, for outputs that have none;
-* `grid_loops.py`: makes loops of the SPECIALs of a grid, for targets that have none;
+* `grid_loops.py`: makes loops of the SPECIALs of a grid, and moves SHUFFLEs through LOCAL memory,
+  for outputs that have none;
 * `work_items.py`: splits work-item loops at BARRIERs, after that;
 * `llvm/`, `gpu/`, `source/`: the `llvm` dialect, the `gpu` dialect and C-like languages as outputs;
 * `stage.py`: the pass.

@@ -13,14 +13,13 @@ from tgdialect.analysis.eviction import evicted
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.render.calls import Requirement, requirements
-from tgdialect.lowering.render.grid_loops import loops_of_grid
+from tgdialect.lowering.render.grid_loops import loops_of_grid, shuffles_through_memory
 from tgdialect.lowering.render.llvm.emitter import function
 from tgdialect.lowering.render.llvm.function import LLVMFunction, argument_type
 from tgdialect.lowering.render.llvm.streams import prefetched, streamed
 from tgdialect.lowering.render.llvm.threads import body_name, declarations, driver
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.lowering.render.output import refusal
-from tgdialect.lowering.render.shuffles import shuffles_through_memory
 from tgdialect.lowering.render.walker import LinearWalker
 from tgdialect.lowering.render.work_items import fission
 from tgdialect.ops import tg

@@ -1,9 +1,8 @@
 """C-like languages as outputs. In reading order:
 
 * `language.py`: the spellings of a language, as a table; `languages.py`: the tables;
-* `expressions.py`: scalars, vectors and pointers as text with types;
 * `helpers.c`: the text of helper functions;
-* `builder.py`: expressions, names and statements of a function;
+* `builder.py`: values as text with types, names and statements of a function;
 * `arithmetic.py`: elementwise ops as expressions;
 * `placement.py`: which values are inlined, and where buffers are declared;
 * `accesses.py`: declarations, loads and stores;

@@ -13,14 +13,14 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.render.dynamic_local import DynamicLocal
 from tgdialect.lowering.render.output import PointerView
-from tgdialect.lowering.render.source.builder import SourceBuilder
-from tgdialect.lowering.render.source.expressions import (
+from tgdialect.lowering.render.source.builder import (
     ANY_INDEX,
     INT,
     LONG,
     Pointer,
     Precedence,
     Scalar,
+    SourceBuilder,
     SourceValue,
     Vector,
     index_type,

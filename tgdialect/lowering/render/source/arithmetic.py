@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from tgdialect.lowering.render.elementwise import Columns, first_operand, of_any, row, written
-from tgdialect.lowering.render.source.builder import SourceBuilder, Spelled
-from tgdialect.lowering.render.source.expressions import (
+from tgdialect.lowering.render.source.builder import (
     INT,
     LONG,
     Precedence,
     Scalar,
+    SourceBuilder,
+    Spelled,
     index_type,
     unsigned_of,
 )

@@ -13,10 +13,10 @@ from tgdialect.lowering.render.ptx import (
     descriptor_fields,
     multiply_local,
 )
-from tgdialect.lowering.render.source.builder import SourceBuilder
-from tgdialect.lowering.render.source.expressions import (
+from tgdialect.lowering.render.source.builder import (
     Precedence,
     Scalar,
+    SourceBuilder,
     SourceValue,
     Vector,
     lanes_of,

@@ -22,7 +22,7 @@ from tgdialect.lowering.render.ptx import PROXY_FENCE
 from tgdialect.lowering.render.source.accesses import SourceAccesses, View
 from tgdialect.lowering.render.source.arithmetic import combine, compute, reinterpreted
 from tgdialect.lowering.render.source.assembly import assembly, call_helper, multiply_in_place
-from tgdialect.lowering.render.source.expressions import (
+from tgdialect.lowering.render.source.builder import (
     ANY_INDEX,
     LONG,
     Pointer,

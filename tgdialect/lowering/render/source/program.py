@@ -17,8 +17,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.render.calls import Requirement, requirements
 from tgdialect.lowering.render.dynamic_local import dynamic_local
-from tgdialect.lowering.render.grid_loops import loops_of_grid
-from tgdialect.lowering.render.shuffles import shuffles_through_memory
+from tgdialect.lowering.render.grid_loops import loops_of_grid, shuffles_through_memory
 from tgdialect.lowering.render.source.function import SourceFunction
 from tgdialect.lowering.render.source.language import Language, to_source
 from tgdialect.lowering.render.source.languages import C
