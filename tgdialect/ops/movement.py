@@ -152,9 +152,9 @@ class WindowOp(MovementOp, ABC):
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
-    def build_window(
-        self, source: Value, offsets: MixedDims, shape: MixedDims, fill: Attribute | None
-    ) -> None:
+    def __init__(
+        self, source: Value, offsets: MixedDims, shape: MixedDims, fill: Attribute | None = None
+    ):
         static_offsets, dynamic_offsets = split(offsets)
         static_shape, dynamic_shape = split(shape)
         self.infer(
@@ -189,11 +189,6 @@ class PadOp(WindowOp):
         "type($source) `->` type($result)"
     )
 
-    def __init__(
-        self, source: Value, offsets: MixedDims, shape: MixedDims, fill: Attribute | None = None
-    ):
-        self.build_window(source, offsets, shape, fill)
-
     def verify_rule(self) -> None:
         if self.fill is None:
             return
@@ -220,7 +215,7 @@ class ShrinkOp(WindowOp):
     )
 
     def __init__(self, source: Value, offsets: MixedDims, shape: MixedDims):
-        self.build_window(source, offsets, shape, None)
+        super().__init__(source, offsets, shape)
 
 
 @op_definition

@@ -132,6 +132,7 @@ class LLVMEmitter(OpBuilder):
     def __init__(self, name: str, inputs: Sequence[Attribute], *flags: str) -> None:
         """`flags` are unit attributes of the function, as `no_inline`."""
         self.entry = Block(arg_types=inputs)
+        self.arguments: Sequence[BlockArgument] = self.entry.args
         super().__init__(InsertPoint.at_end(self.entry))
         self._name = name
         self._flags = flags
@@ -144,10 +145,6 @@ class LLVMEmitter(OpBuilder):
         """The functions of the process that it calls, by name."""
         self._constants: dict[Attribute, SSAValue] = {}
         self._splats: dict[tuple[SSAValue, int, Block], SSAValue] = {}
-
-    @property
-    def arguments(self) -> Sequence[BlockArgument]:
-        return self.entry.args
 
     def finish(self) -> llvm.FuncOp:
         """Return from the current block, and give the function."""

@@ -22,25 +22,16 @@ from tgdialect.lowering.render.llvm.emitter import ACQUIRE, RELEASE, call
 from tgdialect.lowering.render.llvm.exponentials import EXPONENTIALS
 from tgdialect.lowering.render.llvm.streams import Stream
 from tgdialect.lowering.render.llvm.threads import SharedFrame
-from tgdialect.lowering.render.llvm.types import (
-    POINTER,
-    lanes_of,
-    literal,
-    register_type,
-    vector_of,
-)
+from tgdialect.lowering.render.llvm.types import POINTER, lanes_of, register_type, vector_of
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DType
-from tgdialect.ops.properties import dtype_of, is_memory
+from tgdialect.ops.properties import dtype_of, is_memory, number
 from tgdialect.targets import Target, tile_assembly
 from tgdialect.targets.cpu import scales
 from tgdialect.targets.instructions import InstructionForm
 from tgdialect.targets.matrix import MatrixInstruction
-
-_F32_BYTES = 4
-"""The bytes of an f32."""
 
 FLAG_BYTES = 8
 """The size and alignment of the flag of `begin_once`, in bytes."""
@@ -117,7 +108,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
     # -- scalars
 
     def constant_of(self, value: Attribute, dtype: DType) -> SSAValue:
-        return self.constant(literal(value, register_type(dtype)))
+        return self.number(number(value), register_type(dtype))
 
     def zero(self, dtype: DType) -> SSAValue:
         return self.number(0, register_type(dtype))
@@ -155,7 +146,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
     ) -> SSAValue:
         """WMMA of sums that are a vector: they go to memory and back, as tiles load no vectors."""
         *factors, sums = fragments
-        memory = self.allocate(lanes_of(sums.type) * _F32_BYTES, self._target.alignment)
+        memory = self.allocate(4 * lanes_of(sums.type), self._target.alignment)
         self.store(sums, memory, self._target.alignment)
         self._use_tiles()
         self._tiles(tile_assembly.load_sums(), memory, tile_assembly.SUMS_STRIDE)
@@ -235,17 +226,16 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         dtype = view.dtype
         is_alone = self._frame is None and not self.has_work_items
         if is_alone and (dtype.bits >= 32 or not dtype.is_float):
-            self.store_view(self._added(self.load_view(view, None, None), value, dtype), view, None)
+            kind = llvm.OrOp if dtype.is_bool else llvm.AddOp
+            old = self.load_view(view, None, None)
+            is_float, pair = dtype.is_float, (old, value)
+            new = self.float(llvm.FAddOp, *pair) if is_float else self.binary(kind, *pair)
+            self.store_view(new, view, None)
             return
         if dtype.is_bool:
             value = self.emit(llvm.ZExtOp, (value,), i8)
         kind = "_or" if dtype.is_bool else "fadd" if dtype.is_float else "add"
         self.insert(AtomicRMWOp(kind, self.address(view), value))
-
-    def _added(self, a: SSAValue, b: SSAValue, dtype: DType) -> SSAValue:
-        if dtype.is_float:
-            return self.float(llvm.FAddOp, a, b)
-        return self.binary(llvm.OrOp if dtype.is_bool else llvm.AddOp, a, b)
 
     # -- control flow
 

@@ -22,7 +22,6 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.ops.dtypes import TYPES, DType
-from tgdialect.ops.properties import number
 
 Literal = IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr
 """The value of a constant."""
@@ -79,11 +78,6 @@ def element_of(type: Attribute) -> Attribute:
 def is_integer(type: Attribute) -> TypeGuard[IntegerType]:
     """Whether a type is an integer."""
     return type.__class__ is IntegerType
-
-
-def literal(value: Attribute, type: Attribute) -> Literal:
-    """The number of a `tg.const` as a constant of this type."""
-    return number_literal(number(value), type)
 
 
 def number_literal(value: float, type: Attribute) -> Literal:

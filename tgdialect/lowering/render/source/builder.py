@@ -159,20 +159,16 @@ class SourceBuilder:
         """The text of each helper function, by its name."""
         self.headers: dict[str, None] = {}
         """The lines of the preamble for the types that are used."""
-        self._lines: list[str] = []
+        self.body: list[str] = []
+        """The lines of the body."""
         self._scopes = [_Scope(called)]
         """The names of each open block."""
-
-    @property
-    def body(self) -> Sequence[str]:
-        """The lines of the body."""
-        return self._lines
 
     # -- statements and names
 
     def line(self, text: str) -> None:
         """Append a line to the current block."""
-        self._lines.append("  " * len(self._scopes) + text)
+        self.body.append("  " * len(self._scopes) + text)
 
     def open(self, text: str) -> None:
         """Begin a block."""
@@ -260,7 +256,12 @@ class SourceBuilder:
             return Scalar(text, dtype, Precedence.UNARY)
         suffix = self.language.suffixes.get(dtype.name, "")
         if not dtype.is_float:
-            return self._integer(int(value), dtype, suffix)
+            if dtype.kind is Kind.SIGNED and dtype.bits >= INT.bits and value == dtype.low:
+                # C has no negative literals, and the absolute value does not fit.
+                text = f"({int(value) + 1}{suffix} - 1)"
+                return Scalar(text, dtype, Precedence.POSTFIX)
+            level = Precedence.NAME if value >= 0 else Precedence.UNARY
+            return Scalar(f"{int(value)}{suffix}", dtype, level)
         if math.isfinite(value):
             text = f"{np.float32(value) if dtype.bits == 32 else np.float64(value)!s}{suffix}"
         else:
@@ -268,15 +269,7 @@ class SourceBuilder:
             text = nan if value != value else f"-{infinity}" if value < 0 else infinity
         return Scalar(text, dtype, Precedence.UNARY if text[0] == "-" else Precedence.NAME)
 
-    def _integer(self, value: int, dtype: DType, suffix: str) -> Scalar:
-        if dtype.kind is Kind.SIGNED and dtype.bits >= INT.bits and value == dtype.low:
-            # C has no negative literals, and the absolute value does not fit.
-            text = f"({value + 1}{suffix} - 1)"
-            return Scalar(text, dtype, Precedence.POSTFIX)
-        level = Precedence.NAME if value >= 0 else Precedence.UNARY
-        return Scalar(f"{value}{suffix}", dtype, level)
-
-    def index_literal(self, value: int) -> Scalar:
+    def number(self, value: int) -> Scalar:
         """An index."""
         interval = Interval(value, value)
         found = self.literal(value, index_type(interval))
@@ -292,12 +285,8 @@ class SourceBuilder:
         dtype = dtype or (LONG if b.dtype is LONG else a.dtype)
         left = self._operand(a, symbol, level, is_right=False)
         right = self._operand(b, symbol, level, is_right=True)
-        if (
-            symbol == "+"
-            and b.precedence is Precedence.UNARY
-            and right[0] == "-"
-            and (right[1:2].isdigit())
-        ):
+        is_negative = b.precedence is Precedence.UNARY and right[0] == "-" and right[1:2].isdigit()
+        if symbol == "+" and is_negative:
             symbol, right = "-", right[1:]
         text = f"{left} {symbol} {right}"
         return Scalar(text, dtype, level, symbol, left, right, reads=a.reads or b.reads)
@@ -337,17 +326,14 @@ class SourceBuilder:
             self.type_name(dtype)
             text = own.format(value=value.text)
             return Scalar(text, dtype, Precedence.POSTFIX, reads=value.reads)
-        text = f"({value.text})" if value.precedence < Precedence.UNARY else value.text
-        text = f"({self.type_name(dtype)}){text}"
-        return Scalar(text, dtype, Precedence.UNARY, uncast=value, reads=value.reads)
+        return replace(self._converted(value, dtype), uncast=value)
 
     def narrowed(self, value: Scalar, dtype: DType) -> Scalar:
         """The result of arithmetic, which C does on 32 bits or more, as a narrower dtype."""
-        if dtype.is_float or dtype.bits >= INT.bits:
-            return value
-        text = f"({value.text})" if value.precedence < Precedence.UNARY else value.text
-        text = f"({self.type_name(dtype)}){text}"
-        return Scalar(text, dtype, Precedence.UNARY, reads=value.reads)
+        return value if dtype.is_float or dtype.bits >= INT.bits else self._converted(value, dtype)
+
+    def _converted(self, value: Scalar, dtype: DType) -> Scalar:
+        return replace(self.unary(f"({self.type_name(dtype)})", value), dtype=dtype)
 
     def choice(self, condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
         """`condition ? a : b`."""
@@ -374,17 +360,11 @@ class SourceBuilder:
         """A call of a helper function, which is added to the source."""
         text = ["tg", "".join(kind.split()[:1]), fields.pop("suffix", ""), dtype.name]
         name = "_".join(part for part in text if part).lower()
-        self._add_helper(kind, name, dtype, fields)
+        self.add_helper(kind, name, dtype, **fields)
         return self._call(name, operands, dtype)
 
-    def helper_statement(
-        self, kind: str, name: str, arguments: Sequence[str], dtype: DType, **fields: str
-    ) -> str:
-        """A call of a helper function without a result."""
-        self._add_helper(kind, name, dtype, fields)
-        return f"{name}({', '.join(arguments)})"
-
-    def _add_helper(self, kind: str, name: str, dtype: DType, fields: Mapping[str, str]) -> None:
+    def add_helper(self, kind: str, name: str, dtype: DType, **fields: str) -> None:
+        """Add a helper function to the source, unless it is there."""
         if name not in self.helpers:
             wide = {"T": self.type_name(dtype), "bits": str(dtype.bits), "name": name}
             if not dtype.is_float:
