@@ -8,13 +8,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TypeGuard, cast
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    IntAttr,
-    NoneAttr,
-    StringAttr,
-    TensorType,
-)
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, NoneAttr, StringAttr, TensorType
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import (
     Attribute,

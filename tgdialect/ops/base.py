@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Operation, Region, SSAValue
-from xdsl.irdl import BaseAttr, EqAttrConstraint, result_def
+from xdsl.irdl import BaseAttr, EqAttrConstraint, result_def, traits_def
 from xdsl.irdl.constraints import VerificationContext
 from xdsl.traits import EffectInstance, MemoryEffectKind, NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
@@ -19,22 +19,8 @@ from tgdialect.fast_xdsl.creation import initialize
 from tgdialect.fast_xdsl.operations import FastOp
 from tgdialect.ops.attributes import VOID, TupleType, is_tensor
 from tgdialect.ops.dtypes import INDEX, dtype_row
-from tgdialect.ops.properties import (
-    is_type_written,
-    place_of,
-    result_type,
-    static_shape,
-)
-from tgdialect.ops.syntax import (
-    Bytes,
-    Constant,
-    Edges,
-    Int,
-    IntegerRuns,
-    Integers,
-    Name,
-    Signature,
-)
+from tgdialect.ops.properties import is_type_written, place_of, result_type, static_shape
+from tgdialect.ops.syntax import Bytes, Constant, Edges, Int, IntegerRuns, Integers, Name, Signature
 
 AttributeCovT = TypeVar("AttributeCovT", bound=Attribute, covariant=True)
 
@@ -173,6 +159,14 @@ class VoidOp(TgOp, ABC):
     """An op whose result is an edge of the order of execution."""
 
     result = result_def(VOID_EDGE)
+
+
+class ValueOp(TgOp, ABC):
+    """An op without effects whose result is a tensor."""
+
+    result = result_def(TENSOR)
+
+    traits = traits_def(PureInGraph())
 
 
 MANY_TYPES = 4096

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    StringAttr,
-    SymbolNameConstraint,
-    SymbolRefAttr,
-)
+from xdsl.dialects.builtin import DYNAMIC_INDEX, StringAttr, SymbolNameConstraint, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
@@ -41,15 +36,9 @@ from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import VOID, AddrSpace, NumberAttr, TupleType, is_tensor
-from tgdialect.ops.base import SIGNATURE, TENSOR, TUPLE, PureInGraph, TgOp, Value
+from tgdialect.ops.base import SIGNATURE, TENSOR, TUPLE, PureInGraph, TgOp, Value, ValueOp
 from tgdialect.ops.canonicalization import HasTgCanonicalization
-from tgdialect.ops.codegen import (
-    AtomicAddOp,
-    CustomFunctionOp,
-    CustomOp,
-    InsOp,
-    ProgramOp,
-)
+from tgdialect.ops.codegen import AtomicAddOp, CustomFunctionOp, CustomOp, InsOp, ProgramOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, place, place_of, tensor, tensor_type
@@ -111,7 +100,7 @@ class TupleOp(TgOp):
 
 
 @op_definition
-class GetTupleOp(TgOp):
+class GetTupleOp(ValueOp):
     """GETTUPLE (T,), idx: the element at idx of a tuple.
 
     `%1 = tg.gettuple %0 0 : !tg.tuple<tensor<4xf32>> -> tensor<4xf32>`
@@ -121,9 +110,8 @@ class GetTupleOp(TgOp):
 
     source = operand_def(TUPLE)
     index = prop_def(NumberAttr)
-    result = result_def(TENSOR)
 
-    traits = traits_def(PureInGraph(), HasTgCanonicalization())
+    traits = traits_def(HasTgCanonicalization())
 
     assembly_format = f"$source custom<Int>($index) {SIGNATURE}"
 

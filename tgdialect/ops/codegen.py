@@ -48,18 +48,14 @@ from tgdialect.ops.base import (
     PureInGraph,
     TgOp,
     Value,
+    ValueOp,
     VoidOp,
 )
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.instructions import INSTRUCTIONS, InstructionSignature
 from tgdialect.ops.memory import verify_cells
 from tgdialect.ops.ordering import EDGE, LinearOp
-from tgdialect.ops.properties import (
-    dtype_of,
-    is_memory,
-    known_index,
-    tensor,
-)
+from tgdialect.ops.properties import dtype_of, is_memory, known_index, tensor
 from tgdialect.ops.sorts import SORTS
 from tgdialect.ops.source import BinaryDataOp
 
@@ -256,7 +252,7 @@ class EndIfOp(VoidOp):
 
 
 @op_definition
-class WmmaOp(TgOp):
+class WmmaOp(ValueOp):
     """WMMA (A, B, acc), config: warp matrix multiply-accumulate, acc + A @ B, in acc's dtype.
 
     `%3 = tg.wmma %0, %1, %2 config <16x8x16>
@@ -269,9 +265,6 @@ class WmmaOp(TgOp):
     a = operand_def(TENSOR)
     b = operand_def(TENSOR)
     accumulator = operand_def(TENSOR)
-    result = result_def(TENSOR)
-
-    traits = traits_def(PureInGraph())
 
     assembly_format = f"$a `,` $b `,` $accumulator `config` $config {SIGNATURE}"
 
@@ -307,7 +300,7 @@ def warp_of(op: Operation) -> int:
 
 
 @op_definition
-class ShuffleOp(TgOp):
+class ShuffleOp(ValueOp):
     """SHUFFLE (value,), distance, threads: the value that another work item of the warp has: its
     number is that of this one XOR `distance`.
 
@@ -322,9 +315,6 @@ class ShuffleOp(TgOp):
     value = operand_def(TENSOR)
     distance = prop_def(NumberAttr)
     threads = prop_def(NumberAttr)
-    result = result_def(TENSOR)
-
-    traits = traits_def(PureInGraph())
 
     assembly_format = f"$value `xor` custom<Int>($distance) `of` custom<Int>($threads) {SIGNATURE}"
 

@@ -14,12 +14,12 @@ from typing import ClassVar
 
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import AnyAttr, operand_def, opt_operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import AnyAttr, operand_def, opt_operand_def, prop_def, traits_def
 from xdsl.traits import Commutative
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
-from tgdialect.ops.base import SIGNATURE, TENSOR, PureInGraph, TgOp, Value
+from tgdialect.ops.base import SIGNATURE, TENSOR, Value, ValueOp
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import UI64, DType
 from tgdialect.ops.folding import fold_elementwise
@@ -38,24 +38,18 @@ class Domain(Enum):
     BOOL = "bool"
 
     def __contains__(self, dtype: DType) -> bool:
-        match self:
-            case Domain.ANY:
-                return True
-            case Domain.NUMBER:
-                return not dtype.is_bool
-            case Domain.FLOAT:
-                return dtype.is_float
-            case Domain.INTEGER:
-                return dtype.is_integer
-            case Domain.INDEX:
-                return dtype.name == "index"
-            case Domain.BITS:
-                return not dtype.is_float
-            case Domain.BOOL:
-                return dtype.is_bool
+        return {
+            Domain.ANY: True,
+            Domain.NUMBER: not dtype.is_bool,
+            Domain.FLOAT: dtype.is_float,
+            Domain.INTEGER: dtype.is_integer,
+            Domain.INDEX: dtype.name == "index",
+            Domain.BITS: not dtype.is_float,
+            Domain.BOOL: dtype.is_bool,
+        }[self]
 
 
-class ElementwiseOp(TgOp, HasFolderInterface, ABC):
+class ElementwiseOp(ValueOp, HasFolderInterface, ABC):
     """An op applied per element to operands of broadcast shapes."""
 
     DOMAIN: ClassVar[Domain] = Domain.ANY
@@ -64,23 +58,18 @@ class ElementwiseOp(TgOp, HasFolderInterface, ABC):
     COST: ClassVar[float] = 1
     """The cost of an element in the fusion model; an ADD is 1."""
 
-    result = result_def(TENSOR)
-
-    traits = traits_def(PureInGraph(), HasTgCanonicalization())
+    traits = traits_def(HasTgCanonicalization())
 
     @property
     def is_valid_by_types(self) -> bool:
         return True
 
-    def verify_domain(self) -> None:
-        """The first operand's dtype is one that the op is defined on."""
+    def verify_rule(self) -> None:
         if (dtype := dtype_of(self.operands[0])) not in self.DOMAIN:
             raise VerifyException(
                 f"{self.name} is defined on {self.DOMAIN.value}, not {dtype.name}"
             )
 
-    def verify_rule(self) -> None:
-        self.verify_domain()
         dtypes = [dtype_of(o).name for o in self.operands[self.SAME_DTYPE]]
         if len(set(dtypes)) > 1:
             raise VerifyException(f"operands have different dtypes: {' and '.join(dtypes)}")
@@ -124,6 +113,13 @@ class BinaryFloatOp(BinaryOp, ABC):
     """Two floats of one dtype."""
 
     DOMAIN: ClassVar[Domain] = Domain.FLOAT
+
+
+class ApproximatedOp(ElementwiseOp, ABC):
+    """A function of floats that is approximated: within 2 ulp (f32) or 3 ulp (f64)."""
+
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 8
 
 
 class CommutativeOp(BinaryOp, ABC):
@@ -338,6 +334,14 @@ class WhereOp(ElementwiseOp):
         self.infer((condition, lhs, rhs))
 
 
+def _ops_above() -> list[type[ElementwiseOp]]:
+    """The ops that this file defines up to a call, but for abstract ones, which have no name."""
+    kinds = (x for x in globals().values() if isinstance(x, type) and issubclass(x, ElementwiseOp))
+    return [kind for kind in kinds if "name" in vars(kind)]
+
+
+PRIMITIVES = tuple(_ops_above())
+
 # -- decomposed ----------------------------------------------------------------------------------
 
 
@@ -425,62 +429,57 @@ class NotOp(UnaryOp):
 
 
 @op_definition
-class Exp2Op(FloatOp):
+class Exp2Op(ApproximatedOp, FloatOp):
     """EXP2 (T,): 2^x, within 2 ulp (f32) or 3 ulp (f64).
 
     `%1 = tg.exp2 %0 : tensor<4xf32>`
     """
 
     name = "tg.exp2"
-    COST: ClassVar[float] = 8
 
 
 @op_definition
-class Log2Op(FloatOp):
+class Log2Op(ApproximatedOp, FloatOp):
     """LOG2 (T,): log2 x, within 2 ulp (f32) or 3 ulp (f64); -inf at 0, NaN below.
 
     `%1 = tg.log2 %0 : tensor<4xf32>`
     """
 
     name = "tg.log2"
-    COST: ClassVar[float] = 8
 
 
 @op_definition
-class ExpOp(FloatOp):
+class ExpOp(ApproximatedOp, FloatOp):
     """EXP (T,): e^x, within 1 ulp. EXP2 of x log2 e, without the rounding of that product.
 
     `%1 = tg.exp %0 : tensor<4xf32>`
     """
 
     name = "tg.exp"
-    COST: ClassVar[float] = 8
 
 
 @op_definition
-class LogOp(FloatOp):
+class LogOp(ApproximatedOp, FloatOp):
     """LOG (T,): the natural logarithm, within 1 ulp; -inf at 0, NaN below.
 
     `%1 = tg.log %0 : tensor<4xf32>`
     """
 
     name = "tg.log"
-    COST: ClassVar[float] = 8
 
 
 @op_definition
-class Log10Op(FloatOp):
+class Log10Op(ApproximatedOp, FloatOp):
     """LOG10 (T,): the logarithm to base 10, within 1 ulp; -inf at 0, NaN below.
 
     `%1 = tg.log10 %0 : tensor<4xf32>`
     """
 
     name = "tg.log10"
-    COST: ClassVar[float] = 8
 
 
 @op_definition
-class Expm1Op(FloatOp):
+class Expm1Op(ApproximatedOp, FloatOp):
     """EXPM1 (T,): e^x - 1, within 1 ulp, near 0 too.
 
     `%1 = tg.expm1 %0 : tensor<4xf32>`
@@ -491,7 +490,7 @@ class Expm1Op(FloatOp):
 
 
 @op_definition
-class Log1pOp(FloatOp):
+class Log1pOp(ApproximatedOp, FloatOp):
     """LOG1P (T,): the natural logarithm of 1 + x, within 1 ulp, near 0 too; -inf at -1, NaN below.
 
     `%1 = tg.log1p %0 : tensor<4xf32>`
@@ -502,7 +501,7 @@ class Log1pOp(FloatOp):
 
 
 @op_definition
-class SoftplusOp(FloatOp):
+class SoftplusOp(ApproximatedOp, FloatOp):
     """SOFTPLUS (T,): log(1 + e^x), within 1 ulp (f32) or 2 ulp (f64), where it is almost 0 too.
 
     It is 0 at -inf and inf at inf. Within 1.1 ulp of f32 where MULACC is rounded twice.
@@ -515,7 +514,7 @@ class SoftplusOp(FloatOp):
 
 
 @op_definition
-class SinOp(FloatOp):
+class SinOp(ApproximatedOp, FloatOp):
     """SIN (T,): sin x in radians, within 2 ulp (f32) or 3 ulp (f64); NaN at the infinities.
 
     `%1 = tg.sin %0 : tensor<4xf32>`
@@ -526,7 +525,7 @@ class SinOp(FloatOp):
 
 
 @op_definition
-class CosOp(FloatOp):
+class CosOp(ApproximatedOp, FloatOp):
     """COS (T,): cos x in radians, within 2 ulp (f32) or 3 ulp (f64); NaN at the infinities.
 
     `%1 = tg.cos %0 : tensor<4xf32>`
@@ -537,7 +536,7 @@ class CosOp(FloatOp):
 
 
 @op_definition
-class ErfOp(FloatOp):
+class ErfOp(ApproximatedOp, FloatOp):
     """ERF (T,): the error function, within 2 ulp (f32) or 3 ulp (f64).
 
     `%1 = tg.erf %0 : tensor<4xf32>`
@@ -548,7 +547,7 @@ class ErfOp(FloatOp):
 
 
 @op_definition
-class ErfcOp(FloatOp):
+class ErfcOp(ApproximatedOp, FloatOp):
     """ERFC (T,): 1 - erf x, within 2 ulp for large x too; 0 at inf and 2 at -inf.
 
     Within 3.1 ulp where MULACC is rounded twice.
@@ -561,32 +560,7 @@ class ErfcOp(FloatOp):
 
 
 @op_definition
-class GeluOp(FloatOp):
-    """GELU (T,): x P(Z < x) for a normal Z, within 1 ulp (f32) or 2 ulp (f64), where it is almost 0
-    too.
-
-    It is inf at inf and NaN at -inf. Within 3.5 ulp where MULACC is rounded twice.
-
-    `%1 = tg.gelu %0 : tensor<4xf32>`
-    """
-
-    name = "tg.gelu"
-    COST: ClassVar[float] = 18
-
-
-@op_definition
-class SqrtOp(FloatOp):
-    """SQRT (T,): the square root; NaN below 0, and sqrt(-0) is -0.
-
-    `%1 = tg.sqrt %0 : tensor<4xf32>`
-    """
-
-    name = "tg.sqrt"
-    COST: ClassVar[float] = 4
-
-
-@op_definition
-class GateOp(ElementwiseOp):
+class GateOp(ApproximatedOp):
     """GATE (X, T[, L]) = X / (1 + e^-(T + L)): x times the logistic function of t, within 1.1 ulp.
 
     Within 1 ulp where x is 1 or t, and within 2.2 where MULACC is rounded twice. L is what the
@@ -598,7 +572,6 @@ class GateOp(ElementwiseOp):
     """
 
     name = "tg.gate"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 16
 
     factor = operand_def(TENSOR)
@@ -612,7 +585,21 @@ class GateOp(ElementwiseOp):
 
 
 @op_definition
-class PowOp(BinaryFloatOp):
+class GeluOp(ApproximatedOp, FloatOp):
+    """GELU (T,): x P(Z < x) for a normal Z, within 1 ulp (f32) or 2 ulp (f64), where it is almost 0
+    too.
+
+    It is inf at inf and NaN at -inf. Within 3.5 ulp where MULACC is rounded twice.
+
+    `%1 = tg.gelu %0 : tensor<4xf32>`
+    """
+
+    name = "tg.gelu"
+    COST: ClassVar[float] = 18
+
+
+@op_definition
+class PowOp(ApproximatedOp, BinaryFloatOp):
     """POW (A, B): a^b, within 2 ulp (f32) or 3 ulp (f64), special values as C99's pow.
 
     `%2 = tg.pow %0, %1 : tensor<4xf32>`
@@ -623,7 +610,7 @@ class PowOp(BinaryFloatOp):
 
 
 @op_definition
-class LogAddExpOp(BinaryFloatOp):
+class LogAddExpOp(ApproximatedOp, BinaryFloatOp):
     """LOGADDEXP (A, B): log(e^a + e^b), within 2 ulp, near its zeros too.
 
     Near the zeros of f32 and narrower floats, and where MULACC is rounded twice, the error is an
@@ -637,7 +624,7 @@ class LogAddExpOp(BinaryFloatOp):
 
 
 @op_definition
-class LgammaOp(BinaryFloatOp):
+class LgammaOp(ApproximatedOp, BinaryFloatOp):
     """LGAMMA (X, A) = A, the logarithm of the magnitude of the gamma function of x.
 
     For x from -60 to -1.25 an f64 A may be log(pi / |x sin(pi x)|) less the logarithm for -x, a
@@ -648,7 +635,17 @@ class LgammaOp(BinaryFloatOp):
     """
 
     name = "tg.lgamma"
-    COST: ClassVar[float] = 8
+
+
+@op_definition
+class SqrtOp(FloatOp):
+    """SQRT (T,): the square root; NaN below 0, and sqrt(-0) is -0.
+
+    `%1 = tg.sqrt %0 : tensor<4xf32>`
+    """
+
+    name = "tg.sqrt"
+    COST: ClassVar[float] = 4
 
 
 @op_definition
@@ -701,59 +698,9 @@ class ThreefryOp(BinaryOp):
                 raise VerifyException(f"tg.threefry is defined on ui64, not {dtype}")
 
 
-PRIMITIVES = (
-    RecipOp,
-    TruncOp,
-    CastOp,
-    AddOp,
-    MulOp,
-    MaxOp,
-    ModOp,
-    IDivOp,
-    CmpLtOp,
-    CmpNeOp,
-    XorOp,
-    OrOp,
-    AndOp,
-    ShrOp,
-    ShlOp,
-    WhereOp,
-)
-TRANSCENDENTAL = (
-    Exp2Op,
-    Log2Op,
-    ExpOp,
-    LogOp,
-    Log10Op,
-    Expm1Op,
-    Log1pOp,
-    SoftplusOp,
-    SinOp,
-    CosOp,
-    ErfOp,
-    ErfcOp,
-    GateOp,
-    GeluOp,
-    PowOp,
-    LogAddExpOp,
-    LgammaOp,
-)
-"""Decomposed ops that are approximated: within 2 ulp (f32) or 3 ulp (f64)."""
-DECOMPOSED = (
-    NegOp,
-    SubOp,
-    DivOp,
-    CmpGtOp,
-    CmpGeOp,
-    CmpLeOp,
-    CmpEqOp,
-    NotOp,
-    *TRANSCENDENTAL,
-    SqrtOp,
-    FmodOp,
-    MulAccOp,
-    ThreefryOp,
-)
+DECOMPOSED = tuple(_ops_above()[len(PRIMITIVES) :])
+TRANSCENDENTAL = tuple(op for op in DECOMPOSED if issubclass(op, ApproximatedOp))
+"""Decomposed ops that are approximated."""
 OPS: dict[str, type[ElementwiseOp]] = {op.name: op for op in (*PRIMITIVES, *DECOMPOSED)}
 """The elementwise ops by name."""
 

@@ -237,9 +237,7 @@ def _into(dtype: DType, value: Number) -> Number:
         return wrap_to(dtype, value)
     if value != value:
         return 0
-    if math.isinf(value):
-        return dtype.high if value > 0 else dtype.low
-    return min(max(math.trunc(value), int(dtype.low)), int(dtype.high))
+    return math.trunc(min(max(value, dtype.low), dtype.high))
 
 
 def evaluate(name: str, operand: DType, result: DType, values: Sequence[Number]) -> Number | None:

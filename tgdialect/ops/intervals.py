@@ -10,6 +10,7 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 
 from tgdialect.ops.dtypes import DType, round_to
 
@@ -104,18 +105,12 @@ def maximum(a: Interval, b: Interval) -> Interval:
 
 def floor_divide(dtype: DType, a: Interval, b: Interval) -> Interval:
     """Floor division; x idiv 0 is 0, so a divisor that can be 0 adds 0 to the hull."""
-    pieces = [corners(dtype, lambda x, y: int(x) // int(y), a, part) for part in _nonzero_parts(b)]
-    if b.lo <= 0 <= b.hi:
-        pieces.append(Interval(0, 0))
-    return _hull(pieces)
+    return _divided(b, lambda part: corners(dtype, lambda x, y: int(x) // int(y), a, part))
 
 
 def modulo(dtype: DType, a: Interval, b: Interval) -> Interval:
     """Modulo with the divisor's sign; x mod 0 is 0."""
-    pieces = [_modulo_part(a, part) for part in _nonzero_parts(b)]
-    if b.lo <= 0 <= b.hi:
-        pieces.append(Interval(0, 0))
-    return _hull(pieces)
+    return _divided(b, lambda part: _modulo_part(a, part))
 
 
 def _modulo_part(a: Interval, b: Interval) -> Interval:
@@ -123,32 +118,22 @@ def _modulo_part(a: Interval, b: Interval) -> Interval:
     if b.is_constant and a.lo // b.lo == a.hi // b.lo:
         return Interval(a.lo % b.lo, a.hi % b.lo)
     if b.lo > 0:
-        return a if a.within(0, b.lo - 1) else Interval(0, min(b.hi - 1, _at_most(a)))
-    return a if a.within(b.hi + 1, 0) else Interval(max(b.lo + 1, _at_least(a)), 0)
+        most = a.hi if a.lo >= 0 else math.inf
+        return a if a.within(0, b.lo - 1) else Interval(0, min(b.hi - 1, most))
+    least = a.lo if a.hi <= 0 else -math.inf
+    return a if a.within(b.hi + 1, 0) else Interval(max(b.lo + 1, least), 0)
 
 
-def _at_most(a: Interval) -> float:
-    return a.hi if a.lo >= 0 else math.inf
-
-
-def _at_least(a: Interval) -> float:
-    return a.lo if a.hi <= 0 else -math.inf
-
-
-def _nonzero_parts(b: Interval) -> list[Interval]:
-    parts: list[Interval] = []
+def _divided(b: Interval, divide: Callable[[Interval], Interval]) -> Interval:
+    """The hull of the results for the divisors of each sign, and of 0 for the divisor 0."""
+    pieces: list[Interval] = []
     if b.lo < 0:
-        parts.append(Interval(b.lo, min(b.hi, -1)))
+        pieces.append(divide(Interval(b.lo, min(b.hi, -1))))
     if b.hi > 0:
-        parts.append(Interval(max(b.lo, 1), b.hi))
-    return parts
-
-
-def _hull(pieces: list[Interval]) -> Interval:
-    hull = pieces[0]
-    for piece in pieces[1:]:
-        hull = hull.union(piece)
-    return hull
+        pieces.append(divide(Interval(max(b.lo, 1), b.hi)))
+    if b.lo <= 0 <= b.hi:
+        pieces.append(Interval(0, 0))
+    return reduce(Interval.union, pieces)
 
 
 def less_than(a: Interval, b: Interval) -> Interval:
@@ -184,24 +169,22 @@ def bitwise_and(dtype: DType, a: Interval, b: Interval) -> Interval:
 
 def bitwise_or(dtype: DType, a: Interval, b: Interval) -> Interval:
     """For nonnegative operands: at least the larger one, with no more bits than the wider one."""
-    if a.is_constant and b.is_constant:
-        return constant(int(a.lo) | int(b.lo))
-    if a.lo < 0 or b.lo < 0:
-        return dtype_range(dtype)
-    return Interval(max(a.lo, b.lo), _bit_mask(max(a.hi, b.hi)))
+    return _bitwise(lambda x, y: x | y, dtype, a, b, max(a.lo, b.lo))
 
 
 def bitwise_xor(dtype: DType, a: Interval, b: Interval) -> Interval:
     """For nonnegative operands: no more bits than the wider one."""
+    return _bitwise(lambda x, y: x ^ y, dtype, a, b, 0)
+
+
+def _bitwise(
+    function: Callable[[int, int], int], dtype: DType, a: Interval, b: Interval, least: float
+) -> Interval:
     if a.is_constant and b.is_constant:
-        return constant(int(a.lo) ^ int(b.lo))
+        return constant(function(int(a.lo), int(b.lo)))
     if a.lo < 0 or b.lo < 0:
         return dtype_range(dtype)
-    return Interval(0, _bit_mask(max(a.hi, b.hi)))
-
-
-def _bit_mask(value: float) -> int:
-    return (1 << int(value).bit_length()) - 1
+    return Interval(least, (1 << int(max(a.hi, b.hi)).bit_length()) - 1)
 
 
 def shift_left(dtype: DType, a: Interval, count: Interval) -> Interval:
@@ -234,12 +217,7 @@ def cast(source: DType, target: DType, a: Interval) -> Interval:
         return representable(target, a.lo, a.hi, nan=a.nan)
     if not source.is_float:
         return representable(target, a.lo, a.hi)
-    lo, hi = (
-        int(min(max(v, target.low), target.high))
-        if math.isinf(v) or abs(v) > 2**65
-        else min(max(math.trunc(v), int(target.low)), int(target.high))
-        for v in (a.lo, a.hi)
-    )
+    lo, hi = (math.trunc(min(max(v, target.low), target.high)) for v in (a.lo, a.hi))
     return Interval(min(lo, 0), max(hi, 0)) if a.nan else Interval(lo, hi)
 
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from abc import ABC
 
-from xdsl.irdl import operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, traits_def
 
 from tgdialect.fast_xdsl.definitions import op_definition
-from tgdialect.ops.base import SIGNATURE, TENSOR, PureInGraph, TgOp, Value
+from tgdialect.ops.base import SIGNATURE, TENSOR, Value, ValueOp
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 
 
-class MarkerOp(TgOp, ABC):
+class MarkerOp(ValueOp, ABC):
     """The operand, with a mark for a later stage."""
 
     source = operand_def(TENSOR)
-    result = result_def(TENSOR)
 
-    traits = traits_def(PureInGraph(), HasTgCanonicalization())
+    traits = traits_def(HasTgCanonicalization())
 
     assembly_format = f"$source {SIGNATURE}"
 

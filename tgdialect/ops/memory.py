@@ -22,16 +22,10 @@ from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.fast_xdsl.unchecked import segments
 from tgdialect.ops.attributes import AddrSpace, Device
-from tgdialect.ops.base import TENSOR, PureInGraph, TgOp, Value, VoidOp
+from tgdialect.ops.base import TENSOR, TgOp, Value, ValueOp, VoidOp
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import BOOL
-from tgdialect.ops.properties import (
-    is_memory,
-    same_shape,
-    shape_of,
-    show_shape,
-    tensor,
-)
+from tgdialect.ops.properties import is_memory, same_shape, shape_of, show_shape, tensor
 from tgdialect.ops.views import is_repeated
 
 DEVICE = AnyOf((BaseAttr(StringAttr), BaseAttr(ArrayAttr)))
@@ -164,7 +158,7 @@ class StoreOp(VoidOp):
 
 
 @op_definition
-class CopyOp(TgOp):
+class CopyOp(ValueOp):
     """COPY (T,), device, clone?: T on a device; a tuple of devices reshards with axis 0.
 
     Canonicalisation drops a copy on the way to another device, and the second of two copies to one
@@ -178,9 +172,8 @@ class CopyOp(TgOp):
     source = operand_def(TENSOR)
     device = prop_def(DEVICE)
     forced = opt_prop_def(UnitAttr, prop_name="clone")
-    result = result_def(TENSOR)
 
-    traits = traits_def(PureInGraph(), HasTgCanonicalization())
+    traits = traits_def(HasTgCanonicalization())
 
     assembly_format = (
         "$source `to` $device (`clone` $clone^)? attr-dict `:` type($source) `->` type($result)"
@@ -188,6 +181,5 @@ class CopyOp(TgOp):
 
     def __init__(self, source: Value, device: str | tuple[str, ...], *, clone: bool = False):
         self.infer(
-            (source,),
-            {"device": device_attribute(device), "clone": UnitAttr() if clone else None},
+            (source,), {"device": device_attribute(device), "clone": UnitAttr() if clone else None}
         )

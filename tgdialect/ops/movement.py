@@ -9,13 +9,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    I64,
-    DenseArrayBase,
-    i1,
-    i64,
-)
+from xdsl.dialects.builtin import DYNAMIC_INDEX, I64, DenseArrayBase, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -23,7 +17,6 @@ from xdsl.irdl import (
     operand_def,
     opt_prop_def,
     prop_def,
-    result_def,
     traits_def,
     var_operand_def,
 )
@@ -31,7 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.fast_xdsl.unchecked import segments
-from tgdialect.ops.base import INDEX_SCALAR, SIGNATURE, TENSOR, PureInGraph, TgOp, Value
+from tgdialect.ops.base import INDEX_SCALAR, SIGNATURE, TENSOR, TgOp, Value, ValueOp
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import check_representable
 from tgdialect.ops.properties import (
@@ -62,14 +55,12 @@ def split(dims: MixedDims) -> tuple[DenseArrayBase[I64], list[SSAValue]]:
     return static_indices(tuple(static)), [d for d in dims if isinstance(d, SSAValue)]
 
 
-class MovementOp(TgOp, ABC):
+class MovementOp(ValueOp, ABC):
     """A view of one source."""
 
     custom_directives = (*TgOp.custom_directives, DynamicIndexList)
 
-    result = result_def(TENSOR)
-
-    traits = traits_def(PureInGraph(), HasTgCanonicalization())
+    traits = traits_def(HasTgCanonicalization())
 
     @property
     def is_valid_by_types(self) -> bool:
@@ -161,9 +152,9 @@ class WindowOp(MovementOp, ABC):
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
-    def build_window(
-        self, source: Value, offsets: MixedDims, shape: MixedDims, fill: Attribute | None
-    ) -> None:
+    def __init__(
+        self, source: Value, offsets: MixedDims, shape: MixedDims, fill: Attribute | None = None
+    ):
         static_offsets, dynamic_offsets = split(offsets)
         static_shape, dynamic_shape = split(shape)
         self.infer(
@@ -198,15 +189,6 @@ class PadOp(WindowOp):
         "type($source) `->` type($result)"
     )
 
-    def __init__(
-        self,
-        source: Value,
-        offsets: MixedDims,
-        shape: MixedDims,
-        fill: Attribute | None = None,
-    ):
-        self.build_window(source, offsets, shape, fill)
-
     def verify_rule(self) -> None:
         if self.fill is None:
             return
@@ -233,7 +215,7 @@ class ShrinkOp(WindowOp):
     )
 
     def __init__(self, source: Value, offsets: MixedDims, shape: MixedDims):
-        self.build_window(source, offsets, shape, None)
+        super().__init__(source, offsets, shape)
 
 
 @op_definition

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xdsl.irdl import operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.ops.attributes import NumberAttr, PlaceAttr
-from tgdialect.ops.base import SIGNATURE, TENSOR, PureInGraph, TgOp, Value
+from tgdialect.ops.base import SIGNATURE, TENSOR, TgOp, Value, ValueOp
 from tgdialect.ops.memory import CopyOp
 from tgdialect.ops.movement import ExpandOp, PermuteOp, ReshapeOp
 from tgdialect.ops.properties import Shape
 
 
 @op_definition
-class ReplicatedOp(TgOp):
+class ReplicatedOp(ValueOp):
     """REPLICATED (T,), axis: the shards are copies of one value; drops the sharding axis.
 
     T has one entry per device on that axis, as `T.expand(n, s).copy(D)` makes them.
@@ -30,9 +30,6 @@ class ReplicatedOp(TgOp):
 
     source = operand_def(TENSOR)
     axis = prop_def(NumberAttr)
-    result = result_def(TENSOR)
-
-    traits = traits_def(PureInGraph())
 
     assembly_format = f"$source `axis` custom<Int>($axis) {SIGNATURE}"
 

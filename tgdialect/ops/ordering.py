@@ -37,6 +37,7 @@ from tgdialect.ops.base import (
     PureInGraph,
     TgOp,
     Value,
+    ValueOp,
     VoidOp,
 )
 from tgdialect.ops.properties import dtype_of, integer, is_memory, known_index, tensor
@@ -167,7 +168,7 @@ def _is_linear(op: Operation) -> bool:
 
 
 @op_definition
-class AfterOp(TgOp):
+class AfterOp(ValueOp):
     """AFTER (buf, deps...): buf, once deps have executed. Assign is STORE followed by AFTER.
 
     `%2 = tg.after %0, %1 : (tensor<4xf32, #tg.place<"CPU", global>>, !tg.void)
@@ -178,9 +179,6 @@ class AfterOp(TgOp):
 
     buffer = operand_def(TENSOR)
     dependencies = var_operand_def(EDGE)
-    result = result_def(TENSOR)
-
-    traits = traits_def(PureInGraph())
 
     assembly_format = f"$buffer `,` $dependencies {SIGNATURE}"
 

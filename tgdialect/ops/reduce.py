@@ -6,21 +6,14 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DenseArrayBase, UnitAttr, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, traits_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.diagnostics import facts
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr, WmmaAttr
-from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
+from tgdialect.ops.base import INDEX_SCALAR, TENSOR, Value, ValueOp
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import F32, DType, dtype_row
 from tgdialect.ops.elementwise import AddOp, MaxOp, MulOp
@@ -47,7 +40,7 @@ def identity(kind: ReduceKind, dtype: DType) -> int | float:
 
 
 @op_definition
-class ReduceOp(TgOp):
+class ReduceOp(ValueOp):
     """REDUCE (T, r0, r1, ...), op, axes: reduce T along axes and over ranges.
 
     Each axis in `axes` becomes 1; ranges do not change the shape. Invalid cells are skipped, and an
@@ -77,9 +70,8 @@ class ReduceOp(TgOp):
     fragment = opt_prop_def(DenseArrayBase.constr(i64))
     source = operand_def(TENSOR)
     ranges = var_operand_def(INDEX_SCALAR)
-    result = result_def(TENSOR)
 
-    traits = traits_def(PureInGraph(), HasTgCanonicalization())
+    traits = traits_def(HasTgCanonicalization())
 
     assembly_format = (
         "$op $source custom<Integers>($axes) (`over` $ranges^)? (`ordered` $ordered^)? "

@@ -7,14 +7,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import TensorType, UnitAttr
 from xdsl.ir import Attribute, Region, SSAValue
-from xdsl.irdl import (
-    opt_prop_def,
-    prop_def,
-    region_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import opt_prop_def, prop_def, region_def, result_def, traits_def, var_operand_def
 from xdsl.traits import IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 

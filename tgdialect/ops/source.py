@@ -5,22 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar, cast
 
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    StringAttr,
-    TensorType,
-    i64,
-)
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr, TensorType, i64
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.irdl import (
-    AnyAttr,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import AnyAttr, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import ConstantLike, MemoryAllocEffect
 from xdsl.utils.exceptions import VerifyException
 
@@ -29,13 +17,8 @@ from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import AddrSpace, DataAttr, InvalidAttr, NumberAttr
-from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
-from tgdialect.ops.dtypes import (
-    DTYPES,
-    INDEX,
-    check_representable,
-    number_attribute,
-)
+from tgdialect.ops.base import INDEX_SCALAR, TENSOR, TgOp, Value, ValueOp
+from tgdialect.ops.dtypes import DTYPES, INDEX, check_representable, number_attribute
 from tgdialect.ops.properties import dtype_of, index_array, number, place_of, tensor
 
 
@@ -194,7 +177,7 @@ def parameter_values(block: Block) -> dict[int, list[SSAValue]]:
 
 
 @op_definition
-class ConstOp(TgOp, HasFolderInterface):
+class ConstOp(ValueOp, HasFolderInterface):
     """CONST (), value, dtype: a scalar of shape (). Vectors are STACKs of it; of indices, VCONSTs.
 
     `%0 = tg.const 1.5 : tensor<f32>`, `%1 = tg.const true : tensor<i1>`,
@@ -204,9 +187,8 @@ class ConstOp(TgOp, HasFolderInterface):
     name = "tg.const"
 
     value = prop_def(AnyAttr())
-    result = result_def(TENSOR)
 
-    traits = traits_def(PureInGraph(), ConstantLike())
+    traits = traits_def(ConstantLike())
 
     assembly_format = "custom<Constant>($value, type($result)) attr-dict"
 
@@ -228,7 +210,7 @@ class ConstOp(TgOp, HasFolderInterface):
 
 
 @op_definition
-class VConstOp(TgOp):
+class VConstOp(ValueOp):
     """VCONST (), values: a vector of constant indices, of shape (len(values),).
 
     It is a STACK of CONSTs in one op, for the indices of the lanes of vectors.
@@ -239,9 +221,6 @@ class VConstOp(TgOp):
     name = "tg.vconst"
 
     values = prop_def(DenseArrayBase.constr(i64))
-    result = result_def(TENSOR)
-
-    traits = traits_def(PureInGraph())
 
     assembly_format = "custom<IntegerRuns>($values) attr-dict `:` type($result)"
 
@@ -252,7 +231,7 @@ class VConstOp(TgOp):
 
 
 @op_definition
-class BinaryDataOp(TgOp):
+class BinaryDataOp(ValueOp):
     """BINARY (), data: raw bytes, written in hexadecimal; ui8 of shape (len(data),).
 
     It is a constant of any size, except in a PROGRAM: there it is the machine code. `tg-callify`
@@ -264,9 +243,6 @@ class BinaryDataOp(TgOp):
     name = "tg.binary"
 
     data = prop_def(DataAttr)
-    result = result_def(TENSOR)
-
-    traits = traits_def(PureInGraph())
 
     assembly_format = "custom<Bytes>($data) attr-dict `:` type($result)"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
@@ -91,19 +92,10 @@ class Signature(CustomDirective):
         if all(type == result for type in operands):
             printer.print_attribute(result)
         else:
-            self._print_functional(printer, operands, result)
-
-    @staticmethod
-    def _print_functional(
-        printer: Printer, operands: Sequence[Attribute], result: Attribute
-    ) -> None:
-        if len(operands) == 1:
-            printer.print_attribute(operands[0])
-        else:
-            with printer.in_parens():
+            with nullcontext() if len(operands) == 1 else printer.in_parens():
                 printer.print_list(operands, printer.print_attribute)
-        printer.print_string(" -> ")
-        printer.print_attribute(result)
+            printer.print_string(" -> ")
+            printer.print_attribute(result)
 
 
 _INDICES = re.compile(r"\[\s*+(?:[0-9]{1,18}+\s*+(?:,\s*+[0-9]{1,18}+\s*+){0,31}+)?\]", re.ASCII)

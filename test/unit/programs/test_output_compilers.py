@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 import tgdialect as tg
 from tgdialect.diagnostics import SourceFile, parse_module
-from tgdialect.lowering.render.source.helpers import HELPERS
+from tgdialect.lowering.render.source.builder import HELPERS
 from tgdialect.registry import make_context
 
 NO_F64 = "the target metal has no f64"
@@ -188,7 +188,7 @@ def test_atomic_sums_of_64_bits_by_words(tmp_path: Path):
     """Metal's helper, as C++: threads add numbers whose lower words overflow."""
     if (compiler := COMPILERS["clang"].path) is None:
         pytest.skip("clang is not installed")
-    helper = HELPERS["atomic_add_words"].format(name="add", T="int64_t", U="uint64_t", space="")
+    helper = HELPERS["atomic_add_words"].substitute(name="add", T="int64_t", U="uint64_t", space="")
     file = tmp_path / "words.cpp"
     file.write_text(f"""
     #include <atomic>

@@ -8,13 +8,13 @@ Planned (or linear) level to llvm level (docs/ir.md). In reading order:
 * `calls.py`: checks that the arguments of a CALL are what the program needs;
 * `dynamic_local.py`: LOCAL memory that a launch allocates;
 * `matrix_factors.py`: factors that WMMAs read from memory, and chains of these WMMAs;
-* `reserved.py`, `names.py`: the names that the output languages take, and what symbols are called
-  there;
+* `reserved.txt`, `reserved.py`, `names.py`: the names that the output languages take, and what
+  symbols are called there;
 * `walker.py`: the walk over a LINEAR, which appends its ops to an output;
 * `ptx.py`: inline assembly of matrix instructions, which two outputs share;
-* `shuffles.py`: SHUFFLEs through LOCAL memory, for outputs that have none;
-* `grid_loops.py`: makes loops of the SPECIALs of a grid, for targets that have none;
-* `regions.py`, `work_items.py`: split work-item loops at BARRIERs, before that;
+* `grid_loops.py`: makes loops of the SPECIALs of a grid, and moves SHUFFLEs through LOCAL memory,
+  for outputs that have none;
+* `work_items.py`: splits work-item loops at BARRIERs, after that;
 * `llvm/`, `gpu/`, `source/`: the `llvm` dialect, the `gpu` dialect and C-like languages as outputs;
 * `stage.py`: the pass.
 """

@@ -48,15 +48,13 @@ def requirements(body: Block) -> Sequence[Requirement]:
     scalars: dict[Atom, int] = {
         op.result: op.slot.data for op in params if not is_memory(op.result)
     }
-    return [_requirement(op, intervals, scalars) for op in params]
-
-
-def _requirement(op: tg.ParamOp, intervals: MinMax, scalars: Mapping[Atom, int]) -> Requirement:
-    if not is_memory(op.result):
-        return Requirement(op.slot.data, intervals[op.result], (), scalars)
-    axes = [a for a, e in enumerate(tensor(op.result).get_shape()) if e == DYNAMIC_INDEX]
-    extents = zip(axes, map(polynomial, op.dims), strict=True)
-    return Requirement(op.slot.data, None, list(extents), scalars)
+    found: list[Requirement] = []
+    for op in params:
+        axes = [a for a, e in enumerate(tensor(op.result).get_shape()) if e == DYNAMIC_INDEX]
+        extents = list(zip(axes, map(polynomial, op.dims), strict=True))
+        bounds = None if is_memory(op.result) else intervals[op.result]
+        found.append(Requirement(op.slot.data, bounds, extents, scalars))
+    return found
 
 
 def check_call(op: tg.CallOp, wanted: Sequence[Requirement], intervals: MinMax) -> None:

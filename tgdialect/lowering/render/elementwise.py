@@ -46,19 +46,41 @@ class ComputedOp(NamedTuple, Generic[F, V]):
         """The interval of an operand."""
         return self.intervals[self.op.operands[operand]]
 
+    @property
+    def shift(self) -> int | None:
+        """The exponent of the second operand, if that is a constant power of two."""
+        divisor = self.interval_of(1)
+        is_one = divisor.is_constant and divisor.lo > 0 and int(divisor.lo).bit_count() == 1
+        return int(divisor.lo).bit_length() - 1 if is_one else None
 
+
+T = TypeVar("T")
 Columns = Mapping[Kind, Callable[[Any], Any]]
 """Writers of the result of a `ComputedOp`, by the kind of the first operand's dtype."""
 
 
-def of_integers(writer: Callable[[Any], Any]) -> Columns:
-    """One writer for integers, signed or not."""
-    return {Kind.SIGNED: writer, Kind.UNSIGNED: writer}
+def row(
+    float: T | None = None,
+    integer: T | None = None,
+    bool: T | None = None,
+    *,
+    unsigned: T | None = None,
+) -> Mapping[Kind, T]:
+    """What a table has for each kind of dtype; unsigned integers have what others have, unless
+    something else is given."""
+    found = {Kind.FLOAT: float, Kind.SIGNED: integer, Kind.BOOL: bool}
+    found[Kind.UNSIGNED] = integer if unsigned is None else unsigned
+    return {kind: each for kind, each in found.items() if each is not None}
 
 
 def of_any(writer: Callable[[Any], Any]) -> Columns:
     """One writer for all dtypes."""
     return dict.fromkeys(Kind, writer)
+
+
+def first_operand(of: ComputedOp[Any, V]) -> V:
+    """A writer: the op changes nothing."""
+    return of.operands[0]
 
 
 def written(table: Mapping[str, Columns], language: str, of: ComputedOp[Any, V]) -> V:

@@ -1,11 +1,5 @@
-"""A program for a grid as loops, for targets that have none.
-
-SPECIALs become GLOBAL and LOCAL ranges around the program; `work_items.py` splits them at BARRIERs.
-
-    special %g "gidx0"; special %t "lidx0"; store b[%t]; barrier; ...
-    ->
-    range %g global; range %t local; store b[%t]; barrier; ...; end %t; end %g
-"""
+"""Programs for a grid in forms for outputs that lack parts of one: SPECIALs as loops, and SHUFFLEs
+through LOCAL memory where work items cannot read each other's registers."""
 
 from __future__ import annotations
 
@@ -14,18 +8,26 @@ from collections.abc import Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
+from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.lowering.render.regions import is_effect, is_leaf
+from tgdialect.lowering.kernel_memory import new_buffer
+from tgdialect.lowering.render.work_items import is_effect, is_leaf
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import number_attribute
 from tgdialect.ops.numbering import next_axis
-from tgdialect.ops.properties import place, tensor
+from tgdialect.ops.properties import known_index, place, tensor
 
 
 def loops_of_grid(linear: tg.LinearOp) -> None:
-    """Replace the SPECIALs of a LINEAR by RANGEs in place; the first dimension is innermost.
+    """Replace the SPECIALs of a LINEAR by GLOBAL and LOCAL RANGEs in place, which `work_items.py`
+    splits at BARRIERs; the first dimension is innermost.
+
+        special %g "gidx0"; special %t "lidx0"; store b[%t]; barrier; ...
+        ->
+        range %g global; range %t local; store b[%t]; barrier; ...; end %t; end %g
 
     REG memory is zero at first for each work item, so it is cleared inside the loops.
     """
@@ -70,7 +72,9 @@ def _open(
     """Begin a loop for each name of a SPECIAL, the outermost first, and clear REG memory."""
     builder = OpBuilder(at)
     ranges: dict[str, SSAValue] = {}
-    for op in sorted(specials, key=_dimension):
+    # Workgroups are outside of work items, and the last dimension outside of the others.
+    last_first = sorted(specials, key=lambda op: -int(op.symbol.data[-1]))
+    for op in sorted(last_first, key=lambda op: op.axis_type is tg.AxisType.LOCAL):
         if (name := op.symbol.data) not in ranges:
             builder.location = op.location
             range = builder.put(tg.RangeOp(axis, op.axis_type, op.bound))
@@ -80,11 +84,6 @@ def _open(
         if isinstance(op, tg.BufferOp) and place(op.result).addrspace is tg.AddrSpace.REG:
             _clear(op, builder)
     return ranges
-
-
-def _dimension(op: tg.SpecialOp) -> tuple[bool, int]:
-    """Workgroups are outside of work items, and the last dimension outside of the others."""
-    return op.axis_type is tg.AxisType.LOCAL, -int(op.symbol.data[-1])
 
 
 def _clear(buffer: tg.BufferOp, builder: OpBuilder) -> None:
@@ -98,3 +97,61 @@ def _clear(buffer: tg.BufferOp, builder: OpBuilder) -> None:
     builder.insert(
         tg.StoreOp(view, builder.put(tg.ExpandOp(builder.put(tg.ReshapeOp(zero, [1])), [size])))
     )
+
+
+# -- SHUFFLEs
+
+
+def shuffles_through_memory(linear: tg.LinearOp) -> None:
+    """Rewrite the SHUFFLEs of a LINEAR, each with a LOCAL buffer of its own.
+
+        %1 = shuffle %0 xor 4 of 32
+        ->
+        store b[%n], %0; barrier; %1 = load b[%n ^ 4]; barrier
+
+    where %n is the number of the work item in its workgroup.
+    """
+    block = linear.body.block
+    found = [op for op in ops_of(block) if isinstance(op, tg.ShuffleOp)]
+    if not found:
+        return
+    items = sorted(
+        (op for op in ops_of(block) if isinstance(op, tg.SpecialOp) and op.symbol.data[0] == "l"),
+        key=lambda op: op.symbol.data,
+    )
+    extents = [known_index(op.bound) or 0 for op in items]
+    for op in found:
+        count = math.prod(extents)
+        if not items or count % op.threads.data:
+            message = f"a shuffle of {op.threads.data} work items in a workgroup of {count}"
+            raise locate(PassFailedException(message), op)
+        _exchange(op, items, extents)
+
+
+def _exchange(op: tg.ShuffleOp, items: list[tg.SpecialOp], extents: list[int]) -> None:
+    b = OpBuilder.before(op)
+    (first, *others), count = items, 1
+    number = first.result
+    for item, extent in zip(others, extents, strict=False):
+        count *= extent
+        number = b.put(tg.AddOp(number, b.put(tg.MulOp(item.result, b.index_constant(count)))))
+    other = b.put(tg.XorOp(number, b.index_constant(op.distance.data)))
+    # The buffer has a cell for each lane of a vector.
+    type = tensor(op.value)
+    shape = type.get_shape()
+    lanes = math.prod(shape)
+    cells = math.prod(extents) * lanes
+    buffer = new_buffer(b, type.element_type, (cells,), tg.AddrSpace.LOCAL)
+
+    def cell(position: SSAValue, lane: int) -> SSAValue:
+        index = b.put(tg.MulOp(position, b.index_constant(lanes)))
+        return b.put(tg.IndexOp(buffer, [b.put(tg.AddOp(index, b.index_constant(lane)))]))
+
+    for lane in range(lanes):
+        value = b.put(tg.IndexOp(op.value, [b.index_constant(lane)])) if shape else op.value
+        b.insert(tg.StoreOp(cell(number, lane), value))
+    b.insert(tg.BarrierOp(()))
+    loaded = [b.put(tg.LoadOp(cell(other, lane))) for lane in range(lanes)]
+    b.insert(tg.BarrierOp(()))
+    op.result.replace_all_uses_with(b.put(tg.StackOp(loaded)) if shape else loaded[0])
+    b.block.erase_op(op)

@@ -86,7 +86,11 @@ def stays(ops: Sequence[Operation]) -> Iterator[Stay]:
         store %b, 0; range %k; load %b[...]; wmma; store %b[...]; end  ->
             registers are 0; range %k; wmma; end; store %b
     """
-    events = [op for op in ops if isinstance(op, _EVENTS) and not _is_address(op)]
+    events = [
+        op
+        for op in ops
+        if isinstance(op, _EVENTS) and not (isinstance(op, tg.LoadOp) and is_factor(op))
+    ]
     places = {op: at for at, op in enumerate(events)}
     for chain in chains(ops):
         begin, end = places[chain.load], places[chain.store]
@@ -106,20 +110,10 @@ def stays(ops: Sequence[Operation]) -> Iterator[Stay]:
 
 
 _EVENTS = (
-    tg.LoadOp,
-    tg.StoreOp,
-    tg.AtomicAddOp,
-    tg.WmmaOp,
-    tg.RangeOp,
-    tg.EndOp,
-    tg.IfOp,
-    tg.EndIfOp,
+    *(tg.LoadOp, tg.StoreOp, tg.AtomicAddOp, tg.WmmaOp),
+    *(tg.RangeOp, tg.EndOp, tg.IfOp, tg.EndIfOp),
 )
 """The ops that access memory, multiply matrices, or begin or end a block."""
-
-
-def _is_address(op: Operation) -> bool:
-    return isinstance(op, tg.LoadOp) and is_factor(op)
 
 
 def _is_of_all(load: tg.LoadOp) -> bool:

@@ -51,9 +51,17 @@ class Naming:
             return False
         return name in self.words or self.family.match(name) is not None
 
+    @cache
     def symbol(self, symbol: str) -> str:
         """The name of a symbol. Different symbols have different names."""
-        return _symbol(self, symbol)
+        is_short = len(symbol) <= LONGEST
+        if is_short and _FREE.fullmatch(symbol) and not self.is_taken(symbol):
+            return symbol
+        text = _ESCAPED.sub(lambda found: f"_x{ord(found[0]):x}_", symbol).removeprefix("_") or "x"
+        if len(text) < LONGEST:
+            return f"{text}_"
+        digest = sha256(symbol.encode(errors="surrogatepass")).hexdigest()[:_DIGITS]
+        return f"{text[:_KEPT]}_xh{digest}_"
 
     def value(self, hint: str) -> str:
         """A name like that of a value, which others may have as well; empty if nothing of it can be
@@ -67,18 +75,6 @@ class Naming:
 
     def __hash__(self) -> int:
         return id(self)
-
-
-@cache
-def _symbol(names: Naming, symbol: str) -> str:
-    is_short = len(symbol) <= LONGEST
-    if is_short and _FREE.fullmatch(symbol) and not names.is_taken(symbol):
-        return symbol
-    text = _ESCAPED.sub(lambda found: f"_x{ord(found[0]):x}_", symbol).removeprefix("_") or "x"
-    if len(text) < LONGEST:
-        return f"{text}_"
-    digest = sha256(symbol.encode(errors="surrogatepass")).hexdigest()[:_DIGITS]
-    return f"{text[:_KEPT]}_xh{digest}_"
 
 
 OBJECT = Naming(reserved.LIBRARY, re.compile(reserved.OBJECT_PATTERN, re.VERBOSE))

@@ -149,33 +149,22 @@ class Output(ABC, Generic[V]):
         memory; only some outputs have it."""
         raise refusal(op)
 
-    def multiply_in_memory(
-        self,
-        op: tg.WmmaOp,
-        instruction: MatrixInstruction,
-        factors: Sequence[Sequence[V]],
-        sums: PointerView[V],
-    ) -> None:
-        """WMMAs of pairs of factors in memory, added to a REG buffer one after the other; only some
-        outputs have it."""
-        raise refusal(op)
-
     keeps_sums: ClassVar[bool] = False
-    """Whether sums stay in registers from one WMMA of factors in memory to the next: such an output
-    has the following methods instead of `multiply_in_memory`."""
+    """Whether sums may stay in registers while a loop runs."""
 
     def begin_sums(self, op: tg.WmmaOp, sums: PointerView[V] | None) -> None:
-        """Load sums into registers, or make these 0."""
+        """Begin WMMAs of factors in memory that add to a REG buffer: load its sums, or make them 0.
+        Only some outputs have these WMMAs."""
         raise refusal(op)
 
     def multiply_add(
         self, op: tg.WmmaOp, instruction: MatrixInstruction, factors: Sequence[Sequence[V]]
     ) -> None:
-        """WMMAs of pairs of factors in memory, added to the sums in registers."""
+        """WMMAs of pairs of factors in memory, added to the sums one after the other."""
         raise refusal(op)
 
     def end_sums(self, op: tg.WmmaOp, sums: PointerView[V]) -> None:
-        """Store the sums that are in registers."""
+        """Store the sums."""
         raise refusal(op)
 
     def shuffle_items(self, op: tg.ShuffleOp, value: V) -> V:

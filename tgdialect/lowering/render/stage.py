@@ -19,9 +19,6 @@ from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target, state_in_builtin
 from tgdialect.targets.cpu import CPU
 
-_OUTPUTS = {CPU.name: "llvm"}
-"""The output for a target, if it is neither the `gpu` dialect nor the language of that name."""
-
 
 @dataclass(frozen=True)
 class RenderPass(LoweringPass):
@@ -49,19 +46,19 @@ class RenderPass(LoweringPass):
     def lower(self, module: ModuleOp) -> None:
         target = settle_target(module, self.target, llc=self.cache)
         output = self.output or default_output(target)
+        # What other machines than a CPU need is imported when it is used: start-up takes less time.
         if output in ("llvm", "gpu"):
             _render_dialect(module, output, target)
         else:
-            _render_sources(module, output, target)
+            from tgdialect.lowering.render.source import language_named, render_sources
+
+            render_sources(module, language_named(output), target)
 
 
 def default_output(target: Target) -> str:
     """The output of `tg-render` for a target."""
     _, _, chip = target.name.partition(":")
-    return "gpu" if chip else _OUTPUTS.get(target.name, target.name)
-
-
-# What other machines than a CPU need is imported when it is used, for a short start-up time.
+    return "gpu" if chip else "llvm" if target.name == CPU.name else target.name
 
 
 def _render_dialect(module: ModuleOp, output: str, target: Target) -> None:
@@ -90,9 +87,3 @@ def _render_dialect(module: ModuleOp, output: str, target: Target) -> None:
         module.body.block.erase_op(symbol)
     module.body.block.add_ops(rendered)
     state_in_builtin(module)
-
-
-def _render_sources(module: ModuleOp, output: str, target: Target) -> None:
-    from tgdialect.lowering.render.source import language_named, render_sources
-
-    render_sources(module, language_named(output), target)

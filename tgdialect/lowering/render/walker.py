@@ -351,15 +351,10 @@ class LinearWalker(Generic[V]):
 
     def _multiply_in_place(self, op: tg.WmmaOp, instruction: MatrixInstruction, stay: Stay) -> None:
         """The WMMAs of a chain, of which this is the last."""
-        output, products = self._output, stay.chain.products
-        factors = [(self._values[each.a], self._values[each.b]) for each in products]
-        if not output.keeps_sums:
-            sums = self._memory[stay.chain.load.buffer]
-            output.multiply_in_memory(op, instruction, factors, sums)
-            return
+        factors = [(self._values[o.a], self._values[o.b]) for o in stay.chain.products]
         if stay.loop is None:
             self._begin_sums(stay)
-        output.multiply_add(op, instruction, factors)
+        self._output.multiply_add(op, instruction, factors)
         if stay.loop is None:
             self._end_sums(stay)
 
@@ -554,9 +549,7 @@ _HANDLERS: dict[type[Operation], Handler] = {
 """In a program."""
 
 _HOST_HANDLERS: dict[type[Operation], Handler] = {
-    tg.ConstOp: _Walker.const,
-    tg.BufferOp: _Walker.buffer,
-    tg.CallOp: _Walker.call,
+    **{kind: _HANDLERS[kind] for kind in (tg.ConstOp, tg.BufferOp, tg.CallOp)},
     tg.IndexOp: _Walker.no_access,
 }
 """In the function that calls programs."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import cast
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.analysis.ranges import is_expanded
@@ -24,12 +24,14 @@ from tgdialect.ops.arguments import (
     dims_attribute,
     integer_attribute,
 )
+from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.base import verify_tensor
 from tgdialect.ops.call import lost_effect
 from tgdialect.ops.dtypes import BOOL, INDEX, dtype_row
 from tgdialect.ops.properties import integers, is_memory, place, tensor, tensor_type
 
-Rule = Callable[[Operation], None]
+Rule = Callable[[Any], None]
+"""The rule of an op, which those of functions know to be a `func.func`."""
 
 # -- ops in a body --------------------------------------------------------------------------------
 
@@ -120,106 +122,91 @@ def stores_are_not_gated(op: Operation) -> None:
 # -- functions ------------------------------------------------------------------------------------
 
 
-def is_one_block_on_tensors(op: Operation) -> None:
-    """A function's body is one block, and its arguments are tensors of the dialect."""
-    assert isinstance(op, FuncOp)
+def _of_each_argument(misfits: Callable[[FuncOp, BlockArgument], Iterator[str]]) -> Rule:
+    """The rule of a function whose arguments have no misfits: texts that an error has behind the
+    number of the argument. The first one is raised."""
+
+    def rule(op: FuncOp) -> None:
+        for argument in op.args:
+            for misfit in misfits(op, argument):
+                raise VerifyException(f"argument {argument.index}{misfit}")
+
+    return rule
+
+
+def is_one_block(op: FuncOp) -> None:
     if len(op.body.blocks) != 1:
         raise VerifyException(f"@{op.sym_name.data} has {len(op.body.blocks)} blocks, not one")
-    for number, type in enumerate(op.function_type.inputs):
-        if not isinstance(type, TensorType):
-            raise VerifyException(f"argument {number} is {type}, not a ranked tensor")
-        try:
-            verify_tensor(cast(TensorType[Attribute], type))
-        except VerifyException as error:
-            raise VerifyException(f"argument {number}: {error}") from None
 
 
-def argument_attributes_are_typed(op: Operation) -> None:
+@_of_each_argument
+def arguments_are_tensors(_: FuncOp, argument: BlockArgument) -> Iterator[str]:
+    """The arguments of a function are tensors of the dialect."""
+    if not is_tensor(argument.type):
+        yield f" is {argument.type}, not a ranked tensor"
+    try:
+        verify_tensor(tensor(argument))
+    except VerifyException as error:
+        yield f": {error}"
+
+
+@_of_each_argument
+def argument_attributes_are_typed(op: FuncOp, argument: BlockArgument) -> Iterator[str]:
     """The attributes of `ops/arguments.py` are what they are documented to be."""
-    assert isinstance(op, FuncOp)
-    for number, argument in enumerate(op.args):
-        attributes = argument_attributes(argument)
-        for name, kind in ARGUMENT_ATTRIBUTES.items():
-            value = attributes.get(name)
-            if value is not None and not isinstance(value, kind):
-                raise VerifyException(f"argument {number}: {name} is {value}, of another kind")
-        if "tg.constant" in attributes and argument.type == tensor_type(INDEX):
-            raise VerifyException(f"argument {number}: an index scalar is not {{tg.constant}}")
-        _verify_donated(op, number, argument)
-        _verify_data(number, argument)
-        low, high = (integer_attribute(attributes, name) for name in ("tg.min", "tg.max"))
-        if low is not None and high is not None and low > high:
-            raise VerifyException(f"argument {number}: tg.min {low} is greater than tg.max {high}")
-        dims = dims_attribute(attributes)
-        if dims is None:
-            continue
-        dynamic = tensor(argument).get_shape().count(DYNAMIC_INDEX)
-        if len(dims) != dynamic:
-            raise VerifyException(
-                f"argument {number}: tg.dims has {len(dims)} entries for {dynamic} dynamic axes"
-            )
+    attributes = argument_attributes(argument)
+    for name, kind in ARGUMENT_ATTRIBUTES.items():
+        value = attributes.get(name)
+        if value is not None and not isinstance(value, kind):
+            yield f": {name} is {value}, of another kind"
+    type = tensor(argument)
+    is_index, is_constant = type == tensor_type(INDEX), "tg.constant" in attributes
+    if is_constant and is_index:
+        yield ": an index scalar is not {tg.constant}"
+    # `tg.donated` names a result, or any; constants and sizes have no memory to give.
+    if (donated := integer_attribute(attributes, "tg.donated")) is not None:
+        if is_index or is_constant:
+            yield f": {'a constant' if is_constant else 'an index scalar'} is not {{tg.donated}}"
+        marks = {"tg.output", "tg.result"}
+        stored = sum(not marks.isdisjoint(argument_attributes(a)) for a in op.args)
+        if not ANY_RESULT <= donated < (count := len(op.function_type.outputs) + stored):
+            yield f": tg.donated is {donated}, of {count} results"
+    # The bytes of `tg.data` are the whole contents of a constant.
+    dtype, shape = type.element_type, type.get_shape()
+    if (data := data_attribute(attributes)) is not None:
+        if not is_constant:
+            yield ": {tg.data} is {tg.constant}, too"
+        if dtype in (BOOL, INDEX) or DYNAMIC_INDEX in shape:
+            yield f": {type} has no {{tg.data}}"
+        if (nbytes := dtype_row(dtype).itemsize * math.prod(shape)) != len(data):
+            yield f": tg.data has {len(data)} bytes, and {type} has {nbytes}"
+    low, high = (integer_attribute(attributes, name) for name in ("tg.min", "tg.max"))
+    if low is not None and high is not None and low > high:
+        yield f": tg.min {low} is greater than tg.max {high}"
+    if (dims := dims_attribute(attributes)) is not None:
+        if len(dims) != (dynamic := shape.count(DYNAMIC_INDEX)):
+            yield f": tg.dims has {len(dims)} entries for {dynamic} dynamic axes"
         for position in dims:
             if not 0 <= position < len(op.args) or op.args[position].type != tensor_type(INDEX):
-                raise VerifyException(
-                    f"argument {number}: tg.dims says {position}, which is no index argument"
-                )
+                yield f": tg.dims says {position}, which is no index argument"
 
 
-def _verify_donated(function: FuncOp, number: int, argument: BlockArgument) -> None:
-    """`tg.donated` names a result, or any; constants and sizes have no memory to give."""
-    attributes = argument_attributes(argument)
-    if (donated := integer_attribute(attributes, "tg.donated")) is None:
-        return
-    if argument.type == tensor_type(INDEX) or "tg.constant" in attributes:
-        kind = "a constant" if "tg.constant" in attributes else "an index scalar"
-        raise VerifyException(f"argument {number}: {kind} is not {{tg.donated}}")
-    marks = {"tg.output", "tg.result"}
-    stored = sum(not marks.isdisjoint(argument_attributes(a)) for a in function.args)
-    count = len(function.function_type.outputs) + stored
-    if not ANY_RESULT <= donated < count:
-        raise VerifyException(f"argument {number}: tg.donated is {donated}, of {count} results")
-
-
-def _verify_data(number: int, argument: BlockArgument) -> None:
-    """The bytes of `tg.data` are the whole contents of a constant."""
-    attributes = argument_attributes(argument)
-    if (data := data_attribute(attributes)) is None:
-        return
-    type = tensor(argument)
-    dtype, shape = type.element_type, type.get_shape()
-    if "tg.constant" not in attributes:
-        raise VerifyException(f"argument {number}: {{tg.data}} is {{tg.constant}}, too")
-    if dtype in (BOOL, INDEX) or DYNAMIC_INDEX in shape:
-        raise VerifyException(f"argument {number}: {type} has no {{tg.data}}")
-    if (nbytes := dtype_row(dtype).itemsize * math.prod(shape)) != len(data):
-        message = f"argument {number}: tg.data has {len(data)} bytes, and {type} has {nbytes}"
-        raise VerifyException(message)
-
-
-def marks_no_argument(op: Operation) -> None:
+@_of_each_argument
+def marks_no_argument(_: FuncOp, argument: BlockArgument) -> Iterator[str]:
     """No argument carries an attribute that callify or plan adds."""
-    assert isinstance(op, FuncOp)
-    for number, argument in enumerate(op.args):
-        if marks := ALLOCATED.intersection(argument_attributes(argument)):
-            raise VerifyException(f"argument {number} is marked {min(marks)}, which callify adds")
+    if marks := ALLOCATED.intersection(argument_attributes(argument)):
+        yield f" is marked {min(marks)}, which callify adds"
 
 
-def arguments_are_memory(op: Operation) -> None:
+@_of_each_argument
+def arguments_are_memory(_: FuncOp, argument: BlockArgument) -> Iterator[str]:
     """Global memory on a device, or index scalars."""
-    assert isinstance(op, FuncOp)
-    for number, argument in enumerate(op.args):
-        if argument.type == tensor_type(INDEX):
-            continue
-        where = place(argument)
-        if where.addrspace is not tg.AddrSpace.GLOBAL or where.device is None:
-            raise VerifyException(
-                f"argument {number} is {argument.type}, neither an index scalar nor global memory "
-                "on a device"
-            )
+    where = place(argument)
+    is_memory = where.addrspace is tg.AddrSpace.GLOBAL and where.device is not None
+    if argument.type != tensor_type(INDEX) and not is_memory:
+        yield f" is {argument.type}, neither an index scalar nor global memory on a device"
 
 
-def returns_nothing(op: Operation) -> None:
-    assert isinstance(op, FuncOp)
+def returns_nothing(op: FuncOp) -> None:
     if op.function_type.outputs:
         raise VerifyException("a function returns nothing at this level: results are arguments")
 
@@ -227,17 +214,15 @@ def returns_nothing(op: Operation) -> None:
 def has_one(name: str) -> Rule:
     """The body of a function holds exactly one op of a name."""
 
-    def rule(op: Operation) -> None:
-        assert isinstance(op, FuncOp)
+    def rule(op: FuncOp) -> None:
         if (count := sum(each.name == name for each in op.body.block.ops)) != 1:
             raise VerifyException(f"the body of a function has one {name}, not {count}")
 
     return rule
 
 
-def sink_needs_all(op: Operation) -> None:
+def sink_needs_all(op: FuncOp) -> None:
     """The SINK of a function needs all CALLs: the others would not be executed."""
-    assert isinstance(op, FuncOp)
     if (lost := lost_effect(op.body.block)) is not None:
         raise locate(VerifyException(f"the SINK does not need this {lost.name}"), lost)
 
@@ -248,9 +233,8 @@ def ends_in_sink(op: Operation) -> None:
         raise VerifyException("the tg.linear of a program ends in its tg.sink")
 
 
-def arenas_are_last(op: Operation) -> None:
+def arenas_are_last(op: FuncOp) -> None:
     """Only arenas come after the first `{tg.workspace}` or `{tg.persistent}`."""
-    assert isinstance(op, FuncOp)
     attributes = op.arg_attrs or ArrayAttr[DictionaryAttr]([])
     marks = [ARENAS.intersection(each.data) for each in attributes]
     if (arenas := list(map(bool, marks))) != sorted(arenas):

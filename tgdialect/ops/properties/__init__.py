@@ -19,12 +19,7 @@ also gets the intervals of the operands, which `analysis/min_max.py` computes.
 
 from tgdialect.ops.properties.device import argument as device_argument
 from tgdialect.ops.properties.device import show as show_device
-from tgdialect.ops.properties.shape import (
-    broadcast_shapes,
-    negative_extent,
-    window,
-    window_misfit,
-)
+from tgdialect.ops.properties.shape import broadcast_shapes, negative_extent, window, window_misfit
 from tgdialect.ops.properties.symbolic import *
 from tgdialect.ops.properties.table import *
 from tgdialect.ops.properties.values import *

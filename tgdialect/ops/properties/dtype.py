@@ -20,16 +20,11 @@ def argument(op: Operation) -> Attribute:
     return dtype
 
 
-def source(op: Operation) -> Attribute:
-    return tensor(op.operands[0]).element_type
+def _operand(number: int) -> DTypeRule:
+    return lambda op: tensor(op.operands[number]).element_type
 
 
-def second(op: Operation) -> Attribute:
-    return tensor(op.operands[1]).element_type
-
-
-def third(op: Operation) -> Attribute:
-    return tensor(op.operands[2]).element_type
+source, second, third = map(_operand, range(3))
 
 
 def written(op: Operation) -> Attribute:

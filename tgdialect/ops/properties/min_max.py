@@ -105,25 +105,18 @@ def of_dtype(function: Callable[..., Interval]) -> MinMaxRule:
     return lambda op, sources: function(dtype.result(op), *sources)
 
 
-def _or_on_bools(numeric: MinMaxRule) -> MinMaxRule:
-    """ADD and MAX of bools are or."""
-    return lambda op, sources: (bitwise_or if dtype.result(op).is_bool else numeric)(op, sources)
+def on_bools(logical: Callable[..., Interval], numeric: MinMaxRule) -> MinMaxRule:
+    """ADD and MAX of bools are or, MUL is and."""
+    of_bools = of_dtype(logical)
+    return lambda op, sources: (of_bools if dtype.result(op).is_bool else numeric)(op, sources)
 
 
-def _and_on_bools(numeric: MinMaxRule) -> MinMaxRule:
-    """MUL of bools is and."""
-    return lambda op, sources: (bitwise_and if dtype.result(op).is_bool else numeric)(op, sources)
+add = on_bools(intervals.bitwise_or, of_dtype(intervals.add))
+mul = on_bools(intervals.bitwise_and, of_dtype(intervals.mul))
+maximum = on_bools(intervals.bitwise_or, lambda op, sources: intervals.maximum(*sources))
 
 
-bitwise_or = of_dtype(intervals.bitwise_or)
-bitwise_and = of_dtype(intervals.bitwise_and)
-bitwise_xor = of_dtype(intervals.bitwise_xor)
-add = _or_on_bools(of_dtype(intervals.add))
-mul = _and_on_bools(of_dtype(intervals.mul))
-maximum = _or_on_bools(lambda op, sources: intervals.maximum(*sources))
-
-
-def _compared(
+def compared(
     function: Callable[[Interval, Interval], Interval], *, swap: bool = False, negate: bool = False
 ) -> MinMaxRule:
     """A comparison by `less_than` or `not_equal`, with operands swapped or the result negated.
@@ -137,14 +130,6 @@ def _compared(
         return intervals.logical_not(result) if negate else result
 
     return rule
-
-
-less = _compared(intervals.less_than)
-greater = _compared(intervals.less_than, swap=True)
-greater_or_equal = _compared(intervals.less_than, negate=True)
-less_or_equal = _compared(intervals.less_than, swap=True, negate=True)
-not_equal = _compared(intervals.not_equal)
-equal = _compared(intervals.not_equal, negate=True)
 
 
 def logical_not(op: Operation, sources: Sequence[Interval]) -> Interval:

@@ -18,6 +18,7 @@ from tgdialect.ops import intervals
 from tgdialect.ops.arguments import argument_attributes, dims_attribute
 from tgdialect.ops.attributes import VOID, NumberAttr, PlaceAttr, TupleType, is_tensor
 from tgdialect.ops.dtypes import BOOL, INDEX, UI8, UI64
+from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import axis, device, dtype, min_max, shape
 from tgdialect.ops.properties.axis import AxisRule
 from tgdialect.ops.properties.device import AddrSpaceRule, DeviceRule
@@ -85,7 +86,10 @@ def _elementwise(
     return Row(new_dtype, shape.broadcast, device.common, axis=axis.inherited, min_max=interval)
 
 
-def _comparison(interval: MinMaxRule) -> Row:
+def _comparison(
+    function: Callable[..., Interval], *, swap: bool = False, negate: bool = False
+) -> Row:
+    interval = min_max.compared(function, swap=swap, negate=negate)
     return _elementwise(interval, dtype.always(BOOL))
 
 
@@ -176,11 +180,7 @@ TABLE: Rules = {
     ),
     "tg.store": _written_memory,
     "tg.copy": Row(
-        dtype.source,
-        shape.source,
-        device.argument,
-        axis=axis.copied,
-        min_max=min_max.source,
+        dtype.source, shape.source, device.argument, axis=axis.copied, min_max=min_max.source
     ),
     # ordering
     "tg.range": Row(dtype.always(INDEX), shape.scalar, min_max=min_max.iterated),
@@ -198,11 +198,11 @@ TABLE: Rules = {
     "tg.max": _elementwise(min_max.maximum),
     "tg.mod": _elementwise(of_dtype(intervals.modulo)),
     "tg.idiv": _elementwise(of_dtype(intervals.floor_divide)),
-    "tg.cmplt": _comparison(min_max.less),
-    "tg.cmpne": _comparison(min_max.not_equal),
-    "tg.xor": _elementwise(min_max.bitwise_xor),
-    "tg.or": _elementwise(min_max.bitwise_or),
-    "tg.and": _elementwise(min_max.bitwise_and),
+    "tg.cmplt": _comparison(intervals.less_than),
+    "tg.cmpne": _comparison(intervals.not_equal),
+    "tg.xor": _elementwise(of_dtype(intervals.bitwise_xor)),
+    "tg.or": _elementwise(of_dtype(intervals.bitwise_or)),
+    "tg.and": _elementwise(of_dtype(intervals.bitwise_and)),
     "tg.shr": _elementwise(of_dtype(intervals.shift_right)),
     "tg.shl": _elementwise(of_dtype(intervals.shift_left)),
     "tg.where": _elementwise(min_max.where, dtype.second),
@@ -210,10 +210,10 @@ TABLE: Rules = {
     "tg.neg": _elementwise(min_max.negated),
     "tg.sub": _elementwise(of_dtype(intervals.sub)),
     "tg.div": _elementwise(),
-    "tg.cmpgt": _comparison(min_max.greater),
-    "tg.cmpge": _comparison(min_max.greater_or_equal),
-    "tg.cmple": _comparison(min_max.less_or_equal),
-    "tg.cmpeq": _comparison(min_max.equal),
+    "tg.cmpgt": _comparison(intervals.less_than, swap=True),
+    "tg.cmpge": _comparison(intervals.less_than, negate=True),
+    "tg.cmple": _comparison(intervals.less_than, swap=True, negate=True),
+    "tg.cmpeq": _comparison(intervals.not_equal, negate=True),
     "tg.not": _elementwise(min_max.logical_not),
     "tg.exp2": _elementwise(min_max.increasing(min_max.exp2, low=0.0)),
     "tg.log2": _elementwise(min_max.increasing(min_max.logarithm(math.log2), domain=0.0)),
@@ -314,15 +314,10 @@ _FOLLOWING = frozenset(
 
 def _is_nowhere(op: Operation, row: Row) -> bool:
     """Whether it is known without asking the rules that a result is in no place, as most are."""
-    if row.device not in _FOLLOWING or row.axis not in _FOLLOWING:
-        return False
-    if row.addrspace not in _FOLLOWING:
-        return False
-    for operand in op.operands:
-        type = operand.type
-        if not is_tensor(type) or type.encoding.__class__ is not NoneAttr:
-            return False
-    return True
+    return _FOLLOWING.issuperset((row.device, row.addrspace, row.axis)) and all(
+        is_tensor(operand.type) and operand.type.encoding.__class__ is NoneAttr
+        for operand in op.operands
+    )
 
 
 def _place(op: Operation, row: Row) -> PlaceAttr | None:

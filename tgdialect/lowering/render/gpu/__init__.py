@@ -1,11 +1,8 @@
 """The `gpu` dialect as an output: kernels of the `llvm` dialect in a `gpu.module`, and launches.
 
-* `vendors.py`: the table of what NVIDIA and AMD spell differently;
-* `matrix.py`: WMMA by the matrix instructions of each;
-* `shuffles.py`: SHUFFLE by theirs;
+* `vendors.py`: what NVIDIA and AMD spell differently: WMMA, SHUFFLE, and the table of the rest;
 * `kernel.py`: a program as the function of a work item;
-* `host.py`: the function that launches the kernels;
-* `program.py` renders the symbols of a module.
+* `program.py` renders the symbols of a module, of which functions launch the kernels.
 """
 
 from tgdialect.gpu_dialect.gpu import CONTAINER_MODULE

@@ -12,13 +12,13 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.gpu_dialect.gpu import KERNEL
 from tgdialect.lowering.render.dynamic_local import DynamicLocal
-from tgdialect.lowering.render.gpu.matrix import multiply_in_memory, show_to_matrix_instructions
-from tgdialect.lowering.render.gpu.shuffles import shuffle
-from tgdialect.lowering.render.gpu.vendors import GLOBAL, LOCAL, Vendor
+from tgdialect.lowering.render.gpu.vendors import GLOBAL, LOCAL, Vendor, added_product, shuffle
 from tgdialect.lowering.render.llvm.function import LLVMFunction
 from tgdialect.lowering.render.memory import copy_parts
 from tgdialect.lowering.render.output import PointerView
+from tgdialect.lowering.render.ptx import PROXY_FENCE
 from tgdialect.ops import tg
+from tgdialect.ops.dtypes import F32
 from tgdialect.ops.properties import place
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import MatrixInstruction
@@ -71,10 +71,7 @@ class KernelFunction(LLVMFunction):
         return self.emit(llvm.ZExtOp, (index,), i64)
 
     def copy_asynchronously(
-        self,
-        to: PointerView[SSAValue],
-        source: PointerView[SSAValue],
-        gate: SSAValue | None,
+        self, to: PointerView[SSAValue], source: PointerView[SSAValue], gate: SSAValue | None
     ) -> bool:
         parts = copy_parts(self, to, source, gate)
         if (copy := self._vendor.copy) is None or parts is None:
@@ -95,7 +92,8 @@ class KernelFunction(LLVMFunction):
             self.insert(each)
 
     def show_to_matrix_instructions(self) -> None:
-        show_to_matrix_instructions(self)
+        """Later `wgmma`s have a path of their own to LOCAL memory."""
+        self.insert(llvm.InlineAsmOp(PROXY_FENCE, "", (), [], 0, has_side_effects=True))
 
     def barrier(self, op: tg.BarrierOp) -> None:
         for each in self._vendor.barrier():
@@ -106,14 +104,20 @@ class KernelFunction(LLVMFunction):
     ) -> SSAValue:
         return self._vendor.multiply(self, instruction, fragments)
 
-    def multiply_in_memory(
-        self,
-        op: tg.WmmaOp,
-        instruction: MatrixInstruction,
-        factors: Sequence[Sequence[SSAValue]],
-        sums: PointerView[SSAValue],
+    def begin_sums(self, op: tg.WmmaOp, sums: PointerView[SSAValue] | None) -> None:
+        assert sums is not None
+        struct = llvm.LLVMStructType.from_type_list([F32] * sums.lanes)
+        self._sums_memory = self.address(sums)
+        self._sums = self.load(self._sums_memory, struct, 4)
+
+    def multiply_add(
+        self, op: tg.WmmaOp, instruction: MatrixInstruction, factors: Sequence[Sequence[SSAValue]]
     ) -> None:
-        multiply_in_memory(self, instruction, factors, self.address(sums), sums.lanes)
+        for pair in factors:
+            self._sums = added_product(self, instruction, pair, self._sums)
+
+    def end_sums(self, op: tg.WmmaOp, sums: PointerView[SSAValue]) -> None:
+        self.store(self._sums, self._sums_memory, 4)
 
     def shuffle_items(self, op: tg.ShuffleOp, value: SSAValue) -> SSAValue:
         return shuffle(self, op, value, self._vendor.move)

@@ -1,14 +1,13 @@
 """The `llvm` dialect as an output. In reading order:
 
 * `types.py` maps dtypes to LLVM types, and `emitter.py` builds a function;
-* `arithmetic.py` is the table of elementwise ops; `division.py`, `shifts.py` and `conversion.py`
-  are its longer rows, and `exponentials.py` is EXP2 where a CPU scales by powers of two;
+* `arithmetic.py` is the table of elementwise ops, and `exponentials.py` is EXP2 where a CPU scales
+  by powers of two;
 * `accesses.py` has loads and stores; `streams.py` finds what bypasses the caches, and what is
   prefetched;
-* `matrix.py` multiplies blocks by matrix instructions;
 * `custom.py` calls intrinsics, and functions of the process and of the caller;
 * `threads.py` runs a THREAD axis on threads;
-* `function.py` has control flow and calls, and is the output of the walker;
+* `function.py` has control flow, calls and matrix instructions, and is the output of the walker;
 * `program.py` renders the symbols of a module.
 """
 

@@ -11,9 +11,9 @@ from functools import partial, reduce
 from typing import cast
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FixedBitwidthType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FixedBitwidthType, IntegerType
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.llvm_dialect.intrinsics import (
     FTruncOp,
@@ -28,17 +28,21 @@ from tgdialect.llvm_dialect.intrinsics import (
     VectorReduceSMaxOp,
     VectorReduceUMaxOp,
 )
-from tgdialect.lowering.render.elementwise import Columns, of_any, of_integers, written
-from tgdialect.lowering.render.llvm.conversion import bitcast, convert
-from tgdialect.lowering.render.llvm.division import floor_divide, modulo
+from tgdialect.llvm_dialect.values import UIToFPOp
+from tgdialect.lowering.render.elementwise import Columns, first_operand, of_any, row, written
 from tgdialect.lowering.render.llvm.emitter import (
     INTEGER_PREDICATES,
     NO_FLAGS,
     Emitted,
     LLVMEmitter,
 )
-from tgdialect.lowering.render.llvm.shifts import shift_left, shift_right
-from tgdialect.lowering.render.llvm.types import element_of, is_vector, lanes_of, vector_of
+from tgdialect.lowering.render.llvm.types import (
+    element_of,
+    is_vector,
+    lanes_of,
+    register_type,
+    vector_of,
+)
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import Kind
 from tgdialect.ops.properties import dtype_of
@@ -56,20 +60,8 @@ def _float(kind: type[Operation]) -> Writer:
     return lambda of: of.function.float(kind, *of.operands)
 
 
-def _min_or_max(kind: type[Operation]) -> Writer:
-    return lambda of: of.function.emit(kind, of.operands, of.operands[0].type)
-
-
 def _compare(predicate: str) -> Writer:
     return lambda of: of.function.compare(predicate, *of.operands)
-
-
-def _compare_floats(predicate: str) -> Writer:
-    return lambda of: of.function.compare_floats(predicate, *of.operands)
-
-
-def _identity(of: Emitted) -> SSAValue:
-    return of.operands[0]
 
 
 def _negate(of: Emitted) -> SSAValue:
@@ -107,51 +99,178 @@ def _where(of: Emitted) -> SSAValue:
     return e.select(condition, *sides)
 
 
+# -- IDIV and MOD: floor division that never traps
+
+
+class _FloorDivision:
+    """LLVM's division is undefined for the divisor 0, and for the least integer divided by -1.
+    Unless intervals exclude these cases, the divisor is replaced by 1 and the result corrected."""
+
+    def __init__(self, of: Emitted) -> None:
+        (a, b), self.is_signed = map(of.interval_of, (0, 1)), of.source.kind is Kind.SIGNED
+        self.e, (self.a, self.b) = of.function, of.operands
+        self.may_be_zero = b.lo <= 0 <= b.hi
+        self.may_overflow = self.is_signed and b.lo <= -1 <= b.hi
+        self.same_sign = not self.is_signed or (a.lo >= 0 and b.lo >= 0)
+
+    def quotient(self) -> SSAValue:
+        """x idiv 0 is 0, and the least integer idiv -1 wraps."""
+        e, a = self.e, self.a
+        safe = self._safe_divisor()
+        result = e.binary(llvm.UDivOp if self.same_sign else llvm.SDivOp, a, safe)
+        if not self.same_sign:
+            rest = e.binary(llvm.SubOp, a, e.binary(llvm.MulOp, result, safe))
+            down = e.emit(llvm.SExtOp, (self._rounds_up(rest, safe),), a.type)
+            result = e.binary(llvm.AddOp, result, down)
+        if self.may_overflow:
+            result = e.select(self._divides_by(-1), e.binary(llvm.SubOp, self._zero(), a), result)
+        if self.may_be_zero:
+            result = e.select(self._divides_by(0), self._zero(), result)
+        return result
+
+    def remainder(self) -> SSAValue:
+        """The sign of the divisor; x mod 0 is 0. A divisor of 1 gives 0, as 0 and -1 do."""
+        e, safe = self.e, self._safe_divisor()
+        result = e.binary(llvm.URemOp if self.same_sign else llvm.SRemOp, self.a, safe)
+        if not self.same_sign:
+            moved = e.binary(llvm.AddOp, result, safe)
+            result = e.select(self._rounds_up(result, safe), moved, result)
+        return result
+
+    def _safe_divisor(self) -> SSAValue:
+        """The divisor, or 1 where it would be undefined to divide by it."""
+        cases = ((0, self.may_be_zero), (-1, self.may_overflow))
+        wrong = [self._divides_by(number) for number, may_be in cases if may_be]
+        if not wrong:
+            return self.b
+        any_wrong = reduce(partial(self.e.binary, llvm.OrOp), wrong)
+        return self.e.select(any_wrong, self.e.number(1, self.b.type), self.b)
+
+    def _rounds_up(self, rest: SSAValue, divisor: SSAValue) -> SSAValue:
+        """Whether rounding toward zero was up: the rest is not 0 and differs in sign."""
+        e = self.e
+        differs = e.compare("slt", e.binary(llvm.XOrOp, rest, divisor), self._zero())
+        return e.binary(llvm.AndOp, e.compare("ne", rest, self._zero()), differs)
+
+    def _divides_by(self, number: int) -> SSAValue:
+        return self.e.compare("eq", self.b, self.e.number(number, self.b.type))
+
+    def _zero(self) -> SSAValue:
+        return self.e.number(0, self.a.type)
+
+
+def _floor_divide(of: Emitted) -> SSAValue:
+    if (shift := of.shift) is None:
+        return _FloorDivision(of).quotient()
+    kind = llvm.AShrOp if of.source.kind is Kind.SIGNED else llvm.LShrOp
+    return of.function.binary(kind, of.operands[0], of.function.number(shift, of.operands[0].type))
+
+
+def _modulo(of: Emitted) -> SSAValue:
+    if (shift := of.shift) is None:
+        return _FloorDivision(of).remainder()
+    mask = of.function.number((1 << shift) - 1, of.operands[0].type)
+    return of.function.binary(llvm.AndOp, of.operands[0], mask)
+
+
+# -- SHL and SHR
+
+
+def _shift(kind: type[Operation]) -> Writer:
+    """A count that is negative or not less than the width shifts everything out; arithmetically, it
+    leaves the sign. LLVM's result is poison then; SELECT does not look at the operand that it does
+    not take."""
+
+    def write(of: Emitted) -> SSAValue:
+        e, (value, count), width = of.function, of.operands, of.source.bits
+        distance = _resized(e, count, value.type, llvm.ZExtOp)
+        if of.interval_of(1).within(0, width - 1):
+            return e.binary(kind, value, distance)
+        if kind is llvm.AShrOp:
+            last = e.number(width - 1, value.type)
+            return e.binary(kind, value, e.select(_is_in_width(e, count, width), distance, last))
+        if e.masks_counts and width > 32:
+            distance = e.binary(llvm.AndOp, distance, e.number(width - 1, value.type))
+        result = e.binary(kind, value, distance)
+        return e.select(_is_in_width(e, count, width), result, e.number(0, value.type))
+
+    return write
+
+
+def _is_in_width(e: LLVMEmitter, count: SSAValue, width: int) -> SSAValue:
+    """A negative count is a great unsigned one."""
+    return e.compare("ult", count, e.number(width, count.type))
+
+
+def _resized(e: LLVMEmitter, value: SSAValue, type: Attribute, extend: type[Operation]) -> SSAValue:
+    """An integer as one of another width."""
+    source, wanted = (cast(IntegerType, element_of(each)).bitwidth for each in (value.type, type))
+    if source == wanted:
+        return value
+    return e.emit(extend if source < wanted else llvm.TruncOp, (value,), type)
+
+
+# -- CAST and BITCAST
+
+
+def _convert(of: Emitted) -> SSAValue:
+    """CAST between any two dtypes. Floats truncate to integers, saturate, and NaN becomes 0;
+    integers wrap; a bool is x != 0, true for NaN."""
+    e, (value,), source, result = of.function, of.operands, of.source, of.dtype
+    if result.is_bool:
+        if source.is_bool:
+            return value
+        predicate = "une" if source.is_float else "ne"
+        return e.compare(predicate, value, e.number(0, value.type))
+    type = vector_of(register_type(result), lanes_of(value.type))
+    is_signed = (result if source.is_float else source).kind is Kind.SIGNED
+    if not result.is_float and source.is_float:
+        return e.intrinsic(f"llvm.fpto{'s' if is_signed else 'u'}i.sat", (value,), type)
+    if not result.is_float:
+        return _resized(e, value, type, llvm.SExtOp if is_signed else llvm.ZExtOp)
+    if not source.is_float:
+        return e.emit(llvm.SIToFPOp if is_signed else UIToFPOp, (value,), type)
+    if type == value.type:
+        return value
+    return e.emit(llvm.FPExtOp if result.bits > source.bits else llvm.FPTruncOp, (value,), type)
+
+
+def _bitcast(of: Emitted) -> SSAValue:
+    """BITCAST to a dtype of the same size; integers have no sign here, and fp8 is its bits."""
+    (value,), dtype = of.operands, of.dtype
+    if dtype.is_float and dtype.bits == 8:
+        return value
+    type = vector_of(register_type(dtype), lanes_of(value.type))
+    return value if value.type == type else of.function.emit(llvm.BitcastOp, (value,), type)
+
+
+# -- the table
+
+
 def _comparison(ordered: str, signed: str, unsigned: str) -> Columns:
     """A bool is an unsigned integer of one bit."""
-    return {
-        Kind.FLOAT: _compare_floats(ordered),
-        Kind.SIGNED: _compare(signed),
-        Kind.UNSIGNED: _compare(unsigned),
-        Kind.BOOL: _compare(unsigned),
-    }
+    lesser = _compare(unsigned)
+    return row(_compare(ordered), _compare(signed), lesser, unsigned=lesser)
 
 
-def _bitwise(kind: type[Operation]) -> Columns:
-    return {Kind.BOOL: _integer(kind), **of_integers(_integer(kind))}
-
-
-_OR, _AND = _integer(llvm.OrOp), _integer(llvm.AndOp)
+_OR, _AND, _XOR = map(_integer, (llvm.OrOp, llvm.AndOp, llvm.XOrOp))
 
 ELEMENTWISE: dict[str, Columns] = {
-    "tg.recip": {Kind.FLOAT: _reciprocal},
-    "tg.sqrt": {Kind.FLOAT: _float(llvm.FSqrtOp)},
-    "tg.trunc": {**of_any(_identity), Kind.FLOAT: _float(FTruncOp)},
-    "tg.cast": of_any(convert),
-    "tg.bitcast": of_any(bitcast),
-    "tg.neg": {Kind.FLOAT: _float(llvm.FNegOp), **of_integers(_negate)},
-    "tg.add": {
-        Kind.FLOAT: _float(llvm.FAddOp),
-        **of_integers(_integer(llvm.AddOp)),
-        Kind.BOOL: _OR,
-    },
-    "tg.sub": {Kind.FLOAT: _float(llvm.FSubOp), **of_integers(_integer(llvm.SubOp))},
-    "tg.mul": {
-        Kind.FLOAT: _float(llvm.FMulOp),
-        **of_integers(_integer(llvm.MulOp)),
-        Kind.BOOL: _AND,
-    },
-    "tg.div": {Kind.FLOAT: _float(llvm.FDivOp)},
-    "tg.max": {
-        # NaN if either is, and +0 is greater than -0: IEEE 754-2019 maximum.
-        Kind.FLOAT: _float(MaximumOp),
-        Kind.SIGNED: _min_or_max(SMaxOp),
-        Kind.UNSIGNED: _min_or_max(UMaxOp),
-        Kind.BOOL: _OR,
-    },
-    "tg.mulacc": {Kind.FLOAT: _float(llvm.FMAOp), **of_integers(_multiply_add)},
-    "tg.idiv": of_integers(floor_divide),
-    "tg.mod": of_integers(modulo),
+    "tg.recip": row(_reciprocal),
+    "tg.sqrt": row(_float(llvm.FSqrtOp)),
+    "tg.trunc": row(_float(FTruncOp), first_operand, first_operand),
+    "tg.cast": of_any(_convert),
+    "tg.bitcast": of_any(_bitcast),
+    "tg.neg": row(_float(llvm.FNegOp), _negate),
+    "tg.add": row(_float(llvm.FAddOp), _integer(llvm.AddOp), _OR),
+    "tg.sub": row(_float(llvm.FSubOp), _integer(llvm.SubOp)),
+    "tg.mul": row(_float(llvm.FMulOp), _integer(llvm.MulOp), _AND),
+    "tg.div": row(_float(llvm.FDivOp)),
+    # NaN if either is, and +0 is greater than -0: IEEE 754-2019 maximum.
+    "tg.max": row(_float(MaximumOp), _integer(SMaxOp), _OR, unsigned=_integer(UMaxOp)),
+    "tg.mulacc": row(_float(llvm.FMAOp), _multiply_add),
+    "tg.idiv": row(None, _floor_divide),
+    "tg.mod": row(None, _modulo),
     # CMPGE and CMPLE are the negations of CMPLT and so true on NaN; CMPEQ is that of CMPNE.
     "tg.cmplt": _comparison("olt", "slt", "ult"),
     "tg.cmpgt": _comparison("ogt", "sgt", "ugt"),
@@ -159,12 +278,12 @@ ELEMENTWISE: dict[str, Columns] = {
     "tg.cmple": _comparison("ule", "sle", "ule"),
     "tg.cmpne": _comparison("une", "ne", "ne"),
     "tg.cmpeq": _comparison("oeq", "eq", "eq"),
-    "tg.xor": _bitwise(llvm.XOrOp),
-    "tg.or": _bitwise(llvm.OrOp),
-    "tg.and": _bitwise(llvm.AndOp),
-    "tg.shl": of_integers(shift_left),
-    "tg.shr": of_integers(shift_right),
-    "tg.not": {Kind.BOOL: _not},
+    "tg.xor": row(None, _XOR, _XOR),
+    "tg.or": row(None, _OR, _OR),
+    "tg.and": row(None, _AND, _AND),
+    "tg.shl": row(None, _shift(llvm.ShlOp)),
+    "tg.shr": row(None, _shift(llvm.AShrOp), unsigned=_shift(llvm.LShrOp)),
+    "tg.not": row(bool=_not),
     "tg.where": of_any(_where),
 }
 """How each elementwise op, and BITCAST, is computed, by the kind of its first operand's dtype."""
@@ -176,25 +295,12 @@ def compute(of: Emitted) -> SSAValue:
     return written(ELEMENTWISE, "LLVM", of)
 
 
-_ACROSS: dict[tg.ReduceKind, Mapping[Kind, type[Operation]]] = {
-    tg.ReduceKind.ADD: {
-        Kind.FLOAT: llvm.VectorReduceFAddOp,
-        Kind.SIGNED: VectorReduceAddOp,
-        Kind.UNSIGNED: VectorReduceAddOp,
-        Kind.BOOL: VectorReduceOrOp,
-    },
-    tg.ReduceKind.MUL: {
-        Kind.FLOAT: llvm.VectorReduceFMulOp,
-        Kind.SIGNED: VectorReduceMulOp,
-        Kind.UNSIGNED: VectorReduceMulOp,
-        Kind.BOOL: VectorReduceAndOp,
-    },
-    tg.ReduceKind.MAX: {
-        Kind.FLOAT: VectorReduceFMaximumOp,
-        Kind.SIGNED: VectorReduceSMaxOp,
-        Kind.UNSIGNED: VectorReduceUMaxOp,
-        Kind.BOOL: VectorReduceOrOp,
-    },
+_ACROSS: Mapping[tg.ReduceKind, Mapping[Kind, type[Operation]]] = {
+    tg.ReduceKind.ADD: row(llvm.VectorReduceFAddOp, VectorReduceAddOp, VectorReduceOrOp),
+    tg.ReduceKind.MUL: row(llvm.VectorReduceFMulOp, VectorReduceMulOp, VectorReduceAndOp),
+    tg.ReduceKind.MAX: row(
+        VectorReduceFMaximumOp, VectorReduceSMaxOp, VectorReduceOrOp, unsigned=VectorReduceUMaxOp
+    ),
 }
 """How the lanes of a vector are reduced to one, in any order."""
 

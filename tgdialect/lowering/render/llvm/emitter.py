@@ -38,6 +38,7 @@ from tgdialect.lowering.render.llvm.types import (
     POINTER,
     Literal,
     element_of,
+    is_integer,
     is_vector,
     lanes_of,
     number_literal,
@@ -131,6 +132,7 @@ class LLVMEmitter(OpBuilder):
     def __init__(self, name: str, inputs: Sequence[Attribute], *flags: str) -> None:
         """`flags` are unit attributes of the function, as `no_inline`."""
         self.entry = Block(arg_types=inputs)
+        self.arguments: Sequence[BlockArgument] = self.entry.args
         super().__init__(InsertPoint.at_end(self.entry))
         self._name = name
         self._flags = flags
@@ -143,10 +145,6 @@ class LLVMEmitter(OpBuilder):
         """The functions of the process that it calls, by name."""
         self._constants: dict[Attribute, SSAValue] = {}
         self._splats: dict[tuple[SSAValue, int, Block], SSAValue] = {}
-
-    @property
-    def arguments(self) -> Sequence[BlockArgument]:
-        return self.entry.args
 
     def finish(self) -> llvm.FuncOp:
         """Return from the current block, and give the function."""
@@ -178,14 +176,14 @@ class LLVMEmitter(OpBuilder):
         return self.emit(kind, operands, operands[0].type, {"fastmathFlags": NO_FLAGS})
 
     def compare(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
-        """A comparison of integers, as "slt"."""
-        properties = {"predicate": INTEGER_PREDICATES[predicate]}
-        return self.emit(llvm.ICmpOp, (a, b), vector_of(i1, lanes_of(a.type)), properties)
-
-    def compare_floats(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
-        """A comparison of floats, as "olt"."""
+        """A comparison of integers, as "slt", or of floats, as "olt"."""
+        type = vector_of(i1, lanes_of(a.type))
+        if is_integer(element_of(a.type)):
+            return self.emit(
+                llvm.ICmpOp, (a, b), type, {"predicate": INTEGER_PREDICATES[predicate]}
+            )
         properties = {"predicate": _FLOAT_PREDICATES[predicate], "fastmathFlags": NO_FLAGS}
-        return self.emit(FCmpOp, (a, b), vector_of(i1, lanes_of(a.type)), properties)
+        return self.emit(FCmpOp, (a, b), type, properties)
 
     def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
         return self.emit(SelectOp, (condition, a, b), a.type, {"fastmathFlags": NO_FLAGS})

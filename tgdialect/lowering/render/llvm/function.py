@@ -20,28 +20,18 @@ from tgdialect.lowering.render.llvm.arithmetic import across, any_register, comp
 from tgdialect.lowering.render.llvm.custom import call_host, custom
 from tgdialect.lowering.render.llvm.emitter import ACQUIRE, RELEASE, call
 from tgdialect.lowering.render.llvm.exponentials import EXPONENTIALS
-from tgdialect.lowering.render.llvm.matrix import assembly, begin_sums, end_sums, multiply_add
 from tgdialect.lowering.render.llvm.streams import Stream
 from tgdialect.lowering.render.llvm.threads import SharedFrame
-from tgdialect.lowering.render.llvm.types import (
-    POINTER,
-    lanes_of,
-    literal,
-    register_type,
-    vector_of,
-)
+from tgdialect.lowering.render.llvm.types import POINTER, lanes_of, register_type, vector_of
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DType
-from tgdialect.ops.properties import dtype_of, is_memory
+from tgdialect.ops.properties import dtype_of, is_memory, number
 from tgdialect.targets import Target, tile_assembly
 from tgdialect.targets.cpu import scales
 from tgdialect.targets.instructions import InstructionForm
 from tgdialect.targets.matrix import MatrixInstruction
-
-_F32_BYTES = 4
-"""The bytes of an f32."""
 
 FLAG_BYTES = 8
 """The size and alignment of the flag of `begin_once`, in bytes."""
@@ -50,6 +40,14 @@ FLAG_BYTES = 8
 def argument_type(value: SSAValue, pointer: LLVMPointerType = POINTER) -> Attribute:
     """The LLVM type of a parameter: a pointer for memory, else a scalar."""
     return pointer if is_memory(value) else register_type(dtype_of(value))
+
+
+def _assembly(
+    lines: Sequence[str], constraints: Sequence[str], operands: Sequence[SSAValue]
+) -> llvm.InlineAsmOp:
+    """Inline assembly that reads and writes memory, and that no other of its kind may pass."""
+    text, clobbers = "\n".join(lines), ",".join([*constraints, "~{memory}"])
+    return llvm.InlineAsmOp(text, clobbers, operands, [], 0, has_side_effects=True)
 
 
 class _OpenLoop(NamedTuple):
@@ -110,7 +108,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
     # -- scalars
 
     def constant_of(self, value: Attribute, dtype: DType) -> SSAValue:
-        return self.constant(literal(value, register_type(dtype)))
+        return self.number(number(value), register_type(dtype))
 
     def zero(self, dtype: DType) -> SSAValue:
         return self.number(0, register_type(dtype))
@@ -148,32 +146,43 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
     ) -> SSAValue:
         """WMMA of sums that are a vector: they go to memory and back, as tiles load no vectors."""
         *factors, sums = fragments
-        memory = self.allocate(lanes_of(sums.type) * _F32_BYTES, self._target.alignment)
+        memory = self.allocate(4 * lanes_of(sums.type), self._target.alignment)
         self.store(sums, memory, self._target.alignment)
         self._use_tiles()
-        begin_sums(self, memory)
-        multiply_add(self, [factors])
-        end_sums(self, memory)
+        self._tiles(tile_assembly.load_sums(), memory, tile_assembly.SUMS_STRIDE)
+        self.multiply_add(op, instruction, [factors])
+        self._tiles(tile_assembly.store_sums(), memory, tile_assembly.SUMS_STRIDE)
         return self.load(memory, sums.type, self._target.alignment)
 
     def begin_sums(self, op: tg.WmmaOp, sums: View | None) -> None:
         self._use_tiles()
-        begin_sums(self, None if sums is None else self.address(sums))
+        if sums is None:
+            self._tiles(tile_assembly.clear_sums())
+        else:
+            address = self.address(sums)
+            self._tiles(tile_assembly.load_sums(), address, tile_assembly.SUMS_STRIDE)
 
     def multiply_add(
         self, op: tg.WmmaOp, instruction: MatrixInstruction, factors: Sequence[Sequence[SSAValue]]
     ) -> None:
-        multiply_add(self, factors)
+        strides = tile_assembly.A_STRIDE, tile_assembly.B_STRIDE
+        for pair in factors:
+            self._tiles(tile_assembly.multiply_add(), *pair, *strides)
 
     def end_sums(self, op: tg.WmmaOp, sums: View) -> None:
-        end_sums(self, self.address(sums))
+        self._tiles(tile_assembly.store_sums(), self.address(sums), tile_assembly.SUMS_STRIDE)
+
+    def _tiles(self, lines: Sequence[str], *operands: SSAValue | int) -> None:
+        """Instructions on the tiles of a CPU, which read and write memory."""
+        values = [self.number(o) if isinstance(o, int) else o for o in operands]
+        self.insert(_assembly(lines, "r" * len(values), values))
 
     def _use_tiles(self) -> None:
         """Configure the tiles at the start of the function, and release them at its end."""
         if not self._release:
             sizes = self.allocate(tile_assembly.CONFIGURATION, tile_assembly.CONFIGURATION)
-            self._preamble.append(assembly(tile_assembly.configure(), "r", [sizes]))
-            self._release.append(assembly(tile_assembly.RELEASE, "", []))
+            self._preamble.append(_assembly(tile_assembly.configure(), "r", [sizes]))
+            self._release.append(_assembly(tile_assembly.RELEASE, "", []))
 
     def instruction(
         self, op: tg.InsOp, form: InstructionForm, operands: Sequence[SSAValue]
@@ -217,17 +226,16 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         dtype = view.dtype
         is_alone = self._frame is None and not self.has_work_items
         if is_alone and (dtype.bits >= 32 or not dtype.is_float):
-            self.store_view(self._added(self.load_view(view, None, None), value, dtype), view, None)
+            kind = llvm.OrOp if dtype.is_bool else llvm.AddOp
+            old = self.load_view(view, None, None)
+            is_float, pair = dtype.is_float, (old, value)
+            new = self.float(llvm.FAddOp, *pair) if is_float else self.binary(kind, *pair)
+            self.store_view(new, view, None)
             return
         if dtype.is_bool:
             value = self.emit(llvm.ZExtOp, (value,), i8)
         kind = "_or" if dtype.is_bool else "fadd" if dtype.is_float else "add"
         self.insert(AtomicRMWOp(kind, self.address(view), value))
-
-    def _added(self, a: SSAValue, b: SSAValue, dtype: DType) -> SSAValue:
-        if dtype.is_float:
-            return self.float(llvm.FAddOp, a, b)
-        return self.binary(llvm.OrOp if dtype.is_bool else llvm.AddOp, a, b)
 
     # -- control flow
 

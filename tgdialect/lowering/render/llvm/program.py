@@ -13,14 +13,13 @@ from tgdialect.analysis.eviction import evicted
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.render.calls import Requirement, requirements
-from tgdialect.lowering.render.grid_loops import loops_of_grid
+from tgdialect.lowering.render.grid_loops import loops_of_grid, shuffles_through_memory
 from tgdialect.lowering.render.llvm.emitter import function
 from tgdialect.lowering.render.llvm.function import LLVMFunction, argument_type
 from tgdialect.lowering.render.llvm.streams import prefetched, streamed
 from tgdialect.lowering.render.llvm.threads import body_name, declarations, driver
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.lowering.render.output import refusal
-from tgdialect.lowering.render.shuffles import shuffles_through_memory
 from tgdialect.lowering.render.walker import LinearWalker
 from tgdialect.lowering.render.work_items import fission
 from tgdialect.ops import tg
@@ -51,7 +50,11 @@ def render_symbols(
         found += made
         has_threads |= len(made) > 1
     declared: list[llvm.FuncOp] = [
-        _declaration(symbol.sym_name.data, body)
+        function(
+            OBJECT.symbol(symbol.sym_name.data),
+            [argument_type(param.result) for param in parameters(body)],
+            Region(),
+        )
         for symbol, body in bodies.items()
         if symbol not in symbols
     ]
@@ -94,7 +97,8 @@ def _render_program(
     fission(program.linear)
     name, block = OBJECT.symbol(program.sym_name.data), program.linear.body.block
     params = [param.result for param in parameters(block)]
-    is_threaded = any(map(_is_thread, ops_of(block)))
+    ranges = (op for op in ops_of(block) if isinstance(op, tg.RangeOp))
+    is_threaded = any(op.axis_type.data is tg.AxisType.THREAD for op in ranges)
     output = LLVMFunction(
         body_name(name) if is_threaded else name,
         params,
@@ -124,13 +128,3 @@ def _covered(block: Block) -> Set[tg.BufferOp]:
         if isinstance(op, tg.BufferOp) and place(op.result).addrspace is tg.AddrSpace.LOCAL
     }
     return local.difference(uncovered(block, CellNumbers())) if local else local
-
-
-def _declaration(name: str, body: Block) -> llvm.FuncOp:
-    return function(
-        OBJECT.symbol(name), [argument_type(p.result) for p in parameters(body)], Region()
-    )
-
-
-def _is_thread(op: Operation) -> bool:
-    return isinstance(op, tg.RangeOp) and op.axis_type.data is tg.AxisType.THREAD

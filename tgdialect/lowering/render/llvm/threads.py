@@ -122,7 +122,4 @@ def driver(name: str, body: str, types: Sequence[Attribute], cache_line: int) ->
 
 def declarations() -> Sequence[Operation]:
     """The variables of the parallel runtime."""
-    return [
-        llvm.GlobalOp(POINTER, PARALLEL, "external"),
-        llvm.GlobalOp(i32, THREADS, "external"),
-    ]
+    return [llvm.GlobalOp(POINTER, PARALLEL, "external"), llvm.GlobalOp(i32, THREADS, "external")]

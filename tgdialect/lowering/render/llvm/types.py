@@ -7,9 +7,7 @@ from functools import cache, lru_cache
 from typing import Any, TypeGuard, cast
 
 from xdsl.dialects.builtin import (
-    BFloat16Type,
     DenseIntOrFPElementsAttr,
-    Float16Type,
     Float64Type,
     FloatAttr,
     IntegerAttr,
@@ -23,31 +21,21 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.fast_xdsl import unchecked
-from tgdialect.ops.dtypes import F32, F64, DType
-from tgdialect.ops.properties import number
+from tgdialect.ops.dtypes import TYPES, DType
 
 Literal = IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr
 """The value of a constant."""
 
 POINTER = LLVMPointerType()
 
-_FLOATS: dict[str, Attribute] = {
-    "f16": Float16Type(),
-    "bf16": BFloat16Type(),
-    "f32": F32,
-    "f64": F64,
-}
-
 
 def register_type(dtype: DType) -> Attribute:
     """The type of a value; integers have no sign. Raises for fp8, which LLVM does not have."""
-    if dtype.is_bool:
-        return i1
-    if not dtype.is_float:
-        return _integer_type(dtype.bits)
-    if (type := _FLOATS.get(dtype.name)) is None:
+    if dtype.is_float and dtype.bits == 8:
         raise PassFailedException(f"LLVM has no {dtype.name}: tg-select stores its bits")
-    return type
+    if dtype.is_float:
+        return TYPES[dtype.name]
+    return i1 if dtype.is_bool else _integer_type(dtype.bits)
 
 
 @cache
@@ -90,11 +78,6 @@ def element_of(type: Attribute) -> Attribute:
 def is_integer(type: Attribute) -> TypeGuard[IntegerType]:
     """Whether a type is an integer."""
     return type.__class__ is IntegerType
-
-
-def literal(value: Attribute, type: Attribute) -> Literal:
-    """The number of a `tg.const` as a constant of this type."""
-    return number_literal(number(value), type)
 
 
 def number_literal(value: float, type: Attribute) -> Literal:

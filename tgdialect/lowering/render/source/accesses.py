@@ -13,14 +13,14 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.render.dynamic_local import DynamicLocal
 from tgdialect.lowering.render.output import PointerView
-from tgdialect.lowering.render.source.builder import SourceBuilder
-from tgdialect.lowering.render.source.expressions import (
+from tgdialect.lowering.render.source.builder import (
     ANY_INDEX,
     INT,
     LONG,
     Pointer,
     Precedence,
     Scalar,
+    SourceBuilder,
     SourceValue,
     Vector,
     index_type,
@@ -57,9 +57,6 @@ class SourceAccesses(SourceBuilder):
 
     # -- indices
 
-    def number(self, value: int) -> SourceValue:
-        return self.index_literal(value)
-
     def add(self, a: SourceValue, b: SourceValue) -> SourceValue:
         return self._index("+", Precedence.SUM, scalar_of(a), scalar_of(b), interval_arithmetic.add)
 
@@ -79,7 +76,7 @@ class SourceAccesses(SourceBuilder):
         """A sum or product of indices, of 64 bits where 32 may be too few."""
         interval = bounds(DTYPES[INDEX], *(each.interval or ANY_INDEX for each in (a, b)))
         if interval.is_constant:
-            return self.index_literal(int(interval.lo))
+            return self.number(int(interval.lo))
         if index_type(interval) is LONG and b.dtype is INT:
             a = self.cast(a, LONG)
         return replace(self.binary(symbol, level, a, b), interval=interval)
@@ -142,10 +139,10 @@ class SourceAccesses(SourceBuilder):
                 return pointer.base, None
             if pointer.index is not None and index is not None:
                 index = scalar_of(self.add(pointer.index, index))
-            return pointer.base, index or pointer.index or self.index_literal(0)
+            return pointer.base, index or pointer.index or self.number(0)
         start = f"&{pointer.base}" if pointer.is_variable else self.pointer_text(pointer)
         type = self.pointer_type(pointer, view.dtype)
-        return f"(({type.rstrip()}){start})", index or self.index_literal(0)
+        return f"(({type.rstrip()}){start})", index or self.number(0)
 
     def pointer_type(self, pointer: Pointer, dtype: DType) -> str:
         space = self.language.spaces.get(pointer.space, "")
@@ -172,7 +169,7 @@ class SourceAccesses(SourceBuilder):
         if index is None:
             return base
         if lane:
-            index = scalar_of(self.add(index, self.index_literal(lane)))
+            index = scalar_of(self.add(index, self.number(lane)))
         if pointer_of(view.pointer).space is not tg.AddrSpace.GLOBAL:
             return f"{base}[{index.text}]"
         return self.language.style.global_cell.format(base=base, index=self.statement(index))
@@ -204,8 +201,9 @@ class SourceAccesses(SourceBuilder):
     ) -> Scalar:
         if gate is None or alt is None:
             return value
-        parts = (lanes_of(each)[lane if isinstance(each, Vector) else 0] for each in (gate, alt))
-        condition, otherwise = parts
+        condition, otherwise = (
+            lanes_of(each)[lane if isinstance(each, Vector) else 0] for each in (gate, alt)
+        )
         return self.choice(condition, value, otherwise)
 
     def _with_named_index(self, view: View) -> View:
@@ -314,8 +312,8 @@ class SourceAccesses(SourceBuilder):
         if template.startswith("helper "):
             _, kind = template.split()
             name = "_".join(("tg", kind, dtype.name, *space.strip("_ ").split()))
-            arguments = (pointer, text)
-            self.line(f"{self.helper_statement(kind, name, arguments, dtype, space=space)};")
+            self.add_helper(kind, name, dtype, space=space)
+            self.line(f"{name}({pointer}, {text});")
             return
         self.line(
             f"{template.format(pointer=pointer, cell=self._cell(view), value=text, space=space)};"

@@ -10,19 +10,19 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tgdialect.lowering.render.elementwise import Columns, of_any, of_integers, written
-from tgdialect.lowering.render.source.builder import SourceBuilder, Spelled
-from tgdialect.lowering.render.source.conversion import bitcast, convert
-from tgdialect.lowering.render.source.expressions import (
+from tgdialect.lowering.render.elementwise import Columns, first_operand, of_any, row, written
+from tgdialect.lowering.render.source.builder import (
     INT,
     LONG,
     Precedence,
     Scalar,
+    SourceBuilder,
+    Spelled,
     index_type,
     unsigned_of,
 )
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import DTYPES, INDEX, UI64, Kind
+from tgdialect.ops.dtypes import DTYPES, INDEX, UI64, DType, Kind
 from tgdialect.ops.properties import dtype_of
 
 Writer = Callable[[Spelled], Scalar]
@@ -96,10 +96,6 @@ def _function(name: str) -> Writer:
     return lambda of: of.function.function(name, of.operands, of.operands[0].dtype)
 
 
-def _identity(of: Spelled) -> Scalar:
-    return of.operands[0]
-
-
 def _multiply_add(of: Spelled) -> Scalar:
     f, operands, dtype = of.function, of.operands, of.dtype
     if not f.language.signed_wraps:
@@ -119,12 +115,11 @@ def _floor(symbol: str, shifted: str, name: str) -> Writer:
         is_signed = dtype.kind is Kind.SIGNED
         if b.lo >= 1 and (a.lo >= 0 or not is_signed):
             return f.binary(symbol, Precedence.PRODUCT, *operands)
-        divisor = int(b.lo)
-        if b.is_constant and divisor > 0 and divisor & (divisor - 1) == 0:
+        if (shift := of.shift) is not None:
             # Rounds toward minus infinity.
-            number = divisor.bit_length() - 1 if shifted == ">>" else divisor - 1
-            precedence = Precedence.SHIFT if shifted == ">>" else Precedence.BITWISE
-            count = f.literal(number, INT)
+            is_shift = shifted == ">>"
+            precedence = Precedence.SHIFT if is_shift else Precedence.BITWISE
+            count = f.literal(shift if is_shift else (1 << shift) - 1, INT)
             return f.binary(shifted, precedence, operands[0], count, dtype=operands[0].dtype)
         operands = _promoted(of)
         type = dtype if dtype is not DTYPES[INDEX] else operands[0].dtype
@@ -165,65 +160,105 @@ def _where(of: Spelled) -> Scalar:
     return of.function.choice(*of.operands)
 
 
-def _not(of: Spelled) -> Scalar:
-    return of.function.unary("!", of.operands[0])
+# -- CAST and BITCAST
 
+
+def _convert(of: Spelled) -> Scalar:
+    """CAST between any two dtypes."""
+    f, (value,), source, result = of.function, of.operands, of.source, of.dtype
+    if result.is_bool:
+        zero = f.literal(0, value.dtype)
+        if source.is_bool:
+            return value
+        return f.binary("!=", Precedence.EQUALITY, value, zero, dtype=result)
+    if source.is_float and not result.is_float:
+        return _saturated(f, value, result)
+    if result is DTYPES[INDEX]:
+        # Its values decide about the type.
+        return f.cast(value, index_type(of.interval))
+    return f.cast(value, result)
+
+
+def _saturated(f: SourceBuilder, value: Scalar, result: DType) -> Scalar:
+    """Floats truncate, saturate, and NaN becomes 0."""
+    least, bound = int(result.low), int(result.high) + 1
+    return f.helper(
+        "convert",
+        (value,),
+        result,
+        S=f.type_name(value.dtype),
+        suffix=value.dtype.name,
+        above=f.literal(bound, value.dtype).text,
+        low_bound=f.literal(least, value.dtype).text,
+        high=f.literal(int(result.high), result).text,
+        low=f.literal(least, result).text,
+    )
+
+
+def _bitcast(of: Spelled) -> Scalar:
+    """BITCAST to a dtype of the same size; fp8 is its bits."""
+    f, (value,), source, result = of.function, of.operands, of.source, of.dtype
+    if source == result or (result.is_float and result.bits == 8):
+        return value
+    if result.is_bool:
+        # Any byte but 0 is true.
+        return f.binary("!=", Precedence.EQUALITY, value, f.literal(0, INT), dtype=result)
+    if not source.is_float and not result.is_float:
+        return f.cast(value, result)
+    return reinterpreted(f, f.cast(value, source), result)
+
+
+def reinterpreted(f: SourceBuilder, value: Scalar, result: DType) -> Scalar:
+    """The number of a dtype that has the bits of another one, a float or an integer."""
+    source, own = value.dtype, f.language.functions
+    template = own.get(f"bitcast {source.name} {result.name}", own.get("bitcast"))
+    if template is None:
+        return f.helper("bitcast", (value,), result, S=f.type_name(source), suffix=source.name)
+    text = template.format(value=value.text, type=f.type_name(result))
+    precedence = Precedence.UNARY if text.startswith("(") else Precedence.POSTFIX
+    return Scalar(text, result, precedence, reads=value.reads)
+
+
+# -- the table
 
 _OR, _AND = _relation("||", Precedence.OR), _relation("&&", Precedence.AND)
-_PLUS, _TIMES, _DIVIDED, _MINUS = (
-    _plain(symbol, precedence)
-    for symbol, precedence in (
-        ("+", Precedence.SUM),
-        ("*", Precedence.PRODUCT),
-        ("/", Precedence.PRODUCT),
-        ("-", Precedence.SUM),
-    )
-)
+_NE, _EQ = (_relation(symbol, Precedence.EQUALITY) for symbol in ("!=", "=="))
+_LT, _GT = map(_relation, "<>")
+_SUM, _PRODUCT = Precedence.SUM, Precedence.PRODUCT
 
 
 def _bitwise(symbol: str, of_bools: Writer) -> Columns:
-    return {Kind.BOOL: of_bools, **of_integers(_plain(symbol, Precedence.BITWISE))}
+    return row(None, _plain(symbol, Precedence.BITWISE), of_bools)
 
 
 ELEMENTWISE: dict[str, Columns] = {
-    "tg.recip": {Kind.FLOAT: _reciprocal},
-    "tg.sqrt": {Kind.FLOAT: _function("sqrt")},
-    "tg.trunc": {**of_any(_identity), Kind.FLOAT: _function("trunc")},
-    "tg.cast": of_any(convert),
-    "tg.bitcast": of_any(bitcast),
-    "tg.neg": {Kind.FLOAT: _negate, **of_integers(_negate)},
-    "tg.add": {
-        Kind.FLOAT: _PLUS,
-        **of_integers(_wrapping("+", Precedence.SUM, operator.add)),
-        Kind.BOOL: _OR,
-    },
-    "tg.sub": {
-        Kind.FLOAT: _MINUS,
-        **of_integers(_wrapping("-", Precedence.SUM, operator.sub)),
-    },
-    "tg.mul": {
-        Kind.FLOAT: _TIMES,
-        **of_integers(_wrapping("*", Precedence.PRODUCT, operator.mul)),
-        Kind.BOOL: _AND,
-    },
-    "tg.div": {Kind.FLOAT: _DIVIDED},
-    "tg.max": {Kind.FLOAT: _maximum, **of_integers(_maximum), Kind.BOOL: _OR},
-    "tg.mulacc": {Kind.FLOAT: _function("fma"), **of_integers(_multiply_add)},
-    "tg.idiv": of_integers(_floor("/", ">>", "div")),
-    "tg.mod": of_integers(_floor("%", "&", "mod")),
+    "tg.recip": row(_reciprocal),
+    "tg.sqrt": row(_function("sqrt")),
+    "tg.trunc": row(_function("trunc"), first_operand, first_operand),
+    "tg.cast": of_any(_convert),
+    "tg.bitcast": of_any(_bitcast),
+    "tg.neg": row(_negate, _negate),
+    "tg.add": row(_plain("+", _SUM), _wrapping("+", _SUM, operator.add), _OR),
+    "tg.sub": row(_plain("-", _SUM), _wrapping("-", _SUM, operator.sub)),
+    "tg.mul": row(_plain("*", _PRODUCT), _wrapping("*", _PRODUCT, operator.mul), _AND),
+    "tg.div": row(_plain("/", _PRODUCT)),
+    "tg.max": row(_maximum, _maximum, _OR),
+    "tg.mulacc": row(_function("fma"), _multiply_add),
+    "tg.idiv": row(None, _floor("/", ">>", "div")),
+    "tg.mod": row(None, _floor("%", "&", "mod")),
     # CMPGE and CMPLE are the negations of CMPLT and so true on NaN; CMPEQ is that of CMPNE.
-    "tg.cmplt": of_any(_relation("<")),
-    "tg.cmpgt": of_any(_relation(">")),
-    "tg.cmpge": {**of_any(_relation(">=")), Kind.FLOAT: _negated(_relation("<"))},
-    "tg.cmple": {**of_any(_relation("<=")), Kind.FLOAT: _negated(_relation(">"))},
-    "tg.cmpne": of_any(_relation("!=", Precedence.EQUALITY)),
-    "tg.cmpeq": of_any(_relation("==", Precedence.EQUALITY)),
-    "tg.xor": _bitwise("^", _relation("!=", Precedence.EQUALITY)),
+    "tg.cmplt": of_any(_LT),
+    "tg.cmpgt": of_any(_GT),
+    "tg.cmpge": {**of_any(_relation(">=")), Kind.FLOAT: _negated(_LT)},
+    "tg.cmple": {**of_any(_relation("<=")), Kind.FLOAT: _negated(_GT)},
+    "tg.cmpne": of_any(_NE),
+    "tg.cmpeq": of_any(_EQ),
+    "tg.xor": _bitwise("^", _NE),
     "tg.or": _bitwise("|", _OR),
     "tg.and": _bitwise("&", _AND),
-    "tg.shl": of_integers(_shift("<<", "shl")),
-    "tg.shr": of_integers(_shift(">>", "shr")),
-    "tg.not": {Kind.BOOL: _not},
+    "tg.shl": row(None, _shift("<<", "shl")),
+    "tg.shr": row(None, _shift(">>", "shr")),
+    "tg.not": row(bool=_negated(first_operand)),
     "tg.where": of_any(_where),
 }
 """How each elementwise op, and BITCAST, is computed, by the kind of its first operand's dtype."""
@@ -238,16 +273,13 @@ def compute(of: Spelled) -> Scalar:
 
 def combine(f: SourceBuilder, kind: tg.ReduceKind, a: Scalar, b: Scalar) -> Scalar:
     """One step of a REDUCE."""
+    is_product = kind is tg.ReduceKind.MUL
     if a.dtype.is_bool:
-        symbol, precedence = (
-            ("&&", Precedence.AND) if kind is tg.ReduceKind.MUL else ("||", Precedence.OR)
-        )
+        symbol, precedence = ("&&", Precedence.AND) if is_product else ("||", Precedence.OR)
         return f.binary(symbol, precedence, a, b)
     if kind is tg.ReduceKind.MAX:
         return f.maximum(a, b)
-    symbol, precedence = (
-        ("+", Precedence.SUM) if kind is tg.ReduceKind.ADD else ("*", Precedence.PRODUCT)
-    )
+    symbol, precedence = ("*", _PRODUCT) if is_product else ("+", _SUM)
     dtype = a.dtype
     if dtype.kind is Kind.SIGNED and not f.language.signed_wraps:
         wide = unsigned_of(dtype)

@@ -1,15 +1,32 @@
-"""INS as inline assembly: that of GNU C, which CUDA C++ has as well."""
+"""Inline assembly: that of GNU C, which CUDA C++ has as well.
+
+INS, and WMMA of factors in memory: by PTX in CUDA C++, by the tiles of a CPU in C.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tgdialect.lowering.render.source.builder import SourceBuilder
-from tgdialect.lowering.render.source.expressions import Scalar, SourceValue, Vector
+from tgdialect.lowering.render.ptx import (
+    DESCRIBED,
+    DESCRIPTOR_UNIT,
+    descriptor_fields,
+    multiply_local,
+)
+from tgdialect.lowering.render.source.builder import (
+    Precedence,
+    Scalar,
+    SourceBuilder,
+    SourceValue,
+    Vector,
+    lanes_of,
+)
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import DType
+from tgdialect.ops.dtypes import DTYPES, TYPES, DType
 from tgdialect.ops.properties import dtype_of
+from tgdialect.targets import tile_assembly
 from tgdialect.targets.instructions import InstructionForm, gnu
+from tgdialect.targets.matrix import MatrixInstruction
 
 
 def assembly(
@@ -81,3 +98,73 @@ def _register(builder: SourceBuilder, dtype: DType, lanes: Sequence[Scalar], cou
     if count == 1:
         return builder.cast(lanes[0], dtype).text
     return f"({_type(builder, dtype, count)}){{{', '.join(lane.text for lane in lanes)}}}"
+
+
+def call_helper(
+    builder: SourceBuilder, instruction: MatrixInstruction, sums: str, factors: Sequence[str]
+) -> None:
+    """A call of a helper on pointers to the factors and to the sums, which it adds to."""
+    make = _tile_helper if instruction.fragments.threads == 1 else _local_helper
+    helper = f"tg_{instruction.name.replace('.', '_')}"
+    if helper not in builder.helpers:
+        builder.helpers[helper] = f"{builder.language.helper}{make(instruction, helper)}"
+    builder.line(f"{helper}({sums}, {', '.join(factors)});")
+
+
+def multiply_in_place(
+    builder: SourceBuilder,
+    instruction: MatrixInstruction,
+    factors: Sequence[str],
+    sums: SourceValue,
+) -> SourceValue:
+    """A call of a helper on pointers to the factors and a new array of the fragment of C."""
+    d = builder.array("d", lanes_of(sums))
+    call_helper(builder, instruction, d, factors)
+    dtype = DTYPES[TYPES[instruction.accumulator]]
+    elements = range(len(lanes_of(sums)))
+    return Vector(
+        tuple(Scalar(f"{d}[{i}]", dtype, Precedence.POSTFIX, reads=True) for i in elements)
+    )
+
+
+def _local_helper(instruction: MatrixInstruction, name: str) -> str:
+    """A helper on pointers to LOCAL memory."""
+    *_, (count,) = instruction.fragments.config.operand_shapes
+    results = ", ".join(f'"+f"(d[{i}])' for i in range(count))
+    lines = [f"void {name}(float *d, const void *a, const void *b) {{"]
+    for letter in "ab":
+        address = f"(unsigned long long)__cvta_generic_to_shared({letter})"
+        if instruction.is_asynchronous:
+            fields = descriptor_fields(instruction, letter)
+            address = f"({address} & {DESCRIBED - 1}) / {DESCRIPTOR_UNIT} | {fields}ULL"
+        lines.append(f"  unsigned long long {letter}_operand = {address};")
+    text = gnu(multiply_local(instruction), has_dialects=False)
+    lines += [
+        f'  asm volatile("{text}"',
+        f"               : {results}",
+        '               : "l"(a_operand), "l"(b_operand) : "memory");',
+        "}",
+    ]
+    return "\n".join(lines)
+
+
+def _tile_helper(_: MatrixInstruction, name: str) -> str:
+    """A helper for tile registers of a CPU, which it configures and gives up again."""
+    sums, factors = '"r"(d), "r"(sums_stride)', '"r"(a), "r"(b), "r"(a_stride), "r"(b_stride)'
+    steps: Sequence[tuple[Sequence[str], str]] = (
+        (tile_assembly.configure(), '"r"(sizes)'),
+        (tile_assembly.load_sums(), sums),
+        (tile_assembly.multiply_add(), factors),
+        (tile_assembly.store_sums(), sums),
+        (tile_assembly.RELEASE, ""),
+    )
+    lines = [
+        f"void {name}(float *d, const void *a, const void *b) {{",
+        f"  char sizes[{tile_assembly.CONFIGURATION}] = {{0}};",
+        f"  long long sums_stride = {tile_assembly.SUMS_STRIDE};",
+        f"  long long a_stride = {tile_assembly.A_STRIDE}, b_stride = {tile_assembly.B_STRIDE};",
+    ]
+    for instructions, operands in steps:
+        text = gnu("\\n".join(instructions), has_dialects=True)
+        lines.append(f'  __asm__ volatile("{text}" :: {operands} : "memory");')
+    return "\n".join([*lines, "}"])

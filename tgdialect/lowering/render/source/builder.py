@@ -1,23 +1,141 @@
-"""Building a function of a C-like language: expressions, names and statements."""
+"""Building a function of a C-like language: expressions with type and precedence, vectors of them,
+pointers, names and statements."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import count
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from itertools import accumulate, count
+from pathlib import Path
+from string import Template
 
 import numpy as np
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.render.elementwise import ComputedOp
-from tgdialect.lowering.render.source.expressions import INT, LONG, Precedence, Scalar, index_type
-from tgdialect.lowering.render.source.helpers import HELPERS
 from tgdialect.lowering.render.source.language import Language
-from tgdialect.ops.dtypes import DTYPES, F32, INDEX, DType, Kind, unsigned
+from tgdialect.ops import tg
+from tgdialect.ops.dtypes import DTYPES, F32, I32, I64, INDEX, DType, Kind, unsigned
 from tgdialect.ops.intervals import Interval
 
+INT = DTYPES[I32]
+LONG = DTYPES[I64]
+
+
+class Precedence(IntEnum):
+    """The precedence levels of C, loosest first."""
+
+    CONDITIONAL = 1
+    OR = 2
+    AND = 3
+    BITWISE = 4
+    EQUALITY = 5
+    RELATION = 6
+    SHIFT = 7
+    SUM = 8
+    PRODUCT = 9
+    UNARY = 10
+    POSTFIX = 11
+    NAME = 12
+    """A name or a literal: writing it again costs nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """An expression without side effects."""
+
+    text: str
+    dtype: DType
+    """The type of the expression. An index is an `INT` or a `LONG`."""
+    precedence: Precedence = Precedence.NAME
+    operator: str = ""
+    """The operator of a binary expression; `left` and `right` are its operands."""
+    left: str = ""
+    right: str = ""
+    uncast: Scalar | None = None
+    """The operand of a conversion."""
+    reads: bool = False
+    """Whether its value depends on memory that later statements may change."""
+    interval: Interval | None = None
+    """The possible values of an index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """A value of several lanes, each of which is an expression of its own."""
+
+    elements: tuple[Scalar, ...]
+    whole: str = ""
+    """The expression of a vector type that has these lanes, if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """A position in memory."""
+
+    base: str
+    dtype: DType
+    """The dtype that the name is declared with."""
+    space: tg.AddrSpace = tg.AddrSpace.GLOBAL
+    index: Scalar | None = None
+    """The position relative to the name; None is 0."""
+    is_variable: bool = False
+    """Whether the name is that of a variable, not of an array."""
+    is_const: bool = False
+    """Whether this function only reads the memory."""
+
+
+SourceValue = Scalar | Vector | Pointer
+
+
+ANY_INDEX = Interval(LONG.low, LONG.high)
+
+
+def index_type(interval: Interval | None) -> DType:
+    """The type of an index: 32 bits if all its values fit."""
+    return INT if interval is not None and interval.within(INT.low, INT.high) else LONG
+
+
+def unsigned_of(dtype: DType) -> DType:
+    """The unsigned dtype in which integers of a dtype are computed: of 32 bits or more."""
+    return DTYPES[unsigned(max(dtype.bits, INT.bits))]
+
+
+def scalar_of(value: SourceValue) -> Scalar:
+    assert isinstance(value, Scalar)
+    return value
+
+
+def pointer_of(value: SourceValue) -> Pointer:
+    assert isinstance(value, Pointer)
+    return value
+
+
+def without_parentheses(text: str) -> str:
+    """A text without the pair of parentheses that is around all of it, if there is one."""
+    depths = list(accumulate((c == "(") - (c == ")") for c in text))
+    return text[1:-1] if all(depths[:-1]) and text[0] == "(" else text
+
+
+def lanes_of(value: SourceValue) -> Sequence[Scalar]:
+    """The lanes of a vector; of a scalar, that scalar."""
+    return value.elements if isinstance(value, Vector) else (scalar_of(value),)
+
+
 _ASSOCIATIVE = ("+", "*", "|", "&", "^")
+
+HELPERS = {
+    kind: Template(text.rstrip())
+    for kind, text in re.findall(
+        r"^// ([\w ]+):.*\n(?://.*\n)*((?:(?!//).+\n)+)",
+        Path(__file__).with_name("helpers.c").read_text("utf-8"),
+        re.M,
+    )
+}
+"""The helper functions of `helpers.c`, by the kinds that begin their comments."""
 
 
 class _Scope(set[str]):
@@ -41,20 +159,16 @@ class SourceBuilder:
         """The text of each helper function, by its name."""
         self.headers: dict[str, None] = {}
         """The lines of the preamble for the types that are used."""
-        self._lines: list[str] = []
+        self.body: list[str] = []
+        """The lines of the body."""
         self._scopes = [_Scope(called)]
         """The names of each open block."""
-
-    @property
-    def body(self) -> Sequence[str]:
-        """The lines of the body."""
-        return self._lines
 
     # -- statements and names
 
     def line(self, text: str) -> None:
         """Append a line to the current block."""
-        self._lines.append("  " * len(self._scopes) + text)
+        self.body.append("  " * len(self._scopes) + text)
 
     def open(self, text: str) -> None:
         """Begin a block."""
@@ -142,7 +256,12 @@ class SourceBuilder:
             return Scalar(text, dtype, Precedence.UNARY)
         suffix = self.language.suffixes.get(dtype.name, "")
         if not dtype.is_float:
-            return self._integer(int(value), dtype, suffix)
+            if dtype.kind is Kind.SIGNED and dtype.bits >= INT.bits and value == dtype.low:
+                # C has no negative literals, and the absolute value does not fit.
+                text = f"({int(value) + 1}{suffix} - 1)"
+                return Scalar(text, dtype, Precedence.POSTFIX)
+            level = Precedence.NAME if value >= 0 else Precedence.UNARY
+            return Scalar(f"{int(value)}{suffix}", dtype, level)
         if math.isfinite(value):
             text = f"{np.float32(value) if dtype.bits == 32 else np.float64(value)!s}{suffix}"
         else:
@@ -150,15 +269,7 @@ class SourceBuilder:
             text = nan if value != value else f"-{infinity}" if value < 0 else infinity
         return Scalar(text, dtype, Precedence.UNARY if text[0] == "-" else Precedence.NAME)
 
-    def _integer(self, value: int, dtype: DType, suffix: str) -> Scalar:
-        if dtype.kind is Kind.SIGNED and dtype.bits >= INT.bits and value == dtype.low:
-            # C has no negative literals, and the absolute value does not fit.
-            text = f"({value + 1}{suffix} - 1)"
-            return Scalar(text, dtype, Precedence.POSTFIX)
-        level = Precedence.NAME if value >= 0 else Precedence.UNARY
-        return Scalar(f"{value}{suffix}", dtype, level)
-
-    def index_literal(self, value: int) -> Scalar:
+    def number(self, value: int) -> Scalar:
         """An index."""
         interval = Interval(value, value)
         found = self.literal(value, index_type(interval))
@@ -174,12 +285,8 @@ class SourceBuilder:
         dtype = dtype or (LONG if b.dtype is LONG else a.dtype)
         left = self._operand(a, symbol, level, is_right=False)
         right = self._operand(b, symbol, level, is_right=True)
-        if (
-            symbol == "+"
-            and b.precedence is Precedence.UNARY
-            and right[0] == "-"
-            and (right[1:2].isdigit())
-        ):
+        is_negative = b.precedence is Precedence.UNARY and right[0] == "-" and right[1:2].isdigit()
+        if symbol == "+" and is_negative:
             symbol, right = "-", right[1:]
         text = f"{left} {symbol} {right}"
         return Scalar(text, dtype, level, symbol, left, right, reads=a.reads or b.reads)
@@ -219,17 +326,14 @@ class SourceBuilder:
             self.type_name(dtype)
             text = own.format(value=value.text)
             return Scalar(text, dtype, Precedence.POSTFIX, reads=value.reads)
-        text = f"({value.text})" if value.precedence < Precedence.UNARY else value.text
-        text = f"({self.type_name(dtype)}){text}"
-        return Scalar(text, dtype, Precedence.UNARY, uncast=value, reads=value.reads)
+        return replace(self._converted(value, dtype), uncast=value)
 
     def narrowed(self, value: Scalar, dtype: DType) -> Scalar:
         """The result of arithmetic, which C does on 32 bits or more, as a narrower dtype."""
-        if dtype.is_float or dtype.bits >= INT.bits:
-            return value
-        text = f"({value.text})" if value.precedence < Precedence.UNARY else value.text
-        text = f"({self.type_name(dtype)}){text}"
-        return Scalar(text, dtype, Precedence.UNARY, reads=value.reads)
+        return value if dtype.is_float or dtype.bits >= INT.bits else self._converted(value, dtype)
+
+    def _converted(self, value: Scalar, dtype: DType) -> Scalar:
+        return replace(self.unary(f"({self.type_name(dtype)})", value), dtype=dtype)
 
     def choice(self, condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
         """`condition ? a : b`."""
@@ -256,22 +360,16 @@ class SourceBuilder:
         """A call of a helper function, which is added to the source."""
         text = ["tg", "".join(kind.split()[:1]), fields.pop("suffix", ""), dtype.name]
         name = "_".join(part for part in text if part).lower()
-        self._add_helper(kind, name, dtype, fields)
+        self.add_helper(kind, name, dtype, **fields)
         return self._call(name, operands, dtype)
 
-    def helper_statement(
-        self, kind: str, name: str, arguments: Sequence[str], dtype: DType, **fields: str
-    ) -> str:
-        """A call of a helper function without a result."""
-        self._add_helper(kind, name, dtype, fields)
-        return f"{name}({', '.join(arguments)})"
-
-    def _add_helper(self, kind: str, name: str, dtype: DType, fields: Mapping[str, str]) -> None:
+    def add_helper(self, kind: str, name: str, dtype: DType, **fields: str) -> None:
+        """Add a helper function to the source, unless it is there."""
         if name not in self.helpers:
             wide = {"T": self.type_name(dtype), "bits": str(dtype.bits), "name": name}
             if not dtype.is_float:
                 wide["U"] = self.language.types[f"ui{dtype.bits}"]
-            body = HELPERS[kind].format(**wide, **fields)
+            body = HELPERS[kind].substitute(wide, **fields)
             self.helpers[name] = self.language.helper + body
 
     def _call(self, name: str, operands: Sequence[Scalar], dtype: DType) -> Scalar:

@@ -20,10 +20,9 @@ from tgdialect.lowering.render.memory import copy_parts
 from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.lowering.render.ptx import PROXY_FENCE
 from tgdialect.lowering.render.source.accesses import SourceAccesses, View
-from tgdialect.lowering.render.source.arithmetic import combine, compute
-from tgdialect.lowering.render.source.assembly import assembly
-from tgdialect.lowering.render.source.conversion import reinterpreted
-from tgdialect.lowering.render.source.expressions import (
+from tgdialect.lowering.render.source.arithmetic import combine, compute, reinterpreted
+from tgdialect.lowering.render.source.assembly import assembly, call_helper, multiply_in_place
+from tgdialect.lowering.render.source.builder import (
     ANY_INDEX,
     LONG,
     Pointer,
@@ -38,7 +37,6 @@ from tgdialect.lowering.render.source.expressions import (
     without_parentheses,
 )
 from tgdialect.lowering.render.source.language import Language
-from tgdialect.lowering.render.source.matrix import call_helper, multiply_in_place
 from tgdialect.lowering.render.source.placement import Placement
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES, DType, bits_of_nan
@@ -113,7 +111,7 @@ class SourceFunction(SourceAccesses, Output[SourceValue]):
 
     def constant_of(self, value: Attribute, dtype: DType) -> SourceValue:
         if dtype is DTYPES[INDEX]:
-            return self.index_literal(int(number(value)))
+            return self.number(int(number(value)))
         is_float = dtype.is_float and dtype.bits > 8
         bits = bits_of_nan(cast("FloatAttr", value)) if is_float else None
         if bits is not None:
@@ -331,7 +329,7 @@ class SourceFunction(SourceAccesses, Output[SourceValue]):
         if self.language.specials:
             return super().call_host(signature, arguments, is_registered=is_registered)
         types = [
-            self._scalar_type(argument.dtype)
+            self.type_name(_number(argument.dtype))
             if argument.shape is None
             else "void *"
             if argument.writes
@@ -341,17 +339,13 @@ class SourceFunction(SourceAccesses, Output[SourceValue]):
         types += ["int64_t"] * signature.extents
         symbol = signature.symbol if is_registered else self.language.names.symbol(signature.name)
         result = signature.result
-        given = "void" if result is None else self._scalar_type(result)
+        given = "void" if result is None else self.type_name(_number(result))
         self.helpers[symbol] = f"extern {given} {symbol}({', '.join(types) or 'void'});"
         text = f"{symbol}({self._arguments(arguments)})"
         if result is None:
             self.line(f"{text};")
             return None
         return self.variable(Scalar(text, _number(result), Precedence.POSTFIX), None, "t")
-
-    def _scalar_type(self, dtype: str) -> str:
-        """The type of a number that is passed by value."""
-        return self.type_name(_number(dtype))
 
     def special(self, op: tg.SpecialOp, bound: SourceValue) -> SourceValue:
         kind, axis = op.symbol.data[:-1], int(op.symbol.data[-1])
@@ -369,11 +363,11 @@ class SourceFunction(SourceAccesses, Output[SourceValue]):
             template, known = self.language.async_copy, ""
             if exists is not None:
                 template = self.language.async_copy_or_zeros
-                condition, sizes = scalar_of(exists), map(self.index_literal, (bytes, 0))
+                condition, sizes = scalar_of(exists), map(self.number, (bytes, 0))
                 known = self.choice(condition, *sizes).text
                 # Nothing is read there, but the address may be looked up.
                 if origin.index is not None:
-                    index = self.choice(condition, scalar_of(origin.index), self.index_literal(0))
+                    index = self.choice(condition, scalar_of(origin.index), self.number(0))
                     origin = replace(origin, index=index)
             text = template.format(
                 to=self.start(target),

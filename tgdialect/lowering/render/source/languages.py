@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import permutations
 
 from xdsl.utils.exceptions import PassFailedException
 
@@ -13,21 +14,26 @@ from tgdialect.registry import universe
 DIALECTS = ("llvm", "gpu")
 """The outputs of `tg-render` that are dialects."""
 
+_INTEGERS = ("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "index")
+_DTYPES = ("i1", *_INTEGERS, "f32")
+_NARROW = ("i1", "i8", "i16", "ui8", "ui16")
+_WORDS = ("i32", "ui32", "f32")
+_LONGS = ("i64", "ui64", "index")
+
 _SUFFIXES = {"f32": "f", "ui32": "u"}
 _INFINITY = ("INFINITY", "NAN")
+_MATH = ("sqrt", "trunc", "fma")
+_MATH_H = {
+    f"{name} {dtype}": name + suffix
+    for dtype, suffix in (("f32", "f"), ("f64", ""))
+    for name in _MATH
+}
+"""Functions of <math.h>."""
 
 
-def _c_functions() -> Mapping[str, str]:
-    """Functions of <math.h>."""
-    found: dict[str, str] = {}
-    for dtype, suffix in (("f32", "f"), ("f64", "")):
-        for ours, theirs in (("sqrt", "sqrt"), ("trunc", "trunc"), ("fma", "fma")):
-            found[f"{ours} {dtype}"] = f"{theirs}{suffix}"
-    return found
-
-
-def _same(*names: str) -> dict[str, str]:
-    return {name: name for name in names}
+def _types(names: str, **others: str) -> dict[str, str]:
+    """The types of `_DTYPES`, and of others."""
+    return dict(zip(_DTYPES, names.split(", "), strict=True)) | others
 
 
 C = Language(
@@ -39,42 +45,23 @@ C = Language(
 #include <stdint.h>
 #include <string.h>
 """,
-    types={
-        "i1": "bool",
-        **{f"i{bits}": f"int{bits}_t" for bits in (8, 16, 64)},
-        **{f"ui{bits}": f"uint{bits}_t" for bits in (8, 16, 32, 64)},
-        "i32": "int",
-        "index": "int64_t",
-        "f32": "float",
-        "f64": "double",
-    },
+    types=_types(
+        "bool, int8_t, int16_t, int, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, int64_t, "
+        "float",
+        f64="double",
+    ),
     suffixes={**_SUFFIXES, "i64": "LL", "ui64": "ULL"},
     special_floats={"f32": _INFINITY, "f64": _INFINITY},
     kernel="void {name}({parameters})",
     helper="static inline ",
     scalar_parameter="{type} {name}",
-    functions=_c_functions(),
+    functions=_MATH_H,
     has_tiles=True,
-    atomics=dict.fromkeys(
-        ("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "index", "f32", "f64"),
-        "{cell} += {value}",
-    )
+    atomics=dict.fromkeys((*_INTEGERS, "f32", "f64"), "{cell} += {value}")
     | {"i1": "{cell} |= {value}"},
 )
 
-_SHORT_NAMES = {
-    "i1": "bool",
-    "i8": "char",
-    "i16": "short",
-    "i32": "int",
-    "i64": "long",
-    "index": "long",
-    "ui8": "uchar",
-    "ui16": "ushort",
-    "ui32": "uint",
-    "ui64": "ulong",
-    "f32": "float",
-}
+_SHORT_NAMES = _types("bool, char, short, int, long, uchar, ushort, uint, ulong, long, float")
 
 OPENCL = Language(
     name="opencl",
@@ -92,7 +79,7 @@ OPENCL = Language(
     ),
     helper="static inline ",
     scalar_parameter="{type} {name}",
-    functions=_same("sqrt", "trunc", "fma")
+    functions=dict(zip(_MATH, _MATH, strict=True))
     | {"max integer": "max", "bitcast": "as_{type}({value})"},
     spaces={tg.AddrSpace.GLOBAL: "__global ", tg.AddrSpace.LOCAL: "__local "},
     shared="__local ",
@@ -113,23 +100,12 @@ OPENCL = Language(
         "i1": "helper atomic_or_byte",
         **dict.fromkeys(("i8", "i16", "ui8", "ui16"), "helper atomic_add_part"),
         **dict.fromkeys(("i32", "ui32"), "atomic_add({pointer}, {value})"),
-        **dict.fromkeys(("i64", "ui64", "index"), "helper atomic_add_integer"),
+        **dict.fromkeys(_LONGS, "helper atomic_add_integer"),
         "f32": "helper atomic_add",
         "f64": "helper atomic_add_double",
     },
     signed_wraps=False,
 )
-
-_CUDA_BITS = {
-    ("f32", "i32"): "__float_as_int({value})",
-    ("f32", "ui32"): "__float_as_uint({value})",
-    ("i32", "f32"): "__int_as_float({value})",
-    ("ui32", "f32"): "__uint_as_float({value})",
-    ("f64", "i64"): "__double_as_longlong({value})",
-    ("f64", "ui64"): "(unsigned long long)__double_as_longlong({value})",
-    ("i64", "f64"): "__longlong_as_double({value})",
-    ("ui64", "f64"): "__longlong_as_double({value})",
-}
 
 _CUDA_NARROW = {
     "vector f16": "__halves2half2({elements})",
@@ -138,18 +114,19 @@ _CUDA_NARROW = {
     "cast f32 f16": "__float2half_rn({value})",
     "cast bf16 f32": "__bfloat162float({value})",
     "cast f32 bf16": "__float2bfloat16_rn({value})",
-    "bitcast f16 ui16": "__half_as_ushort({value})",
-    "bitcast f16 i16": "__half_as_short({value})",
-    "bitcast ui16 f16": "__ushort_as_half({value})",
-    "bitcast i16 f16": "__short_as_half({value})",
-    "bitcast bf16 ui16": "__bfloat16_as_ushort({value})",
-    "bitcast bf16 i16": "__bfloat16_as_short({value})",
-    "bitcast ui16 bf16": "__ushort_as_bfloat16({value})",
-    "bitcast i16 bf16": "__short_as_bfloat16({value})",
 }
 
-_WORDS = ("i32", "ui32", "f32")
-_NARROW = ("i1", "i8", "i16", "ui8", "ui16")
+_CUDA_NAMES = {
+    **{"f16": "half", "bf16": "bfloat16", "f32": "float", "f64": "double"},
+    **{"i16": "short", "ui16": "ushort", "i32": "int", "ui32": "uint"},
+    **dict.fromkeys(("i64", "ui64"), "longlong"),
+}
+_CUDA_BITS = {
+    f"bitcast {source} {result}": f"__{_CUDA_NAMES[source]}_as_{_CUDA_NAMES[result]}({{value}})"
+    for float, bits in (("f16", 16), ("bf16", 16), ("f32", 32), ("f64", 64))
+    for integer in (f"i{bits}", f"ui{bits}")
+    for source, result in permutations((float, integer))
+} | {"bitcast f64 ui64": "(unsigned long long)__double_as_longlong({value})"}
 
 _CUDA_SHUFFLE = "__shfl_xor_sync({mask}, {value}, {distance})"
 _METAL_SHUFFLE = "simd_shuffle_xor({value}, {distance})"
@@ -157,22 +134,11 @@ _METAL_SHUFFLE = "simd_shuffle_xor({value}, {distance})"
 CUDA = Language(
     name="cuda",
     preamble="// Floats are IEEE 754's: build with -fmad=false.\n",
-    types={
-        "i1": "bool",
-        "i8": "signed char",
-        "i16": "short",
-        "i32": "int",
-        "i64": "long long",
-        "index": "long long",
-        "ui8": "unsigned char",
-        "ui16": "unsigned short",
-        "ui32": "unsigned int",
-        "ui64": "unsigned long long",
-        "f16": "__half",
-        "bf16": "__nv_bfloat16",
-        "f32": "float",
-        "f64": "double",
-    },
+    types=_types(
+        "bool, signed char, short, int, long long, unsigned char, unsigned short, unsigned int, "
+        "unsigned long long, long long, float",
+        **{"f16": "__half", "bf16": "__nv_bfloat16", "f64": "double"},
+    ),
     headers={"f16": "#include <cuda_fp16.h>", "bf16": "#include <cuda_bf16.h>"},
     suffixes={**_SUFFIXES, "i64": "LL", "ui64": "ULL"},
     special_floats={
@@ -185,9 +151,7 @@ CUDA = Language(
     kernel='extern "C" __global__ void __launch_bounds__({items})\n{name}({parameters})',
     helper="static __device__ inline ",
     scalar_parameter="{type} {name}",
-    functions={**_c_functions(), "max integer": "max"}
-    | _CUDA_NARROW
-    | {f"bitcast {a} {b}": text for (a, b), text in _CUDA_BITS.items()},
+    functions={**_MATH_H, "max integer": "max", **_CUDA_NARROW, **_CUDA_BITS},
     shared="__shared__ ",
     dynamic_shared="extern __shared__ __align__({bytes}) unsigned char {name}[];",
     aligned="__align__({bytes}) ",
@@ -228,7 +192,7 @@ CUDA = Language(
         ),
     },
     shuffles={
-        **dict.fromkeys((*_WORDS, "i64", "ui64", "index", "f64"), _CUDA_SHUFFLE),
+        **dict.fromkeys((*_WORDS, *_LONGS, "f64"), _CUDA_SHUFFLE),
         **dict.fromkeys(_NARROW, "({type})" + _CUDA_SHUFFLE),
     },
     has_mma=True,
@@ -258,7 +222,7 @@ using namespace metal;
     kernel="kernel void {name}({parameters})",
     helper="static inline ",
     scalar_parameter="constant {type}& {name}",
-    functions=_same("sqrt", "trunc", "fma")
+    functions=dict(zip(_MATH, _MATH, strict=True))
     | {"max integer": "max", "bitcast": "as_type<{type}>({value})"},
     spaces={tg.AddrSpace.GLOBAL: "device ", tg.AddrSpace.LOCAL: "threadgroup "},
     shared="threadgroup ",
@@ -282,13 +246,12 @@ using namespace metal;
         )
         for name, type in (("i32", "atomic_int"), ("ui32", "atomic_uint"), ("f32", "atomic_float"))
     }
-    | dict.fromkeys(("i64", "ui64", "index"), "helper atomic_add_words"),
+    | dict.fromkeys(_LONGS, "helper atomic_add_words"),
     shuffles={
         **dict.fromkeys(_WORDS, _METAL_SHUFFLE),
         **dict.fromkeys(_NARROW, "({type})" + _METAL_SHUFFLE.replace("{value}", "(uint){value}")),
         **dict.fromkeys(
-            ("i64", "ui64", "index"),
-            "as_type<{type}>(simd_shuffle_xor(as_type<uint2>((long){value}), {distance}))",
+            _LONGS, "as_type<{type}>(simd_shuffle_xor(as_type<uint2>((long){value}), {distance}))"
         ),
     },
     style=TINYGRAD,
