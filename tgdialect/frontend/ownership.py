@@ -18,8 +18,7 @@ from tgdialect.frontend.graph import INDEX_TYPE, Node
 from tgdialect.ops import tg
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.executable import Executable
-from tgdialect.runtime.references import has_one_holder, owns_memory
-from tgdialect.runtime.released import ReleasedArray
+from tgdialect.runtime.memory import ReleasedArray, has_one_holder, owns_memory
 
 _LOST = "lost"
 """The attribute of the prototype of a value that is gone: what those who ask for it are told."""

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from threading import Event
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.in_place import in_place_slots, note_in_place
+from tgdialect.analysis.in_place import Slots, in_place_slots, note_in_place
+from tgdialect.analysis.structure import Structures
 from tgdialect.analysis.symbols import called_symbols, calling_last, own_functions
 from tgdialect.backends.foreign_code import fit_code_to_host
 from tgdialect.backends.guarded import guarded
@@ -23,17 +25,16 @@ from tgdialect.custom import is_in_process
 from tgdialect.diagnostics import errors_at, locate
 from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.lowering.levels import is_before
-from tgdialect.lowering.optimize import Scheduled, declared_packing, pass_packed
+from tgdialect.lowering.optimize import Packing, Scheduled, declared_packing, pass_packed
 from tgdialect.lowering.render.llvm import is_intrinsic, render_symbols
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops import tg
-from tgdialect.runtime.cache import object_cache
+from tgdialect.runtime.cache import ObjectCache, cache_key, object_cache
 from tgdialect.runtime.codegen import CodeGenerator, generated
 from tgdialect.runtime.inspection import CodeOf, host_code
-from tgdialect.runtime.kernel_cache import Compiled, KernelCache
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.processes import process_count, spread
-from tgdialect.runtime.program import Object, Parameter, Program
+from tgdialect.runtime.program import Object, Parameter, Program, packed, unpacked
 from tgdialect.runtime.progress import GENERATING, Progress, progress
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.staged import (
@@ -46,7 +47,76 @@ from tgdialect.runtime.windows import Window
 from tgdialect.targets import DEFAULT_TARGET, Target
 from tgdialect.targets.attribute import lacking_here, state_target, target_of
 from tgdialect.targets.cpu import cpu_features, with_arithmetic_alone, without_implied
-from tgdialect.targets.host import host_features
+from tgdialect.targets.host import host_cpu, host_features
+
+PREFIX = "kernel-"
+"""The prefix of these entries' names."""
+
+_PROGRAMS = "programs"
+_SYMBOL = "sym_name"
+"""The property of a kernel that its code does not depend on."""
+
+
+class Compiled(NamedTuple):
+    """A program in object code."""
+
+    code: bytes
+    symbol: str
+    """Its name there, which may be that of another program's kernel."""
+    in_place: Sequence[Slots]
+    """`in_place_slots` of it."""
+    packing: Packing | None = None
+    """The packing that it does, if a STAGE has made it."""
+
+
+def _to_bytes(programs: Sequence[Compiled]) -> bytes:
+    """A kernel and what its STAGEs have made as bytes."""
+    return packed({_PROGRAMS: programs})
+
+
+def _from_bytes(data: bytes) -> Sequence[Compiled]:
+    """The inverse of `_to_bytes`."""
+    return [
+        Compiled(code, symbol, in_place, None if packing is None else Packing(*packing))
+        for code, symbol, in_place, packing in unpacked(data)[_PROGRAMS]
+    ]
+
+
+class KernelCache:
+    """The kernels of one program in the object cache, if there is one."""
+
+    def __init__(self, cache: ObjectCache | None, machine: Target) -> None:
+        """`machine` is what the kernels are compiled for."""
+        self._cache = cache
+        self._machine = str(machine)
+        self._structures = Structures()
+        self._missing: dict[str, str] = {}
+        """The keys of the kernels that the cache lacks, by their names."""
+
+    def find(self, scheduled: Scheduled) -> Sequence[Compiled] | None:
+        """The object code of a kernel, after that of the kernels that its STAGEs have made, if the
+        cache has it."""
+        kernel = scheduled.kernel
+        if self._cache is None or kernel.calls:
+            return None
+        about = [
+            f"{name} {attribute}"
+            for name, attribute in sorted((kernel.properties | kernel.attributes).items())
+            if name != _SYMBOL
+        ]
+        structure = self._structures.of(kernel.body.block)
+        facts = kernel.name, structure, str(scheduled.left), self._machine, host_cpu()
+        key = PREFIX + cache_key(*facts, *about)
+        if (data := self._cache.get(key)) is not None:
+            return _from_bytes(data)
+        self._missing[kernel.sym_name.data] = key
+        return None
+
+    def keep(self, name: str, programs: Sequence[Compiled]) -> None:
+        """Put a kernel of that name into the cache, if it has been looked for."""
+        if self._cache is not None and (key := self._missing.pop(name, None)) is not None:
+            self._cache.put(key, _to_bytes(programs))
+
 
 _ENTRY = "tg.frame"
 """The function that takes a frame (`Program`)."""

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from tgdialect.runtime.memory import copied
+from tgdialect.runtime.memory import ReleasedArray, copied
 from tgdialect.runtime.program import HOST, HasShape, Parameter
-from tgdialect.runtime.released import ReleasedArray
 from tgdialect.runtime.text import show_bytes
 from tgdialect.runtime.windows import Window, check_windows
 

@@ -14,9 +14,8 @@ from tgdialect.custom import NO_CUSTOM, Callbacks, CustomCode
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.executable import Executable, ParameterSlot, listed
 from tgdialect.runtime.loader import load
-from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, address, zeros
+from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, ReleasedArray, address, zeros
 from tgdialect.runtime.program import Parameter, Program
-from tgdialect.runtime.released import ReleasedArray
 
 if TYPE_CHECKING:
     from tgdialect.runtime.launcher import Holders, Launcher

@@ -12,12 +12,15 @@ import math
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from mmap import PAGESIZE
+from sys import getrefcount
 from threading import Event, RLock, Thread, get_native_id
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, NoReturn, Protocol, Self, TypeVar
+from weakref import getweakrefcount
 
 import numpy as np
 
@@ -223,3 +226,62 @@ def copied(array: Array) -> Array:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=POOL.leave_parent)
+
+
+def has_one_holder(values: Sequence[object], position: int) -> bool:
+    """Whether one other object refers to the value at a position of a sequence, and nobody else."""
+    return getrefcount(values[position]) == _count_of_one()
+
+
+def owns_memory(array: Array) -> bool:
+    """Whether the memory of an array is allocated by NumPy or by our pool, and no other array, and
+    no foreign object, is on it. The caller counts the references to the array itself."""
+    if not array.flags.carray or getweakrefcount(array):
+        return False
+    bases: list[Any] = [array]
+    while isinstance(bases[-1], np.ndarray):
+        if bases[-1].flags.owndata:
+            return True
+        bases.append(bases[-1].base)
+        if not has_one_holder(bases, len(bases) - 1):
+            return False
+    return isinstance(bases[-1], Lease)
+
+
+@cache
+def _count_of_one() -> int:
+    """The reference count of a value with one holder besides the sequence, in this Python."""
+    values = [object()]
+    holder = [values[0]]
+    count = getrefcount(values[0])
+    del holder
+    return count
+
+
+class ReleasedArray:
+    """Stands for a constant argument after everything that a program needs of it has been derived
+    from it. Its elements are gone."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], reason: str) -> None:
+        """`reason` is the error for those who ask for its elements."""
+        self.shape = shape
+        self.dtype = dtype
+        self.reason = reason
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that it had."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def numpy(self) -> NoReturn:
+        """Raises RuntimeError."""
+        raise RuntimeError(self.reason)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        self.numpy()
+
+    def __dlpack__(self, **_: Any) -> NoReturn:
+        self.numpy()
+
+    def __dlpack_device__(self) -> NoReturn:
+        self.numpy()

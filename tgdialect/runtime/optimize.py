@@ -5,14 +5,32 @@ The pass finds it by its name in `universe.py`.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.exceptions import PassFailedException
+import ctypes
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import DiagnosticException, PassFailedException
+
+from tgdialect.backends.llvm_cpu import CpuTarget
+from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.lowering.optimize import OptimizePass
+from tgdialect.lowering.pipeline import run_stages, stages
+from tgdialect.lowering.render.names import OBJECT
+from tgdialect.ops import tg
+from tgdialect.ops.numpy_dtypes import Array
+from tgdialect.runtime.beam import Bench, Run, search_schedules
+from tgdialect.runtime.codegen import generated
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.devices.driver import DeviceError
+from tgdialect.runtime.loader import load
+from tgdialect.runtime.memory import address
 from tgdialect.runtime.program import HOST
-from tgdialect.targets.attribute import settle_target
+from tgdialect.targets import Target
+from tgdialect.targets.attribute import MODULE_ATTRIBUTE, lacking_here, settle_target
+from tgdialect.targets.host import host_features
 
 
 def search(module: ModuleOp, width: int, options: OptimizePass) -> None:
@@ -43,3 +61,63 @@ def search(module: ModuleOp, width: int, options: OptimizePass) -> None:
     from tgdialect.runtime.host_bench import search_on_host  # Imports LLVM and NumPy.
 
     search_on_host(module, width, *given)
+
+
+def search_on_host(
+    module: ModuleOp, width: int, features: tuple[str, ...], threads: int | None, l2: int | None
+) -> None:
+    """`search_schedules` on this machine.
+
+    `features`, `threads` and `l2` are the options of `OptimizePass`. With neither `features` nor a
+    `tg.target` the target is this machine.
+
+    Raises PassFailedException for an invalid `TG_BEAM_SECONDS`, feature or number of threads, and
+    for a target that this CPU cannot execute.
+    """
+    # The target of the schedules, and the processor that LLVM compiles candidates for: this one, or
+    # one of just the features that were asked for.
+    cpu = CpuTarget.host()
+    if features:
+        target = settle_target(module, features=features, threads=threads, l2=l2)
+        names = ",".join(f"+{name}" for name in sorted(target.features))
+        cpu = replace(cpu, cpu="", features=names)
+    else:
+        known = () if MODULE_ATTRIBUTE in module.attributes else host_features()
+        target = settle_target(module, features=known, threads=threads, l2=l2)
+    if lacks := lacking_here(target):
+        raise PassFailedException(
+            f"mode=beam times kernels on this CPU, which lacks {', '.join(lacks)}: schedule for it "
+            "by mode=heuristic"
+        )
+    search_schedules(module, width, target, lambda _, call: HostBench(call, cpu, target))
+
+
+class HostBench(Bench):
+    """Runs candidates on arrays of this process, by the clock of this process."""
+
+    def __init__(self, call: tg.CallOp, cpu: CpuTarget, target: Target) -> None:
+        """`cpu` is what LLVM generates code for."""
+        super().__init__(call, target)
+        self._cpu = cpu
+        self._stages = replace(stages(), module=(), optimize=None)
+
+    @property
+    def key(self) -> Sequence[str]:
+        return (repr(self._cpu),)
+
+    def _run(self, module: ModuleOp, entry: str, arrays: Sequence[Array]) -> Run | None:
+        try:
+            run_stages(module, self._stages)
+            code = load(generated(self._cpu.object_code, llvm_ir(module)))
+        except DiagnosticException:
+            return None
+        pointers = [ctypes.c_void_p] * len(arrays)
+        function: Any = ctypes.CFUNCTYPE(None, *pointers)(code.address(OBJECT.symbol(entry)))
+        addresses = [address(array) for array in arrays]
+
+        def run(keep: object = (code, arrays)) -> float:
+            start = time.perf_counter()
+            function(*addresses)
+            return time.perf_counter() - start
+
+        return run

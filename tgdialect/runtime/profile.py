@@ -29,9 +29,9 @@ from tgdialect.ops import tg
 from tgdialect.ops.call import parameters
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.runtime.inspection import Kernel
-from tgdialect.runtime.kernel_time import KernelTime
+from tgdialect.runtime.inspection import Kernel, KernelTime
 from tgdialect.runtime.memory import address
+from tgdialect.runtime.native import native_ir
 from tgdialect.runtime.program import HOST
 from tgdialect.runtime.staged import StagedModule
 from tgdialect.runtime.text import aligned, show_seconds
@@ -50,21 +50,6 @@ its arguments, which are sizes."""
 
 Records = Mapping[str, Array]
 """The record of each kernel, by the kernel's name."""
-
-_CLOCK = f"""
-declare i32 @clock_gettime(i32, ptr)
-define internal i64 @tg.now() {{
-  %time = alloca [2 x i64]
-  %failed = call i32 @clock_gettime(i32 {time.CLOCK_MONOTONIC}, ptr %time)
-  %seconds = load i64, ptr %time
-  %rest.at = getelementptr i64, ptr %time, i64 1
-  %rest = load i64, ptr %rest.at
-  %whole = mul i64 %seconds, 1000000000
-  %now = add i64 %whole, %rest
-  ret i64 %now
-}}
-"""
-
 
 @dataclass(frozen=True)
 class Profile(Sequence[KernelTime]):
@@ -148,7 +133,8 @@ def with_records(functions: Sequence[Operation], kernels: Sequence[str]) -> str:
     for op in functions:
         if isinstance(op, llvm.FuncOp) and op.body.blocks and op.sym_name.data in kernels:
             wrappers.append(_wrapper(op))
-    return "".join([_CLOCK, *wrappers]) if wrappers else ""
+    clock = native_ir("clock", CLOCK=time.CLOCK_MONOTONIC)
+    return "".join([clock, *wrappers]) if wrappers else ""
 
 
 def _wrapper(kernel: llvm.FuncOp) -> str:

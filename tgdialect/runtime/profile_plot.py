@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tgdialect.diagnostics import printable
-from tgdialect.runtime.kernel_time import KernelTime
+from tgdialect.runtime.inspection import KernelTime
 from tgdialect.runtime.peaks import Peaks, measured_peaks
 from tgdialect.targets.host import thread_count
 

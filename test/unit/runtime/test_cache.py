@@ -23,10 +23,10 @@ import tgdialect as tg
 from tgdialect.lowering.optimize import Scheduled
 from tgdialect.runtime import build, constant_memory
 from tgdialect.runtime import cache as cache_module
+from tgdialect.runtime.build import PREFIX
 from tgdialect.runtime.cache import FOLDER, ObjectCache, cache_key
 from tgdialect.runtime.compiler import load_module
 from tgdialect.runtime.host_executable import HostExecutable
-from tgdialect.runtime.kernel_cache import PREFIX
 from tgdialect.runtime.memory import Block
 from tgdialect.runtime.program import Object, Parameter, Program
 from tgdialect.runtime.staged import LoweredKernel

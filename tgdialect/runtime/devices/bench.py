@@ -18,10 +18,8 @@ from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import dtype_of
 from tgdialect.runtime.beam import Bench, Run
 from tgdialect.runtime.devices.array import DeviceArray
-from tgdialect.runtime.devices.binding import bound
-from tgdialect.runtime.devices.code import give_code
-from tgdialect.runtime.devices.commands import CommandBuffer, command_buffer
-from tgdialect.runtime.devices.driver import DeviceError, Driver
+from tgdialect.runtime.devices.commands import CommandBuffer, command_buffer, give_code
+from tgdialect.runtime.devices.driver import DeviceError, Driver, bound
 from tgdialect.runtime.staged import entry_function
 from tgdialect.targets import Target
 

@@ -10,8 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.lowering.pipeline import Stages
 from tgdialect.ops import tg
-from tgdialect.runtime.devices.code import give_code
-from tgdialect.runtime.devices.commands import command_buffer
+from tgdialect.runtime.devices.commands import command_buffer, give_code
 from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.inspection import CodeOf
 from tgdialect.runtime.progress import GENERATING, progress

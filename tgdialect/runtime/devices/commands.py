@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolTable
@@ -17,11 +18,14 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.constants import constants
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.backends.ptx import kernel_ir
 from tgdialect.diagnostics import locate
+from tgdialect.lowering.render import RenderPass
 from tgdialect.lowering.render.calls import check_call, requirements
 from tgdialect.lowering.render.dynamic_local import dynamic_local
 from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.output import LOADED_BOUND
+from tgdialect.lowering.render.stage import default_output
 from tgdialect.ops import tg
 from tgdialect.ops.call import parameters
 from tgdialect.ops.numpy_dtypes import dtype_named
@@ -36,6 +40,7 @@ from tgdialect.ops.properties import (
 )
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import computed, operands_of
+from tgdialect.runtime.codegen import CodeGenerator
 from tgdialect.runtime.devices.program import DeviceKernel, Launch, View
 from tgdialect.runtime.expressions import OPERATIONS, Expression, applied, argument_at
 from tgdialect.targets import Target
@@ -296,3 +301,30 @@ class _Expressions:
             if not isinstance(dim, int):
                 total = applied("mul", total, self.value(dim))
         return total
+
+
+def give_code(module: ModuleOp, render: RenderPass) -> None:
+    """Give each program of a module at level `planned` its SOURCE.
+
+    `tg-render` would leave the dialect for the `gpu` dialect, with `gpu.launch_func`s in place of
+    the CALLs: for such a target the programs get assembly, and the functions stay.
+
+    Raises PassFailedException and LLVMTranslationException for what there is no code for.
+    """
+    target = target_of(module)
+    if default_output(target) == "gpu":
+        _assemble(module, target)
+    else:
+        render.lower(module)
+
+
+def _assemble(module: ModuleOp, target: Target) -> None:
+    kernels = kernel_ir(module, target)
+    with CodeGenerator(kernels.machine.assembly) as generator:
+        coming = {name: generator.submit(text) for name, text in kernels.texts.items()}
+        codes = {name: code.result() for name, code in coming.items()}
+    for program in module.ops:
+        if isinstance(program, tg.ProgramOp) and not program.calls:
+            source = tg.SourceOp(codes[SOURCE.symbol(program.sym_name.data)], kernels.language)
+            source.location = program.location
+            program.body.block.insert_op_after(source, program.linear)

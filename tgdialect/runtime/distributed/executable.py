@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import statistics
 import time
@@ -19,13 +20,21 @@ from tgdialect.runtime.devices.device import Device
 from tgdialect.runtime.distributed.array import ShardedArray, own_part
 from tgdialect.runtime.distributed.communicator import Communicator, Intent, RankError
 from tgdialect.runtime.distributed.exchange import Exchange
-from tgdialect.runtime.distributed.footprint import device_footprint
 from tgdialect.runtime.distributed.mpi import mpi_communicator
 from tgdialect.runtime.distributed.nccl import NcclCommunicator, NcclLink
-from tgdialect.runtime.distributed.program import CallStep, ExchangeStep, Place, ShardedProgram
+from tgdialect.runtime.distributed.program import (
+    CallStep,
+    ExchangeStep,
+    Extent,
+    Place,
+    ReshapeStep,
+    ShardedProgram,
+)
 from tgdialect.runtime.distributed.runner import Clock, Runner
 from tgdialect.runtime.distributed.threads import Team
 from tgdialect.runtime.executable import Executable, ParameterSlot, listed, returned
+from tgdialect.runtime.footprint import DeviceFootprint
+from tgdialect.runtime.program import Parameter
 from tgdialect.runtime.windows import Window
 
 if TYPE_CHECKING:
@@ -117,7 +126,7 @@ class ShardedExecutable(Executable):
         return returned(self._run(arrays))
 
     def profile(self, *arrays: Any, out: Any = None, seconds: float = 1.0) -> Profile:
-        from tgdialect.runtime.kernel_time import KernelTime
+        from tgdialect.runtime.inspection import KernelTime
         from tgdialect.runtime.profile import Profile
 
         steps = self.program.steps
@@ -350,3 +359,60 @@ class ShardedExecutable(Executable):
 
 def _no_build() -> Any:
     raise AssertionError("a program on several devices is several compilations")
+
+
+def device_footprint(
+    program: ShardedProgram, parts: Mapping[str, Executable], rank: int, scalars: Sequence[Any]
+) -> DeviceFootprint:
+    """The memory of one device, whose executables are `parts`. `scalars` are those of the inputs.
+
+    The workspace is what the step that needs most has beyond arguments and results: values between
+    steps, and the workspace of a part. What a communicator buffers is not counted.
+    """
+    ranks = [members.index(rank) if rank in members else 0 for members in program.ranks]
+    numbers = dict(enumerate([*scalars, *ranks]))
+    arguments = [_own_bytes(p, place, rank, scalars) for p, place in program.inputs]
+    first = len(numbers) + len(program.buffers)
+    live = dict.fromkeys(range(first), 0)
+    """The bytes of values; inputs and BUFFERs, which live longer, are counted apart."""
+    persistent: dict[str, int] = {}
+    most = 0
+    for step in program.steps:
+        workspace, made = 0, [0] * len(step.results)
+        match step:
+            case CallStep() if rank in step.members:
+                part = parts[step.name]
+                frame: list[Any] = [None] * len(part.parameters)
+                for position, operand in enumerate(step.operands):
+                    if part.inputs[position].role == "scalar":
+                        frame[position] = numbers.get(operand, part.inputs[position].high)
+                made = [p.nbytes_for(frame) for p in part.outputs]
+                (used,) = part.footprints(frame)
+                workspace, persistent[step.name] = used.workspace, used.persistent
+            case ExchangeStep() if rank in step.exchange.members:
+                exchange = step.exchange
+                extents = step.result or [Extent(number) for number in exchange.result]
+                shape = (numbers[e.number] if e.is_dynamic else e.number for e in extents)
+                made = [exchange.dtype.itemsize * math.prod(shape)]
+            case ReshapeStep():  # It shares the memory of its operand, which may be dropped now.
+                made = [live[step.operands[0]]]
+            case _:
+                pass
+        live.update(zip(step.results, made, strict=True))
+        most = max(most, sum(live.values()) + workspace)
+        for dropped in step.dropped:
+            live.pop(dropped, None)
+    returned = {number for number in program.returned if number >= first}
+    results = sum(live[number] for number in returned)
+    buffers = sum(parameter.nbytes_for(scalars) for parameter in program.buffers)
+    name = program.devices[rank]
+    kept = sum(persistent.values())
+    return DeviceFootprint(name, sum(arguments), results, max(most - results, 0), kept, buffers)
+
+
+def _own_bytes(parameter: Parameter, place: Place, rank: int, scalars: Sequence[Any]) -> int:
+    """The bytes of a device's own part of an input."""
+    if parameter.role == "scalar" or (place.devices and rank not in place.devices):
+        return 0
+    parts = len(place.devices) if place.axis is not None else 1
+    return parameter.nbytes_for(scalars) // parts

@@ -26,7 +26,7 @@ import numpy as np
 from tgdialect.analysis.communication import Collective
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.cuda import CudaDriver
-from tgdialect.runtime.devices.cuda_streams import Mark, SideStream
+from tgdialect.runtime.devices.cuda_context import Mark, SideStream
 from tgdialect.runtime.devices.device import Device
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.distributed.communicator import Communicator, Finished, Intent, Pending
