@@ -51,6 +51,7 @@ its arguments, which are sizes."""
 Records = Mapping[str, Array]
 """The record of each kernel, by the kernel's name."""
 
+
 @dataclass(frozen=True)
 class Profile(Sequence[KernelTime]):
     """The times of the kernels of a program, in the order of the calls; printed, a table.

@@ -18,6 +18,13 @@ FROM_ROOT = frozenset({Collective.BROADCAST, Collective.SCATTER, Collective.TRAN
 """Kinds whose root alone has something to send."""
 TO_ROOT = frozenset({Collective.GATHER, Collective.REDUCE})
 """Kinds whose root alone gets a result."""
+OF_ROOT = frozenset({Collective.BROADCAST, Collective.TRANSFER})
+"""Kinds that give the value of the root."""
+SPLITS = frozenset({Collective.ALL_TO_ALL, Collective.REDUCE_SCATTER, Collective.SCATTER})
+"""Kinds that give a device its part of each value."""
+JOINS = frozenset({Collective.ALL_GATHER, Collective.ALL_TO_ALL, Collective.GATHER})
+"""Kinds whose result has a part of each device."""
+REDUCTIONS = frozenset({Collective.ALL_REDUCE, Collective.REDUCE, Collective.REDUCE_SCATTER})
 
 
 class Exchange(NamedTuple):

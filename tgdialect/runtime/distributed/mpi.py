@@ -125,6 +125,8 @@ class MpiCommunicator(Communicator):
         self._by_id: dict[int, MpiExchange] = {}
         """By the addresses of their exchanges, which they keep: a hash takes longer."""
         self._unfinished: deque[_Started] = deque()
+        self._look_until = partial(self.poll_until, patience=1)
+        """Polls by a function that offers the core itself."""
         self._steps: Steps | None = None
         """Of the last `execute`: MPI uses its memory even after a failure."""
         if self.size > 1:
@@ -224,10 +226,6 @@ class MpiCommunicator(Communicator):
             self.agreement.check(waited)
             if not has_begun and waited > _SPIN_SECONDS:
                 time.sleep(_PAUSE_SECONDS)
-
-    def _look_until(self, is_done: Callable[[], bool]) -> None:
-        """As `poll_until`, of a function that offers the core itself."""
-        self.poll_until(is_done, 1)
 
     # -- failures
 

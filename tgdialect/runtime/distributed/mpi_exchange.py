@@ -21,12 +21,17 @@ import numpy as np
 from tgdialect.analysis.communication import Collective
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.distributed.communicator import check_value
-from tgdialect.runtime.distributed.exchange import FROM_ROOT, TO_ROOT, Exchange, completion, reducer
+from tgdialect.runtime.distributed.exchange import (
+    FROM_ROOT,
+    OF_ROOT,
+    SPLITS,
+    TO_ROOT,
+    Exchange,
+    completion,
+    reducer,
+)
 from tgdialect.runtime.distributed.segment import IS_COMPLETE, MAX_AXES, Segment, join, reduction
 from tgdialect.runtime.memory import POOL, POOLED_BYTES
-
-_OF_ROOT = frozenset({Collective.BROADCAST, Collective.TRANSFER})
-"""Kinds that give all the value of the root."""
 
 _MOST_JOINED_BYTES = 1 << 20
 """The greatest value of a process, in bytes, that `all_gather` takes through shared memory. Larger:
@@ -36,6 +41,13 @@ the processor."""
 _ELEMENT_BYTES = 8
 """The greatest length of an element, in bytes. Pieces are multiples of it, so they have whole
 elements."""
+
+_REDUCTIONS = {
+    Collective.ALL_REDUCE: "Iallreduce",
+    Collective.REDUCE: "Ireduce",
+    Collective.REDUCE_SCATTER: "Ireduce_scatter_block",
+}
+"""MPI's functions for kinds that reduce."""
 
 IsDone = Callable[[], bool]
 Steps = Generator[Any, None, Array | None]
@@ -66,7 +78,9 @@ class MpiExchange:
         self.exchange, self.group = exchange, group
         self.bytes_sent = exchange.sent_by(group.position)
         self._n = len(exchange.members)
-        self._is_root = group.position == exchange.root
+        is_rooted = exchange.kind in FROM_ROOT | TO_ROOT
+        self._root = {"root": exchange.root} if is_rooted else {}
+        self._gets_result = group.position == exchange.root or exchange.kind not in TO_ROOT
         self._comm, self._mpi = group.comm, group.mpi
         self.shared = _Shared.of(exchange, group)
         self._native = self._find_native()
@@ -76,9 +90,74 @@ class MpiExchange:
         """The messages, and the result of this process, given its value."""
         if (shared := self.shared) is not None:
             return (yield from shared.steps(value))
-        given = None if value is None else check_value(self.exchange, value)
-        found: Steps = getattr(self, f"_{self.exchange.kind.value}")(given)
-        return (yield from found)
+        exchange, n = self.exchange, self._n
+        given = None if value is None else check_value(exchange, value)
+        if given is not None and exchange.kind in SPLITS:
+            given = _parted(given, exchange.axis, n)
+        if exchange.kind in FROM_ROOT:
+            return (yield from self._from_root(given))
+        assert given is not None
+        match exchange.kind:
+            case Collective.ALL_TO_ALL:
+                found = yield from self._moved("Ialltoall", given, given.shape)
+                return None if found is None else _joined(found, exchange.joined)
+            case Collective.ALL_GATHER | Collective.GATHER as kind:
+                name = "Igather" if kind is Collective.GATHER else "Iallgather"
+                found = yield from self._moved(name, given, (n, *exchange.shape))
+                return None if found is None else _joined(found, exchange.axis)
+            case kind if self._native is not None:
+                datatype, operation = self._native
+                total = self._empty(*exchange.result) if self._gets_result else None
+                got = None if total is None else [total, datatype]
+                reduce = getattr(self._comm, _REDUCTIONS[kind])
+                yield reduce([given, datatype], got, op=operation, **self._root)
+                return total
+            case Collective.REDUCE:
+                found = yield from self._moved("Igather", given, (n, *exchange.shape))
+                return None if found is None else self._reduced(list(found))
+            case Collective.REDUCE_SCATTER:
+                found = yield from self._moved("Ialltoall", given, given.shape)
+                assert found is not None
+                return self._reduced(list(found), self._empty(*exchange.result))
+            case _:
+                return (yield from self._all_reduced(given))
+
+    def _from_root(self, given: Array | None) -> Steps:
+        exchange, comm = self.exchange, self._comm
+        if exchange.kind is Collective.SCATTER:
+            return (yield from self._moved("Iscatter", given, exchange.result))
+        found = self._empty(*exchange.shape) if given is None else given
+        if exchange.kind is Collective.BROADCAST:
+            yield comm.Ibcast(self._bytes(found), **self._root)
+        else:
+            move = comm.Irecv if given is None else comm.Isend
+            yield move(self._bytes(found), 1 - self.group.position)
+        return found
+
+    def _moved(self, name: str, given: Array | None, shape: Sequence[int]) -> Steps:
+        """The bytes that this process gets by a function of MPI, as an array of a shape."""
+        found = self._empty(*shape) if self._gets_result else None
+        yield getattr(self._comm, name)(self._bytes(given), self._bytes(found), **self._root)
+        return found
+
+    def _all_reduced(self, value: Array) -> Steps:
+        """A reduction that MPI does not have: exchange parts, add them, and gather the sums."""
+        n, total = self._n, self._empty(*self.exchange.shape)
+        size, item = value.size, value.dtype.itemsize
+        starts = [size * i // n for i in range(n + 1)]
+        counts = [b - a for a, b in pairwise(starts)]
+        first, mine = starts[self.group.position], counts[self.group.position]
+        parts = self._empty(n, mine)
+        byte = self._mpi.BYTE
+        sent = [c * item for c in counts], [s * item for s in starts[:-1]]
+        got = [mine * item] * n, [i * mine * item for i in range(n)]
+        yield self._comm.Ialltoallv(
+            [self._bytes(value)[0], sent, byte], [self._bytes(parts)[0], got, byte]
+        )
+        self._reduced(list(parts), total.reshape(-1)[first : first + mine])
+        flat = self._bytes(total)[0]
+        yield self._comm.Iallgatherv(self._mpi.IN_PLACE, [flat, sent, byte])
+        return total
 
     def _empty(self, *shape: int) -> Array:
         return POOL.empty(shape, self.exchange.dtype)
@@ -98,104 +177,6 @@ class MpiExchange:
         operation = {"add": mpi.SUM, "mul": mpi.PROD, "max": mpi.MAX}[exchange.reduction]
         return mpi.Datatype.fromcode(dtype.char), operation
 
-    # -- kinds
-
-    def _all_gather(self, value: Array) -> Steps:
-        found = self._empty(self._n, *self.exchange.shape)
-        yield self._comm.Iallgather(self._bytes(value), self._bytes(found))
-        return _joined(found, self.exchange.axis)
-
-    def _all_to_all(self, value: Array) -> Steps:
-        parts = _parted(value, self.exchange.axis, self._n)
-        found = self._empty(*parts.shape)
-        yield self._comm.Ialltoall(self._bytes(parts), self._bytes(found))
-        return _joined(found, self.exchange.joined)
-
-    def _reduce_scatter(self, value: Array) -> Steps:
-        exchange = self.exchange
-        parts = _parted(value, exchange.axis, self._n)
-        if self._native is not None:
-            datatype, operation = self._native
-            total = self._empty(*exchange.result)
-            yield self._comm.Ireduce_scatter_block(
-                [parts, datatype], [total, datatype], op=operation
-            )
-            return total
-        found = self._empty(*parts.shape)
-        yield self._comm.Ialltoall(self._bytes(parts), self._bytes(found))
-        return self._reduced(list(found), self._empty(*exchange.result))
-
-    def _all_reduce(self, value: Array) -> Steps:
-        n = self._n
-        total = self._empty(*self.exchange.shape)
-        if self._native is not None:
-            datatype, operation = self._native
-            yield self._comm.Iallreduce([value, datatype], [total, datatype], op=operation)
-            return total
-        # Exchange parts, add them, and gather the sums.
-        size, item = value.size, value.dtype.itemsize
-        starts = [size * i // n for i in range(n + 1)]
-        counts = [b - a for a, b in pairwise(starts)]
-        first, mine = starts[self.group.position], counts[self.group.position]
-        parts = self._empty(n, mine)
-        byte = self._mpi.BYTE
-        sent = [c * item for c in counts], [s * item for s in starts[:-1]]
-        got = [mine * item] * n, [i * mine * item for i in range(n)]
-        yield self._comm.Ialltoallv(
-            [self._bytes(value)[0], sent, byte], [self._bytes(parts)[0], got, byte]
-        )
-        self._reduced(list(parts), total.reshape(-1)[first : first + mine])
-        flat = self._bytes(total)[0]
-        yield self._comm.Iallgatherv(self._mpi.IN_PLACE, [flat, sent, byte])
-        return total
-
-    def _broadcast(self, value: Array | None) -> Steps:
-        found = self._empty(*self.exchange.shape) if value is None else value
-        yield self._comm.Ibcast(self._bytes(found), root=self.exchange.root)
-        return found
-
-    def _scatter(self, value: Array | None) -> Steps:
-        exchange = self.exchange
-        parts = None if value is None else _parted(value, exchange.axis, self._n)
-        found = self._empty(*exchange.result)
-        yield self._comm.Iscatter(self._bytes(parts), self._bytes(found), root=exchange.root)
-        return found
-
-    def _gather(self, value: Array) -> Steps:
-        found = yield from self._collected(value)
-        return None if found is None else _joined(found, self.exchange.axis)
-
-    def _collected(self, value: Array) -> Steps:
-        """All values along a leading axis, at the root."""
-        exchange = self.exchange
-        found = self._empty(self._n, *exchange.shape) if self._is_root else None
-        yield self._comm.Igather(self._bytes(value), self._bytes(found), root=exchange.root)
-        return found
-
-    def _reduce(self, value: Array) -> Steps:
-        exchange = self.exchange
-        if self._native is None:
-            found = yield from self._collected(value)
-            return None if found is None else self._reduced(list(found))
-        datatype, operation = self._native
-        total = self._empty(*exchange.shape) if self._is_root else None
-        yield self._comm.Ireduce(
-            [value, datatype],
-            None if total is None else [total, datatype],
-            op=operation,
-            root=exchange.root,
-        )
-        return total
-
-    def _transfer(self, value: Array | None) -> Steps:
-        other = 1 - self.group.position
-        if value is not None:
-            yield self._comm.Isend(self._bytes(value), other)
-            return value
-        found = self._empty(*self.exchange.shape)
-        yield self._comm.Irecv(self._bytes(found), other)
-        return found
-
 
 class _Shared:
     """An exchange through shared memory."""
@@ -204,7 +185,7 @@ class _Shared:
         self.segment = segment
         self._words = segment.words
         is_root = group.position == exchange.root
-        self._is_known = is_root and exchange.kind in _OF_ROOT
+        self._is_known = is_root and exchange.kind in OF_ROOT
         """Whether the own value is the result."""
         self._gets_result = is_root or exchange.kind not in TO_ROOT
         shape, result, dtype = exchange.shape, exchange.result, exchange.dtype

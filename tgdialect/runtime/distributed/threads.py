@@ -13,6 +13,9 @@ from tgdialect.runtime.distributed.array import own_part
 from tgdialect.runtime.distributed.communicator import Communicator, Intent, Pending, RankError
 from tgdialect.runtime.distributed.exchange import (
     FROM_ROOT,
+    OF_ROOT,
+    SPLITS,
+    TO_ROOT,
     Collective,
     Exchange,
     combined,
@@ -21,8 +24,6 @@ from tgdialect.runtime.distributed.exchange import (
 
 _SHARED = frozenset({Collective.ALL_GATHER, Collective.ALL_REDUCE})
 """Kinds with the same result on all devices: it is one array."""
-_OWN_PARTS = frozenset({Collective.ALL_TO_ALL, Collective.REDUCE_SCATTER, Collective.SCATTER})
-"""Kinds in which a device reads a part of each value."""
 
 
 class Team:
@@ -109,7 +110,7 @@ class _Started(Pending):
         position = members.index(here.rank)
         if exchange.kind in FROM_ROOT:
             needed = [members[exchange.root]]
-        elif exchange.kind in (Collective.GATHER, Collective.REDUCE) and position != exchange.root:
+        elif exchange.kind in TO_ROOT and position != exchange.root:
             return None
         else:
             needed = list(members)
@@ -157,7 +158,7 @@ class _Started(Pending):
         exchange = self._exchange
         needed = [exchange.root] if exchange.kind in FROM_ROOT else range(len(values))
         read = sum(values[i].nbytes for i in needed if i != position)
-        self._here.count(read // len(values) if exchange.kind in _OWN_PARTS else read)
-        if exchange.kind in (Collective.BROADCAST, Collective.TRANSFER):
+        self._here.count(read // len(values) if exchange.kind in SPLITS else read)
+        if exchange.kind in OF_ROOT:
             return values[exchange.root]
         return completion(exchange, position, values)()
