@@ -37,12 +37,7 @@ from tgdialect.runtime.processes import process_count, spread
 from tgdialect.runtime.program import Object, Parameter, Program, packed, unpacked
 from tgdialect.runtime.progress import GENERATING, Progress, progress
 from tgdialect.runtime.speed import at_full_speed
-from tgdialect.runtime.staged import (
-    LoweredKernel,
-    StagedModule,
-    entry_function,
-    lower_kernel,
-)
+from tgdialect.runtime.staged import LoweredKernel, StagedModule, entry_function, lower_kernel
 from tgdialect.runtime.windows import Window
 from tgdialect.targets import DEFAULT_TARGET, Target
 from tgdialect.targets.attribute import lacking_here, state_target, target_of

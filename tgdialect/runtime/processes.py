@@ -143,10 +143,7 @@ def _end(child: BaseProcess) -> None:
 
 
 def _work(
-    items: Sequence[Any],
-    work: Callable[[Any], object],
-    numbers: Iterable[int],
-    results: Connection,
+    items: Sequence[Any], work: Callable[[Any], object], numbers: Iterable[int], results: Connection
 ) -> None:
     """The main function of a child. Signal handlers of the caller's program are not run."""
     for number in (signal.SIGINT, signal.SIGTERM):

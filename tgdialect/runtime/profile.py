@@ -99,11 +99,7 @@ class Profile(Sequence[KernelTime]):
         Raises ImportError without matplotlib (the extra `plot`), ValueError for another kind of
         file, OSError if it cannot be written.
         """
-        from tgdialect.runtime.profile_plot import (
-            host_peaks,
-            profile_figure,
-            require_matplotlib,
-        )
+        from tgdialect.runtime.profile_plot import host_peaks, profile_figure, require_matplotlib
 
         require_matplotlib()
         if peaks is None and self.device == HOST:

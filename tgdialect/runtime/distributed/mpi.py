@@ -264,10 +264,7 @@ class MpiCommunicator(Communicator):
             self.agreement.fail(error)
 
     def _uncaught(
-        self,
-        kind: type[BaseException],
-        error: BaseException,
-        trace: TracebackType | None,
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
         """End all processes after an error that nothing has caught, and some time in which they can
         say why."""

@@ -16,12 +16,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
 )
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.dialects.shard import (
-    CollectiveCommunicationOp,
-    RecvOp,
-    ReductionKindAttr,
-    SendOp,
-)
+from xdsl.dialects.shard import CollectiveCommunicationOp, RecvOp, ReductionKindAttr, SendOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException

@@ -14,11 +14,7 @@ from xdsl.dialects.func import FuncOp
 from tgdialect.analysis.communication import Algorithm, Link, seconds
 from tgdialect.analysis.estimates import Estimates, estimate_tensors
 from tgdialect.runtime.distributed.exchange import Exchange
-from tgdialect.runtime.distributed.program import (
-    CallStep,
-    ExchangeStep,
-    ShardedProgram,
-)
+from tgdialect.runtime.distributed.program import CallStep, ExchangeStep, ShardedProgram
 
 
 class DeviceModel(NamedTuple):
