@@ -47,7 +47,6 @@ from tgdialect.targets.host import host_cpu, host_features
 PREFIX = "kernel-"
 """The prefix of these entries' names."""
 
-_PROGRAMS = "programs"
 _SYMBOL = "sym_name"
 """The property of a kernel that its code does not depend on."""
 
@@ -62,19 +61,6 @@ class Compiled(NamedTuple):
     """`in_place_slots` of it."""
     packing: Packing | None = None
     """The packing that it does, if a STAGE has made it."""
-
-
-def _to_bytes(programs: Sequence[Compiled]) -> bytes:
-    """A kernel and what its STAGEs have made as bytes."""
-    return packed({_PROGRAMS: programs})
-
-
-def _from_bytes(data: bytes) -> Sequence[Compiled]:
-    """The inverse of `_to_bytes`."""
-    return [
-        Compiled(code, symbol, in_place, None if packing is None else Packing(*packing))
-        for code, symbol, in_place, packing in unpacked(data)[_PROGRAMS]
-    ]
 
 
 class KernelCache:
@@ -103,14 +89,17 @@ class KernelCache:
         facts = kernel.name, structure, str(scheduled.left), self._machine, host_cpu()
         key = PREFIX + cache_key(*facts, *about)
         if (data := self._cache.get(key)) is not None:
-            return _from_bytes(data)
+            return [
+                Compiled(code, symbol, in_place, None if packing is None else Packing(*packing))
+                for code, symbol, in_place, packing in unpacked(data)["programs"]
+            ]
         self._missing[kernel.sym_name.data] = key
         return None
 
     def keep(self, name: str, programs: Sequence[Compiled]) -> None:
         """Put a kernel of that name into the cache, if it has been looked for."""
         if self._cache is not None and (key := self._missing.pop(name, None)) is not None:
-            self._cache.put(key, _to_bytes(programs))
+            self._cache.put(key, packed({"programs": programs}))
 
 
 _ENTRY = "tg.frame"

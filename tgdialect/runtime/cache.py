@@ -280,6 +280,9 @@ def _header(key: str, payload: bytes) -> bytes:
     return _MAGIC + digest.digest()
 
 
+_cache_in = cache(ObjectCache)
+
+
 def object_cache() -> ObjectCache | None:
     """The cache that the environment describes; None if it is switched off.
 
@@ -288,7 +291,7 @@ def object_cache() -> ObjectCache | None:
     folder, limit = CACHE_DIR.get(), CACHE_MIB.get()
     if folder == "" or not limit:
         return None
-    return _cache_in(folder or _default_folder(), limit << 20)
+    return _cache_in(Path(folder or _default_folder()), limit << 20)
 
 
 def cached(make: Callable[[], bytes], *parts: str) -> bytes:
@@ -299,11 +302,6 @@ def cached(make: Callable[[], bytes], *parts: str) -> bytes:
     if (data := store.get(key)) is None:
         store.put(key, data := make())
     return data
-
-
-@cache
-def _cache_in(folder: str, limit: int) -> ObjectCache:
-    return ObjectCache(Path(folder), limit)
 
 
 def _default_folder() -> str:

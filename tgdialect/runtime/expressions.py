@@ -20,51 +20,33 @@ _VALUES, _GREATEST, _BITS = 2**64, 2**63 - 1, 64
 """The number of values of an i64, its greatest value, and its bits."""
 
 
-def _idiv(a: int, b: int) -> int:
-    return a // b if b else 0
-
-
-def _mod(a: int, b: int) -> int:
-    return a % b if b else 0
-
-
-def _shl(a: int, count: int) -> int:
-    return a << count if 0 <= count < _BITS else 0
-
-
-def _shr(a: int, count: int) -> int:
-    return a >> count if 0 <= count < _BITS else -(a < 0)
-
-
-def _wrap(a: int, low: int, high: int) -> int:
-    return (a - low) % (high - low + 1) + low
-
-
-def _where(condition: int, a: int, b: int) -> int:
-    return a if condition else b
-
-
-OPERATIONS: Mapping[str, tuple[int, Callable[..., Any]]] = {
+_BINARY: Mapping[str, Callable[[int, int], int]] = {
+    "add": int.__add__,
+    "sub": int.__sub__,
+    "mul": int.__mul__,
+    "idiv": lambda a, b: a // b if b else 0,
+    "mod": lambda a, b: a % b if b else 0,
+    "max": max,
+    "shl": lambda a, count: a << count if 0 <= count < _BITS else 0,
+    "shr": lambda a, count: a >> count if 0 <= count < _BITS else -(a < 0),
+    "and": int.__and__,
+    "or": int.__or__,
+    "xor": int.__xor__,
+    "cmplt": int.__lt__,
+    "cmpgt": int.__gt__,
+    "cmple": int.__le__,
+    "cmpge": int.__ge__,
+    "cmpeq": int.__eq__,
+    "cmpne": int.__ne__,
+}
+_TERNARY: Mapping[str, Callable[[int, int, int], int]] = {
+    "where": lambda condition, a, b: a if condition else b,
+    WRAP: lambda a, low, high: (a - low) % (high - low + 1) + low,
+}
+OPERATIONS: Mapping[str, tuple[int, Callable[..., int]]] = {
     "neg": (1, int.__neg__),
-    "add": (2, int.__add__),
-    "sub": (2, int.__sub__),
-    "mul": (2, int.__mul__),
-    "idiv": (2, _idiv),
-    "mod": (2, _mod),
-    "max": (2, max),
-    "shl": (2, _shl),
-    "shr": (2, _shr),
-    "and": (2, int.__and__),
-    "or": (2, int.__or__),
-    "xor": (2, int.__xor__),
-    "cmplt": (2, int.__lt__),
-    "cmpgt": (2, int.__gt__),
-    "cmple": (2, int.__le__),
-    "cmpge": (2, int.__ge__),
-    "cmpeq": (2, int.__eq__),
-    "cmpne": (2, int.__ne__),
-    "where": (3, _where),
-    WRAP: (3, _wrap),
+    **{name: (2, compute) for name, compute in _BINARY.items()},
+    **{name: (3, compute) for name, compute in _TERNARY.items()},
 }
 """The ops of the dialect on index values, without the prefix `tg.`, and `WRAP`: how many operands
 each has, and its value (docs/semantics.md), which is then wrapped to 64 bits."""

@@ -23,6 +23,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.beam import Bench, Run, search_schedules
 from tgdialect.runtime.codegen import generated
+from tgdialect.runtime.devices.bench import DeviceBench
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.loader import load
@@ -39,13 +40,9 @@ def search(module: ModuleOp, width: int, options: OptimizePass) -> None:
     Raises PassFailedException if there is no machine to time on, and SettingError for a wrong
     `TG_BEAM_SECONDS`.
     """
-    given = options.features, options.threads, options.l2
     if not options.features:
         target = settle_target(module, options.target, threads=options.threads, l2=options.l2)
         if target.is_grid:
-            from tgdialect.runtime.beam import search_schedules  # Imports NumPy's random numbers.
-            from tgdialect.runtime.devices.bench import DeviceBench  # Imports LLVM.
-
             try:
                 named = options.device not in (None, HOST)
                 device = DEVICES[options.device or ""] if named else DEVICES.for_target(target.name)
@@ -58,9 +55,7 @@ def search(module: ModuleOp, width: int, options: OptimizePass) -> None:
                 module, width, target, lambda _, call: DeviceBench(call, driver, target)
             )
             return
-    from tgdialect.runtime.host_bench import search_on_host  # Imports LLVM and NumPy.
-
-    search_on_host(module, width, *given)
+    search_on_host(module, width, options.features, options.threads, options.l2)
 
 
 def search_on_host(
