@@ -46,8 +46,8 @@ from tgdialect.analysis.estimates import estimate_tensors
 from tgdialect.ops.attributes import PlaceAttr
 from tgdialect.ops.properties import tensor
 from tgdialect.ops.source import parameters
-from tgdialect.runtime.distributed.build import sharded_stages
 from tgdialect.runtime.distributed.exchange import Exchange
+from tgdialect.runtime.distributed.executable import sharded_stages
 from tgdialect.runtime.distributed.mpi import mpi_communicator
 from tgdialect.runtime.distributed.program import ShardedProgram, program_of
 from tgdialect.runtime.distributed.timeline import DeviceModel, timeline

@@ -19,7 +19,7 @@ from tgdialect.runtime.devices.build import DeviceBuild
 from tgdialect.runtime.devices.device import DEVICES, KINDS
 from tgdialect.runtime.devices.program import DeviceKernel, DeviceProgram
 from tgdialect.runtime.images import NativeCode, digest_of
-from tgdialect.runtime.launcher_layout import launcher_ir
+from tgdialect.runtime.launcher import launcher_ir
 from tgdialect.runtime.program import DEFAULT_OPT, HOST, Program
 from tgdialect.runtime.program_file import AnyProgram, ProgramFile, this_system
 from tgdialect.runtime.threads import openmp_ir, pool_ir

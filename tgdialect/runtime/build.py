@@ -44,7 +44,7 @@ from tgdialect.targets.attribute import lacking_here, state_target, target_of
 from tgdialect.targets.cpu import cpu_features, with_arithmetic_alone, without_implied
 from tgdialect.targets.host import host_cpu, host_features
 
-PREFIX = "kernel-"
+KERNEL_PREFIX = "kernel-"
 """The prefix of these entries' names."""
 
 _SYMBOL = "sym_name"
@@ -87,7 +87,7 @@ class KernelCache:
         ]
         structure = self._structures.of(kernel.body.block)
         facts = kernel.name, structure, str(scheduled.left), self._machine, host_cpu()
-        key = PREFIX + cache_key(*facts, *about)
+        key = KERNEL_PREFIX + cache_key(*facts, *about)
         if (data := self._cache.get(key)) is not None:
             return [
                 Compiled(code, symbol, in_place, None if packing is None else Packing(*packing))

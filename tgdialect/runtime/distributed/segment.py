@@ -19,7 +19,6 @@ import numpy as np
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.images import Image, load_ir
 from tgdialect.runtime.launcher import FrameSlot, launcher
-from tgdialect.runtime.launcher_layout import MAX_AXES as MAX_AXES
 from tgdialect.runtime.native import native_ir
 from tgdialect.targets.host import pause_instruction
 
