@@ -25,7 +25,7 @@ from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.walk import Walk
 from tgdialect.runtime.devices.device import DEVICES, Device
 from tgdialect.runtime.devices.driver import DeviceError
-from tgdialect.runtime.distributed.array import ShardedArray, own_part
+from tgdialect.runtime.distributed.array import ShardedArray
 from tgdialect.runtime.distributed.communicator import Communicator, Intent, RankError
 from tgdialect.runtime.distributed.exchange import Exchange
 from tgdialect.runtime.distributed.mpi import launched_size, mpi_communicator
@@ -202,8 +202,8 @@ class ShardedExecutable(Executable):
             before = sum(c.bytes_sent for c in communicators)
             found = self._on_all(communicators, inputs, clock)
             self.bytes_sent += sum(c.bytes_sent for c in communicators) - before
-            results = range(len(self._results))
-            return [self._joined(i, [f[i] for f in found], scalars) for i in results]
+            values = zip(*found, strict=True)
+            return [self._joined(i, [*each], scalars) for i, each in enumerate(values)]
 
     def _communicators(self) -> Sequence[Communicator]:
         hosts = [mpi_communicator()] if self._by_mpi else Team(len(self._runners)).communicators()
@@ -275,12 +275,11 @@ class ShardedExecutable(Executable):
     def _own(self, number: int, value: Any, runner: Runner) -> Any:
         """A device's own part of an input; None if it has none."""
         parameter, place = self.program.inputs[number]
-        if parameter.role == "scalar" or (place.devices and runner.rank not in place.devices):
+        if parameter.role == "scalar" or not place.has(runner.rank):
             return value if parameter.role == "scalar" else None
         if isinstance(value, ShardedArray):
             return value.shards[self.program.devices[runner.rank]]
-        position = place.devices.index(runner.rank) if place.devices else 0
-        own = own_part(value, place.axis, position, len(place.devices))
+        own = place.part_of(value, runner.rank)
         if not parameter.by_reference:
             # In-place changes after the call do not show: programs read inputs within a call.
             own = np.require(own, requirements=("C", "A"))
@@ -297,8 +296,7 @@ class ShardedExecutable(Executable):
                 continue
             if place.axis is None and place.devices and runner.rank != place.devices[0]:
                 continue
-            position = place.devices.index(runner.rank) if place.devices else 0
-            own_part(value, place.axis, position, len(place.devices))[...] = np.asarray(mine)
+            place.part_of(value, runner.rank)[...] = np.asarray(mine)
 
     # -- results
 
@@ -424,7 +422,7 @@ def device_footprint(
 
 def _own_bytes(parameter: Parameter, place: Place, rank: int, scalars: Sequence[Any]) -> int:
     """The bytes of a device's own part of an input."""
-    if parameter.role == "scalar" or (place.devices and rank not in place.devices):
+    if parameter.role == "scalar" or not place.has(rank):
         return 0
     parts = len(place.devices) if place.axis is not None else 1
     return parameter.nbytes_for(scalars) // parts

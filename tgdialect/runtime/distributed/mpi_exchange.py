@@ -30,7 +30,8 @@ from tgdialect.runtime.distributed.exchange import (
     completion,
     reducer,
 )
-from tgdialect.runtime.distributed.segment import IS_COMPLETE, MAX_AXES, Segment, join, reduction
+from tgdialect.runtime.distributed.segment import IS_COMPLETE, Segment, join, reduction
+from tgdialect.runtime.launcher import MAX_AXES
 from tgdialect.runtime.memory import POOL, POOLED_BYTES
 
 _MOST_JOINED_BYTES = 1 << 20
