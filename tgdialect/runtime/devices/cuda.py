@@ -274,10 +274,12 @@ class CudaKernels(RepeatableKernels):
                 shown.step()
 
     def submit(self, commands: Sequence[Command]) -> None:
+        self._submit(commands, _key(commands), self._names(commands))
+
+    def _submit(self, commands: Sequence[Command], key: str, names: Sequence[str]) -> None:
         driver = self._driver
         with driver.current, driver.lock:
-            driver.queued.append(self._names(commands))
-            key = _key(commands)
+            driver.queued.append(names)
             if len(commands) < 2 or key not in self._graphs:
                 for command in commands:
                     self._launch(command, driver.stream)
@@ -296,7 +298,7 @@ class CudaKernels(RepeatableKernels):
         key, commands = _key(commands), [_by_addresses(c) for c in commands]
         names = self._names(commands)
         if len(commands) != 1:
-            return partial(self._submit_again, commands, key, names)
+            return partial(self._submit, commands, key, names)
         # One launch: with the arguments of the driver's function made once.
         (command,) = commands
         kernel = self._kernels[command.kernel]
@@ -312,18 +314,6 @@ class CudaKernels(RepeatableKernels):
                 raise driver.refused(kernel, command, error)
 
         return again
-
-    def _submit_again(self, commands: Sequence[Command], key: str, names: Sequence[str]) -> None:
-        """`submit`, without making the key of the graph and the names of the kernels."""
-        driver = self._driver
-        graph = self._graphs.get(key)
-        if graph is None:
-            self.submit(commands)
-            return
-        with driver.current, driver.lock:
-            driver.queued.append(names)
-            self._graphs.move_to_end(key)
-            driver.checked(driver.api.cuGraphLaunch(graph, driver.stream))
 
     def timed(self, commands: Sequence[Command]) -> Sequence[float]:
         driver, api = self._driver, self._driver.api

@@ -126,11 +126,17 @@ class Device:
         return f"<Device {self.name}>"
 
 
+def _place_of(value: Any) -> tuple[int, int] | None:
+    """DLPack's type and number of the device of another library's array; None if it says none."""
+    if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack_device__"):
+        return None
+    kind, number = value.__dlpack_device__()
+    return int(kind), int(number)
+
+
 def is_on(driver: Driver, value: Any) -> bool:
     """Whether an array of another library is in the memory of a device."""
-    if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack_device__"):
-        return False
-    return tuple(map(int, value.__dlpack_device__())) == driver.dlpack_device
+    return _place_of(value) == driver.dlpack_device
 
 
 def on_a_device(value: Any) -> DeviceArray | None:
@@ -138,12 +144,10 @@ def on_a_device(value: Any) -> DeviceArray | None:
     one of another library on a GPU. None for any other value."""
     if isinstance(value, DeviceArray):
         return value
-    if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack_device__"):
+    place = _place_of(value)
+    if place is None or place[0] != DLPACK_CUDA:
         return None
-    kind, number = value.__dlpack_device__()
-    if int(kind) != DLPACK_CUDA:
-        return None
-    return DeviceArray.from_dlpack(DEVICES[f"CUDA:{number}"].driver, value)
+    return DeviceArray.from_dlpack(DEVICES[f"CUDA:{place[1]}"].driver, value)
 
 
 class Devices:

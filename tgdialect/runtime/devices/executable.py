@@ -162,9 +162,8 @@ class CallMemory:
 
     def scratch(self, position: int, nbytes: int) -> None:
         """Place memory with anything in it, which is free after the call."""
-        lease = DeviceLease.of(self._driver.pool, nbytes)
-        self._held.append(lease)
-        self.frame[position] = Span(lease.block, 0, nbytes)
+        self._held.append(lease := DeviceLease.of(self._driver.pool, nbytes))
+        self.frame[position] = lease.span
 
     @property
     def is_plain(self) -> bool:
@@ -353,7 +352,7 @@ class DeviceExecutable(Executable):
             for (position, _), array in zip(self._constant_slots, kept.arrays, strict=True):
                 memory.read(position, array)
             for slot, lease in zip(self._persistent, kept.leases, strict=True):
-                frame[slot.position] = Span(lease.block, 0, lease.block.nbytes)
+                frame[slot.position] = lease.span
             for position, array in given.items():
                 parameter = self.parameters[position]
                 if not (parameter.by_reference or parameter.is_constant):
@@ -438,7 +437,7 @@ class DeviceExecutable(Executable):
             ]
             leases = [DeviceLease.of(self._driver.pool, p.nbytes) for _, p in self._persistent]
             for slot, lease in zip(self._persistent, leases, strict=True):
-                frame[slot.position] = Span(lease.block, 0, lease.block.nbytes)
+                frame[slot.position] = lease.span
             submit(bound(self._program.launches[: self._program.once], frame))
             self._kept = kept = _Kept(constants, copies, leases)
             return kept
