@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter, is_not
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -26,6 +27,10 @@ from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.executable import Executable, ParameterSlot, listed, returned
 from tgdialect.runtime.program import Parameter
 from tgdialect.runtime.text import show_bytes
+
+if TYPE_CHECKING:
+    from tgdialect.runtime.profile import Profile
+    from tgdialect.runtime.staged import StagedModule
 
 _CALLS = 64
 """The calls that are known: one for each set of memory that callers take turns with. Larger: more
@@ -206,10 +211,6 @@ def _overlaps(span: Span, others: Iterable[Span]) -> bool:
     return any(span.overlaps(other) for other in others)
 
 
-if TYPE_CHECKING:
-    from tgdialect.runtime.profile import Profile
-    from tgdialect.runtime.staged import StagedModule
-
 Given = Array | DeviceArray
 Submit = Callable[[Sequence[Command]], object]
 
@@ -246,8 +247,6 @@ class DeviceExecutable(Executable):
         self._program = replace(program, parameters=())  # The host need not keep the BINARYs.
         self._driver = device.driver
         self._loaded = self._driver.load(program.kernels)
-        self._slots = [ParameterSlot(i, p) for i, p in enumerate(self.parameters)]
-        self._buffers = [slot for slot in self._slots if slot.parameter.role == "buffer"]
         for _, parameter in self._buffers:
             if not parameter.is_dynamic:
                 self._new_buffer(parameter, parameter.shape_for(()))
@@ -317,22 +316,12 @@ class DeviceExecutable(Executable):
     def _results_of(
         self, arrays: Sequence[Any], out: Any, submit: Submit, *, stays: bool = False
     ) -> Any:
-        def called(arrays: Sequence[Any], out: Sequence[Any] | None) -> list[Any]:
-            return self._call(arrays, out, submit)
-
-        memory = listed(out)
-        if self.overwritten:
-            results = self._overwriting(called, arrays, memory)
-        else:
-            results = called(arrays, memory)
+        results = self._overwriting(partial(self._call, submit=submit), arrays, listed(out))
         self._driver.settle()  # Other libraries' arguments.
-        if out is None and not (stays or self._takes_devices(arrays)):
+        is_here = (isinstance(a, DeviceArray) or is_on(self._driver, a) for a in arrays)
+        if out is None and not stays and not any(is_here):
             results = [result.numpy() for result in results]
         return returned(results)
-
-    def _takes_devices(self, arrays: Sequence[Any]) -> bool:
-        """Whether an argument of a call is on a device."""
-        return any(isinstance(a, DeviceArray) or is_on(self._driver, a) for a in arrays)
 
     def _call(self, arrays: Sequence[Any], out: Sequence[Any] | None, submit: Submit) -> list[Any]:
         """The results that are in no argument. `arrays` is a list if there are others, whose arrays
