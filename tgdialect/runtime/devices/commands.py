@@ -68,16 +68,12 @@ def command_buffer(function: FuncOp) -> CommandBuffer:
     """
     kernels: dict[str, DeviceKernel] = {}
     launches: list[Launch] = []
-    positions: dict[str, int] = {}
-    arguments: dict[SSAValue, Expression] = {
-        a: argument_at(a.index) for a in function.args if not is_memory(a)
-    }
-    host = _Expressions(arguments)
+    host = _Expressions({a: argument_at(a.index) for a in function.args if not is_memory(a)})
     target = target_of(function.parent_op())
     intervals = MinMax()
     ops = [op for op in function.walk() if isinstance(op, tg.CallOp)]
     once = len(constants(function, ops).calls)
-    first = 0
+    first: int | None = None
     for number, outer in enumerate(ops):
         if number == once:
             first = len(launches)
@@ -85,14 +81,13 @@ def command_buffer(function: FuncOp) -> CommandBuffer:
             name = program.sym_name.data
             try:
                 if name not in kernels:
-                    positions[name] = len(kernels)
                     kernels[name] = _kernel(program, target)
-                launches.append(_launch(positions[name], op, program, values))
+                launches.append(_launch([*kernels].index(name), op, program, values))
             except PassFailedException as error:
                 raise locate(error, op) from None
-    return CommandBuffer(
-        tuple(kernels.values()), tuple(launches), first if once < len(ops) else len(launches)
-    )
+    if first is None:
+        first = len(launches)
+    return CommandBuffer(tuple(kernels.values()), tuple(launches), first)
 
 
 def _calls(
@@ -107,22 +102,15 @@ def _calls(
         if not program.calls:
             yield op, program, host
             return
-        params = [param.result for param in parameters(block)]
-        known = _Expressions(*_bound(params, op, host))
+        params: list[SSAValue] = [param.result for param in parameters(block)]
+        pairs = list(zip(params, op.arguments, strict=True))
+        scalars = {p: host.value(a) for p, a in pairs if not is_memory(p)}
+        known = _Expressions(scalars, {p: host.view(a) for p, a in pairs if is_memory(p)})
         inner = MinMax()
         for call, values in _iterations(list(block.ops), known):
             yield from _calls(call, values, inner)
     except PassFailedException as error:
         raise locate(error, op) from None
-
-
-def _bound(
-    params: Sequence[SSAValue], op: tg.CallOp, host: _Expressions
-) -> tuple[dict[SSAValue, Expression], dict[SSAValue, View]]:
-    """The scalars and the memory that the parameters of a program are."""
-    pairs = list(zip(params, op.arguments, strict=True))
-    scalars = {p: host.value(a) for p, a in pairs if not is_memory(p)}
-    return scalars, {p: host.view(a) for p, a in pairs if is_memory(p)}
 
 
 def _iterations(
@@ -138,9 +126,12 @@ def _iterations(
         elif isinstance(op, tg.LoadOp | tg.StoreOp):
             raise locate(PassFailedException(LOADED_BOUND), op)
         elif isinstance(op, tg.RangeOp):
-            end = next(
-                i for i, other in enumerate(ops) if i >= position and _closes(other, op.result)
+            ends = (
+                i
+                for i, other in enumerate(ops)
+                if isinstance(other, tg.EndOp) and op.result in other.ranges
             )
+            end = next(ends)
             (trips,) = values.value(op.bound) if known_index(op.bound) is not None else (None,)
             if not isinstance(trips, int):
                 raise locate(PassFailedException("a loop of launches has a constant bound"), op)
@@ -148,10 +139,6 @@ def _iterations(
                 yield from _iterations(ops[position:end], values.extended(op.result, (i,)))
             # An END may also close the loops around this one, which end there, too.
             position = end + 1
-
-
-def _closes(op: Operation, range: SSAValue) -> bool:
-    return isinstance(op, tg.EndOp) and range in op.ranges
 
 
 def _program(op: tg.CallOp) -> tg.ProgramOp:
@@ -168,13 +155,10 @@ def _kernel(program: tg.ProgramOp, target: Target) -> DeviceKernel:
     code: bytes | None = None
     is_binary = False
     for op in program.body.block.ops:
-        match op:
-            case tg.SourceOp():
-                code = op.text.data.encode()
-            case tg.BinaryDataOp():
-                code, is_binary = op.data.data, True
-            case _:
-                pass
+        if isinstance(op, tg.SourceOp):
+            code = op.text.data.encode()
+        elif isinstance(op, tg.BinaryDataOp):
+            code, is_binary = op.data.data, True
     if code is None:
         raise PassFailedException(f"@{name} has neither a tg.source nor a tg.binary")
     params = [param.result for param in parameters(block)]

@@ -225,10 +225,8 @@ class Agreement:
 
 def _ranks(ranks: Sequence[int]) -> str:
     """`rank 3` or `rank 0, 1, 2`, of which many are cut short."""
-    shown = [str(rank) for rank in ranks]
-    if len(shown) > _MOST_LINES:
-        shown[_MOST_LINES:] = [f"and {len(shown) - _MOST_LINES} others"]
-    return "rank " + ", ".join(shown)
+    more = [f"and {len(ranks) - _MOST_LINES} others"] if len(ranks) > _MOST_LINES else []
+    return "rank " + ", ".join([*map(str, ranks[:_MOST_LINES]), *more])
 
 
 def _caller() -> str:

@@ -108,17 +108,13 @@ class _Started(Pending):
         here, exchange, meeting = self._here, self._exchange, self._meeting
         members = exchange.members
         position = members.index(here.rank)
-        if exchange.kind in FROM_ROOT:
-            needed = [members[exchange.root]]
-        elif exchange.kind in TO_ROOT and position != exchange.root:
+        if exchange.kind in TO_ROOT and position != exchange.root:
             return None
-        else:
-            needed = list(members)
+        needed = [members[exchange.root]] if exchange.kind in FROM_ROOT else members
         here.team.wait_for(lambda: all(rank in meeting.values for rank in needed))
         values: list[Any] = [meeting.values.get(rank) for rank in members]
-        if exchange.kind in _SHARED:
-            return self._shared(values, position)
-        return self._own(values, position)
+        result = self._shared if exchange.kind in _SHARED else self._own
+        return result(values, position)
 
     def _shared(self, values: list[Array], position: int) -> Array:
         """A result that all members have. Whoever waits for it computes parts of it, so that it
@@ -150,8 +146,8 @@ class _Started(Pending):
         with self._here.team.condition:
             if meeting.shared is None:
                 meeting.shared = np.empty(exchange.result, exchange.dtype)
-            chunk, meeting.begun = meeting.begun, meeting.begun + 1
-            return chunk
+            meeting.begun += 1
+            return meeting.begun - 1
 
     def _own(self, values: list[Array], position: int) -> Array | None:
         """A result of this member alone."""
