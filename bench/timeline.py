@@ -96,7 +96,7 @@ def works(program: ShardedProgram) -> dict[str, Estimates]:
 def timeline(
     program: ShardedProgram, machine: DeviceModel, algorithm: Algorithm | None = None
 ) -> Timeline:
-    """A run of a program as `runner.py` executes it: an exchange starts when its operand is there
+    """A run of a program as `runtime/distributed/runner.py` executes it: an exchange starts when its operand is there
     and those before are done, and is waited for where its result is used."""
     work = works(program)
     ready: dict[int, float] = {}
