@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from threading import Event
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -37,12 +37,20 @@ from tgdialect.runtime.processes import process_count, spread
 from tgdialect.runtime.program import Object, Parameter, Program, packed, unpacked
 from tgdialect.runtime.progress import GENERATING, Progress, progress
 from tgdialect.runtime.speed import at_full_speed
-from tgdialect.runtime.staged import LoweredKernel, StagedModule, entry_function, lower_kernel
+from tgdialect.runtime.staged import (
+    LoweredKernel,
+    StagedModule,
+    entry_function,
+    lower_kernel,
+    not_in_process,
+)
 from tgdialect.runtime.windows import Window
 from tgdialect.targets import DEFAULT_TARGET, Target
 from tgdialect.targets.attribute import lacking_here, state_target, target_of
 from tgdialect.targets.cpu import cpu_features, with_arithmetic_alone, without_implied
 from tgdialect.targets.host import host_cpu, host_features
+
+C = TypeVar("C")
 
 KERNEL_PREFIX = "kernel-"
 """The prefix of these entries' names."""
@@ -208,24 +216,17 @@ class _Kernels:
     def _elsewhere(self, scheduled: Scheduled) -> Sequence[Compiled]:
         """Compile a kernel in a worker process."""
         lowered = lower_kernel(scheduled, self._build.passes, self._shown)
-        return [
-            self._without_code(lowered, program)._replace(
-                code=_brought(program)
-                or self._build.target.object_code(
-                    self._build.ir([program], self._machine), opt=_level(program)
-                )
-            )
-            for program in lowered.programs
-        ]
+        generate = self._build.target.object_code
+        made = ((p, self._brought(lowered, p)) for p in lowered.programs)
+        return [m if m.code else m._replace(code=self._code(p, generate)) for p, m in made]
 
     def _here(self, scheduled: Scheduled) -> LoweredKernel:
         """Lower a kernel, for LLVM to generate its code meanwhile."""
         lowered = lower_kernel(scheduled, self._build.passes, self._shown)
         self._shown.note = GENERATING
         for program in lowered.programs:
-            made = self._without_code(lowered, program)._replace(code=_brought(program))
+            made = self._made[program.sym_name.data] = self._brought(lowered, program)
             note_in_place(program, made.in_place)
-            self._made[program.sym_name.data] = made
         self._shown.step()
         missing = [program for program in lowered.programs if not _brought(program)]
         if self._shown.total == len(missing) == 1:
@@ -234,19 +235,22 @@ class _Kernels:
         # LLVM is one kernel behind at most: another process may take what waits for it.
         wait(self._late)
         coming = {
-            program.sym_name.data: self._generator.submit(
-                self._build.ir([program], self._machine), opt=_level(program)
-            )
+            program.sym_name.data: self._code(program, self._generator.submit)
             for program in missing
         }
         self._coming |= coming
         self._late = [*coming.values()] if self._processes > 1 else ()
         return lowered
 
+    def _code(self, program: tg.KernelOp | tg.ProgramOp, generate: Callable[..., C]) -> C:
+        return generate(self._build.ir([program], self._machine), opt=_level(program))
+
     @staticmethod
-    def _without_code(lowered: LoweredKernel, program: tg.KernelOp | tg.ProgramOp) -> Compiled:
+    def _brought(lowered: LoweredKernel, program: tg.KernelOp | tg.ProgramOp) -> Compiled:
+        """A program with the code that it has already, if it has some."""
         slots, packing = in_place_slots(program), lowered.prepacked.get(program)
-        return Compiled(b"", OBJECT.symbol(program.sym_name.data), slots, packing)
+        symbol = OBJECT.symbol(program.sym_name.data)
+        return Compiled(_brought(program), symbol, slots, packing)
 
 
 @dataclass(frozen=True)
@@ -280,14 +284,14 @@ class Build(StagedModule):
         that this process has."""
         super()._link_custom(module)
         for op in nested_ops(module) if self.custom.allowed else ():
-            if (
-                isinstance(op, tg.CustomOp)
-                and op.function is None
-                and (call := op.call) is not None
-            ):
-                name = call.name
-                if not (is_intrinsic(name) or is_in_process(name)):
-                    raise locate(_not_in_process(name), op)
+            call = op.call if isinstance(op, tg.CustomOp) and op.function is None else None
+            if call is not None and not (is_intrinsic(call.name) or is_in_process(call.name)):
+                message = (
+                    f"{not_in_process(call.name)}, call an intrinsic of LLVM as llvm.ctpop.i32"
+                )
+                raise locate(
+                    PassFailedException(f"{message}, or use tg.ins for an instruction"), op
+                )
 
     def program(self) -> Program:
         with (
@@ -380,14 +384,6 @@ def _check_brought(module: ModuleOp, *, is_for_here: bool) -> None:
         except OSError as error:
             message = f"the machine code of @{name} is no object code for this machine: {error}"
             raise locate(PassFailedException(message), binary) from error
-
-
-def _not_in_process(name: str) -> PassFailedException:
-    return PassFailedException(
-        f"this process has no function {name!r}: register one by custom={{{name!r}: function}} "
-        f"(tg-run --custom {name}=module:function), call an intrinsic of LLVM as llvm.ctpop.i32, "
-        "or use tg.ins for an instruction"
-    )
 
 
 def _frame_entry(function: str, signature: Sequence[Parameter]) -> str:

@@ -169,28 +169,21 @@ class ObjectCache:
     def usage(self) -> tuple[int, int]:
         """The number of entries, and their bytes. Raises OSError if the folder cannot be used; one
         that does not exist yet has none."""
-        try:
-            with self._opened() as folder:
-                sizes = [size for _, size, name in _files(folder) if name.endswith(_SUFFIX)]
-        except FileNotFoundError:
-            sizes = []
+        sizes: list[int] = []
+        with suppress(FileNotFoundError), self._opened() as folder:
+            sizes = [size for _, size, name in _files(folder) if name.endswith(_SUFFIX)]
         return len(sizes), sum(sizes)
 
     def _sweep(self, folder: int) -> None:
         """Delete the least recently used entries until the folder is within its limit."""
-        entries: list[tuple[float, int, str]] = []
-        now = time.time()
-        for used, size, name in _files(folder):
-            if name.endswith(_SUFFIX):
-                entries.append((used, size, name))
+        files, now = sorted(_files(folder)), time.time()
+        excess = sum(size for _, size, name in files if name.endswith(_SUFFIX)) - self.limit
+        for used, size, name in files:
+            if name.endswith(_SUFFIX) and excess > 0:
+                _delete(name, folder)
+                excess -= size
             elif name.endswith((_UNFINISHED, _LOCK)) and now - used > _STALE_SECONDS:
                 _delete(name, folder)
-        excess = sum(size for _, size, _ in entries) - self.limit
-        for _, size, name in sorted(entries):
-            if excess <= 0:
-                break
-            _delete(name, folder)
-            excess -= size
 
 
 def _files(folder: int) -> Iterator[tuple[float, int, str]]:
@@ -224,13 +217,10 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 def _is_marked(folder: int) -> bool:
     """Whether a folder has the file that the cache has put there."""
     try:
-        file = os.open(_MARKER, _READ, dir_fd=folder)
+        with open(os.open(_MARKER, _READ, dir_fd=folder), "rb") as file:
+            return file.read(len(_SIGNATURE) + 1) == _SIGNATURE
     except FileNotFoundError:
         return False
-    try:
-        return os.read(file, len(_SIGNATURE) + 1) == _SIGNATURE
-    finally:
-        os.close(file)
 
 
 def _read_own(name: str, folder: int) -> bytes:

@@ -92,11 +92,9 @@ def find_windows(function: FuncOp, buffers: Mapping[int, Diagnostic]) -> tuple[W
 def window_places(module: ModuleOp) -> str:
     """The source positions of ops whose windows a call may have to check. They are part of a
     compiled program's cache key, since a printed module does not have them."""
-    places: list[str] = []
-    for op in module.walk():
-        if isinstance(op, tg.ShrinkOp | tg.PadOp | ResizeOp | tg.BufferOp) and _is_dynamic(op):
-            places.append(operation_diagnostic(op, "").render())
-    return "\n".join(places)
+    kinds = tg.ShrinkOp | tg.PadOp | ResizeOp | tg.BufferOp
+    found = (op for op in module.walk() if isinstance(op, kinds) and _is_dynamic(op))
+    return "\n".join(operation_diagnostic(op, "").render() for op in found)
 
 
 def _is_dynamic(op: Operation) -> bool:
@@ -121,11 +119,10 @@ def _extents(shape: Iterable[Dim]) -> Iterable[_Bounds]:
 
 def _is_inside(bounds: _Bounds, min_max: MinMax) -> bool:
     """Whether a window is in bounds for every call."""
-    if any(isinstance(dim, UnknownDim) for dim in bounds):
+    known = [exact_polynomial(dim, min_max) for dim in bounds if not isinstance(dim, UnknownDim)]
+    if len(known) < len(bounds):
         return False
-    offset, inner, outer = (
-        exact_polynomial(dim, min_max) for dim in bounds if not isinstance(dim, UnknownDim)
-    )
+    offset, inner, outer = known
     never_positive = (-offset, -inner, offset + inner - outer)
     return all(greatest(of, min_max) <= 0 for of in never_positive)
 

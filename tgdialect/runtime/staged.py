@@ -308,11 +308,6 @@ def lower_kernel(scheduled: Scheduled, passes: Stages, shown: Progress) -> Lower
     return LoweredKernel(lowered(scheduled.kernel), prepacked)
 
 
-def has_custom(module: ModuleOp) -> bool:
-    """Whether a program has a CUSTOM that is code in the output."""
-    return any(isinstance(op, tg.CustomOp) and op.function is None for op in nested_ops(module))
-
-
 def check_code(module: ModuleOp, custom: CustomCode) -> None:
     """Raise VerifyException for code of a program's own that is where no level has it, or that is
     not allowed (docs/semantics.md, "untrusted IR")."""
@@ -326,6 +321,14 @@ def check_code(module: ModuleOp, custom: CustomCode) -> None:
             of = f" of the unknown target {op.target!r}" if isinstance(op, tg.InsOp) else ""
             message = f"{op.name}{of} is executed with allow_custom only (tg-run --allow-custom)"
             raise locate(VerifyException(message), op)
+
+
+def not_in_process(name: str) -> str:
+    """The error for a CUSTOM that calls a function which this process lacks."""
+    return (
+        f"this process has no function {name!r}: register one by custom={{{name!r}: function}} "
+        f"(tg-run --custom {name}=module:function)"
+    )
 
 
 def _not_registered(op: tg.CustomOp | tg.CustomFunctionOp, name: str) -> VerifyException:
