@@ -126,12 +126,10 @@ def native_code(*, has_threads: bool) -> tuple[NativeCode, ...]:
 
 def _assembled(program: DeviceProgram, target: Target) -> DeviceProgram:
     """A program whose PTX, if it has any, is machine code."""
+    gpu = target.name.partition(":")[2]
 
     def assembled(kernel: DeviceKernel) -> DeviceKernel:
-        if not kernel.is_ptx:
-            return kernel
-        return replace(
-            kernel, code=cubin(kernel.text, target.name.partition(":")[2]), is_binary=True
-        )
+        code = cubin(kernel.text, gpu) if kernel.is_ptx else kernel.code
+        return replace(kernel, code=code, is_binary=kernel.is_ptx or kernel.is_binary)
 
     return replace(program, kernels=tuple(map(assembled, program.kernels)))

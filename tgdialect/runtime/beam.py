@@ -113,7 +113,7 @@ def search_schedules(
             slots = constants.get(kernel.sym_name.data, frozenset())
             opts = _heuristic(kernel, target, slots)
             call = calls.get(kernel.sym_name.data)
-            if call is not None and _is_static(call):
+            if call is not None and all(map(_is_static, call.arguments)):
                 search = _Search(kernel, target, bench(kernel, call))
                 opts = search.best(opts, width, seconds, shown)
             axes = Axes(kernel)
@@ -132,9 +132,8 @@ def _heuristic(kernel: tg.KernelOp, target: Target, constants: Set[int]) -> Opts
     return tuple(copy.sink.opts or ())
 
 
-def _is_static(call: tg.CallOp) -> bool:
-    """Whether every argument of a kernel is memory of known size."""
-    return all(is_memory(a) and DYNAMIC_INDEX not in tensor(a).get_shape() for a in call.arguments)
+def _is_static(value: SSAValue) -> bool:
+    return is_memory(value) and DYNAMIC_INDEX not in tensor(value).get_shape()
 
 
 class _Search:

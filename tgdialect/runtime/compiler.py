@@ -488,7 +488,6 @@ def _interpreted(source: _Source, entry: str, custom: CustomCode) -> Callback:
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
-    from xdsl.ir import SSAValue
 
 P = TypeVar("P", bound=Program | DeviceProgram)
 
@@ -527,9 +526,9 @@ def _types_of_constants(module: ModuleOp) -> Sequence[str]:
     from tgdialect.ops import tg
     from tgdialect.ops.arguments import argument_attributes
 
-    constants: list[SSAValue] = []
+    types: list[str] = []
     for function in own_functions(module):
-        constants += [a for a in function.args if _CONSTANT in argument_attributes(a)]
+        types += [str(a.type) for a in function.args if _CONSTANT in argument_attributes(a)]
         params = [op for op in function.body.block.ops if isinstance(op, tg.ParamOp)]
-        constants += [op.result for op in params if _CONSTANT in op.attributes]
-    return [str(value.type) for value in constants]
+        types += [str(op.result.type) for op in params if _CONSTANT in op.attributes]
+    return types

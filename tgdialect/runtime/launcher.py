@@ -37,19 +37,9 @@ HOLDER_HEADER = 15
 
 def launcher_ir() -> str:
     """The LLVM IR of both kinds of launchers."""
-    return native_ir(
-        "launcher",
-        TYPE=TYPE,
-        DATA=DATA,
-        RANK=RANK,
-        EXTENTS=EXTENTS,
-        DTYPE=DTYPE,
-        FLAGS=FLAGS,
-        ADDRESS=ADDRESS,
-        HEADER=HEADER,
-        SLOT=SLOT,
-        HOLDER_HEADER=HOLDER_HEADER,
-    )
+    arrays = {"TYPE": TYPE, "DATA": DATA, "RANK": RANK, "EXTENTS": EXTENTS, "DTYPE": DTYPE}
+    tables = {"ADDRESS": ADDRESS, "HEADER": HEADER, "SLOT": SLOT, "HOLDER_HEADER": HOLDER_HEADER}
+    return native_ir("launcher", **arrays, **tables, FLAGS=FLAGS)
 
 
 Launcher = Callable[..., bool]

@@ -179,8 +179,8 @@ def _record(kernel: str) -> str:
 
 def new_records(build: StagedModule) -> Records:
     """A record for each kernel of a program, by its name."""
-    sizes = {name: len(_sizes(program)) for name, program in build.programs.items()}
-    return {k.name: np.zeros(_SCALARS + sizes[k.name], int) for k in build.kernels}
+    programs = build.programs
+    return {k.name: np.zeros(_SCALARS + len(_sizes(programs[k.name])), int) for k in build.kernels}
 
 
 def record_symbols(records: Records) -> Mapping[str, int]:

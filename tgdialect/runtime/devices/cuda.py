@@ -36,7 +36,7 @@ _LEGACY_STREAM, _PER_THREAD_STREAM, _NO_STREAM = 1, 2, -1
 """DLPack's default stream, which is the driver's handle of it, a thread's own, and none."""
 _LOG_BYTES = 1 << 14
 """The bytes for the compiler's messages, which are cut off beyond."""
-_OPTIONS = ("--fmad=false", "--disable-warnings")
+_OPTIONS = (b"--fmad=false", b"--disable-warnings")
 """Options of NVRTC: float operations are what the program says."""
 
 
@@ -97,16 +97,18 @@ class CudaDriver(CudaContext):
         self.synchronize()
 
     def copy(self, source: Span, target: Span) -> None:
-        if source.nbytes:
-            places = address_of(target), address_of(source)
-            with self.current:
-                self.checked(self.api.cuMemcpyDtoDAsync(*places, source.nbytes, self.stream))
+        places = address_of(target), address_of(source)
+        self._submit(source.nbytes, self.api.cuMemcpyDtoDAsync, *places, source.nbytes)
 
     def clear(self, span: Span) -> None:
-        if span.nbytes:
-            place = address_of(span)
+        place = address_of(span)
+        self._submit(span.nbytes, self.api.cuMemsetD8Async, place, 0, span.nbytes)
+
+    def _submit(self, nbytes: int, command: Callable[..., Any], *arguments: int) -> None:
+        """Submit a command on memory, if it has a byte."""
+        if nbytes:
             with self.current:
-                self.checked(self.api.cuMemsetD8Async(place, 0, span.nbytes, self.stream))
+                self.checked(command(*arguments, self.stream))
 
     def mark(self) -> Mark:
         return Mark(self, self.stream)
@@ -145,11 +147,9 @@ class CudaDriver(CudaContext):
 
     def _assembled(self, kernel: DeviceKernel) -> bytes:
         """The machine code of a kernel in PTX."""
-        api, log = self.api, bytearray(_LOG_BYTES)
-        options = [
-            api.CUjit_option.CU_JIT_ERROR_LOG_BUFFER,
-            api.CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-        ]
+        api, log, option = self.api, bytearray(_LOG_BYTES), self.api.CUjit_option
+        buffer = option.CU_JIT_ERROR_LOG_BUFFER
+        options = [buffer, option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
         text = kernel.code + b"\0"
         kind = api.CUjitInputType.CU_JIT_INPUT_PTX
         with self.current:
@@ -168,11 +168,10 @@ class CudaDriver(CudaContext):
     def _compiled(self, kernel: DeviceKernel) -> bytes:
         """The machine code of a kernel in CUDA C++, by NVRTC."""
         api = self._compiler
-        options = [f"--gpu-architecture={self._architecture}", *_OPTIONS]
+        options = [f"--gpu-architecture={self._architecture}".encode(), *_OPTIONS]
         program = self._said(api, api.nvrtcCreateProgram(kernel.code, b"", 0, [], []))
         try:
-            encoded = [option.encode() for option in options]
-            (status,) = api.nvrtcCompileProgram(program, len(encoded), encoded)
+            (status,) = api.nvrtcCompileProgram(program, len(options), options)
             if status != api.nvrtcResult.NVRTC_SUCCESS:
                 log = bytearray(self._said(api, api.nvrtcGetProgramLogSize(program)))
                 self._said(api, api.nvrtcGetProgramLog(program, log))
@@ -229,8 +228,6 @@ class CudaDriver(CudaContext):
 
 class _Lent:
     """Memory that another library uses."""
-
-    __slots__ = ("__weakref__",)
 
 
 _GRAPHS = 16

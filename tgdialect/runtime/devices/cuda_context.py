@@ -70,7 +70,10 @@ class CudaContext(Driver):
         self.checked(self.api.cuInit(0))
         self._device = self.checked(self.api.cuDeviceGet(number))
         memory = self.checked(self.api.cuDeviceTotalMem(self._device))
-        attribute = self._attribute
+
+        def attribute(name: str) -> int:
+            kind = getattr(self.api.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+            return self.checked(self.api.cuDeviceGetAttribute(kind, self._device))
 
         def axes(name: str) -> tuple[int, int, int]:
             return attribute(f"{name}_X"), attribute(f"{name}_Y"), attribute(f"{name}_Z")
@@ -99,10 +102,6 @@ class CudaContext(Driver):
         """Commands are recorded from it, and never run on it."""
         self.events: list[Any] = []
         """Events that no `Mark` has."""
-
-    def _attribute(self, name: str) -> int:
-        kind = getattr(self.api.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
-        return self.checked(self.api.cuDeviceGetAttribute(kind, self._device))
 
     def checked(self, result: tuple[Any, ...]) -> Any:
         """The values of a function of the API besides its status. Raises DeviceError for any other
@@ -318,8 +317,7 @@ class Staging:
             for piece in self._pieces(target.nbytes):
                 offset, nbytes, pinned = piece
                 ctypes.memmove(pinned, array.ctypes.data + offset, nbytes)
-                mark = self._queued(piece, copy, start + offset, pinned)
-                self._used.append((pinned, mark))
+                self._used.append((pinned, self._queued(piece, copy, start + offset, pinned)))
 
     def read(self, source: Span, array: Array) -> None:
         """Copy from the device, and wait for that."""
@@ -336,8 +334,8 @@ class Staging:
         with self._driver.current, self._lock:
             try:
                 for piece in self._pieces(source.nbytes):
-                    mark = self._queued(piece, copy, piece.pinned, start + piece.offset)
-                    reads.append((piece, mark))
+                    place = start + piece.offset
+                    reads.append((piece, self._queued(piece, copy, piece.pinned, place)))
                     if len(reads) == _PIECES:
                         finish()
                 while reads:
@@ -365,8 +363,7 @@ class Staging:
         while self._used and self._used[0][1].is_reached():
             self._free.append(self._used.popleft()[0])
         if not self._free and self._made < _PIECES:
-            made = driver.checked(driver.api.cuMemHostAlloc(_PIECE, _PORTABLE))
-            self._free.append(int(made))
+            self._free.append(int(driver.checked(driver.api.cuMemHostAlloc(_PIECE, _PORTABLE))))
             self._made += 1
         if not self._free:
             self._used[0][1].wait()

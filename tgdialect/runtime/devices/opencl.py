@@ -138,7 +138,7 @@ class OpenClDriver(Driver):
 
     def synchronize(self) -> None:
         self.settle()
-        self._call(self.queue.finish)
+        self._call(lambda: self.queue.finish())
         self.settle()
 
     def _call(self, command: Any, *arguments: Any, **options: int) -> None:

@@ -162,13 +162,11 @@ class ShardedExecutable(Executable):
         rows: list[KernelTime] = []
         for step, taken in zip(steps, medians, strict=True):
             if isinstance(step, CallStep):
-                kernels = parts[step.name].kernels
+                name, kernels = step.name, parts[step.name].kernels
                 work = sum(k.flops for k in kernels), sum(k.bytes for k in kernels)
-                name = step.name
             elif isinstance(step, ExchangeStep):
-                exchange = step.exchange
+                name, exchange = step.exchange.kind.value, step.exchange
                 work = 0, exchange.bytes_sent // len(exchange.members)
-                name = exchange.kind.value
             else:
                 continue
             share = taken / max(sum(medians), 1e-12)
@@ -178,14 +176,11 @@ class ShardedExecutable(Executable):
     def slowest(self, seconds: float) -> float:
         if not self._by_mpi:
             return seconds
-        communicator = mpi_communicator()
-        value = np.array([seconds])
-        everyone = tuple(range(communicator.size))
-        exchange = Exchange(
-            Collective.ALL_REDUCE, everyone, (1,), value.dtype, (1,), reduction="max"
-        )
+        here, value = mpi_communicator(), np.array([seconds])
+        everyone = tuple(range(here.size))
+        how = Exchange(Collective.ALL_REDUCE, everyone, (1,), value.dtype, (1,), reduction="max")
         intent = Intent(lambda: "compares times", b"times")
-        return float(communicator.call(intent, lambda: self._exchanged(exchange, value))[0])
+        return float(here.call(intent, lambda: here.start(how, value).wait())[0])
 
     # -- a call
 
@@ -207,10 +202,8 @@ class ShardedExecutable(Executable):
 
     def _communicators(self) -> Sequence[Communicator]:
         hosts = [mpi_communicator()] if self._by_mpi else Team(len(self._runners)).communicators()
-        if not self._links:
-            return hosts
-        pairs = zip(self._links, hosts, strict=True)
-        return [NcclCommunicator(link, host) for link, host in pairs]
+        nccl = [NcclCommunicator(link, h) for link, h in zip(self._links, hosts, strict=False)]
+        return nccl or hosts
 
     def _intent(self, inputs: Sequence[Any]) -> Intent:
         """A call with these inputs, which all devices make together."""
@@ -218,15 +211,15 @@ class ShardedExecutable(Executable):
             v.origin if isinstance(v, ShardedArray) else v if isinstance(v, int) else None
             for v in inputs
         )
-        return Intent(lambda: self._described(numbers), self._key, numbers, self._groups)
 
-    def _described(self, numbers: Sequence[object]) -> str:
-        """A call in words."""
-        given: list[str] = []
-        for parameter, number in zip(self.inputs, numbers, strict=True):
-            text = f"{parameter.name} = {number}" if isinstance(number, int) else str(parameter)
-            given.append(f"{text} of call {number[0]}" if isinstance(number, tuple) else text)
-        return f"runs program {self._key.hex()[:6]} ({', '.join(given)})"
+        def described() -> str:
+            given: list[str] = []
+            for parameter, number in zip(self.inputs, numbers, strict=True):
+                text = f"{parameter.name} = {number}" if isinstance(number, int) else str(parameter)
+                given.append(f"{text} of call {number[0]}" if isinstance(number, tuple) else text)
+            return f"runs program {self._key.hex()[:6]} ({', '.join(given)})"
+
+        return Intent(described, self._key, numbers, self._groups)
 
     def _on_all(
         self, communicators: Sequence[Communicator], inputs: Sequence[Any], clock: Clock | None
@@ -254,7 +247,7 @@ class ShardedExecutable(Executable):
         futures = [self._pool[1].submit(run, position) for position in range(len(runners))]
         errors = [e for f in futures if (e := f.exception()) is not None]
         if errors:
-            raise next((e for e in errors if not isinstance(e, RankError)), errors[0])
+            raise min(errors, key=lambda error: isinstance(error, RankError))
         return [future.result() for future in futures]
 
     # -- inputs
@@ -283,7 +276,7 @@ class ShardedExecutable(Executable):
         if not parameter.by_reference:
             # In-place changes after the call do not show: programs read inputs within a call.
             own = np.require(own, requirements=("C", "A"))
-            return runner.device.array(own) if not runner.device.is_host else own
+            return own if runner.device.is_host else runner.device.array(own)
         return runner.device.array(np.array(own, order="C"))
 
     def _write_back(self, inputs: Sequence[Any], own: Sequence[Any], runner: Runner) -> None:
@@ -310,11 +303,8 @@ class ShardedExecutable(Executable):
         if place.is_single and not self._by_mpi:
             return values[ranks.index(place.devices[0])]
         devices = self._names(place)
-        shards = {
-            self.program.devices[rank]: value
-            for rank, value in zip(ranks, values, strict=True)
-            if rank in place.devices
-        }
+        own = {self.program.devices[r]: v for r, v in zip(ranks, values, strict=True)}
+        shards = {device: value for device, value in own.items() if device in devices}
         found = ShardedArray(
             parameter.shape_for(scalars),
             parameter.dtype,
@@ -341,16 +331,16 @@ class ShardedExecutable(Executable):
             return own
 
         def exchanged() -> Array:
-            found = own
+            found, shape, dtype = own, array.shape, array.dtype
             if array.axis is not None and own is not None:
-                kind, shape = Collective.ALL_GATHER, own.shape
-                exchange = Exchange(kind, members, shape, own.dtype, array.shape, array.axis)
-                found = self._exchanged(exchange, own)
+                kind = Collective.ALL_GATHER
+                exchange = Exchange(kind, members, own.shape, own.dtype, shape, array.axis)
+                found = communicator.start(exchange, own).wait()
             if members != everyone:
-                kind, shape = Collective.BROADCAST, array.shape
-                exchange = Exchange(kind, everyone, shape, array.dtype, shape, root=members[0])
-                is_root = communicator.rank == members[0]
-                found = self._exchanged(exchange, found if is_root else None)
+                kind = Collective.BROADCAST
+                exchange = Exchange(kind, everyone, shape, dtype, shape, root=members[0])
+                given = found if communicator.rank == members[0] else None
+                found = communicator.start(exchange, given).wait()
             assert found is not None
             return found
 
@@ -359,12 +349,6 @@ class ShardedExecutable(Executable):
         said = partial("reads {!r} of call {}".format, array, array.origin[0])
         intent = Intent(said, b"read", numbers, groups)
         return communicator.call(intent, exchanged)
-
-    @staticmethod
-    def _exchanged(exchange: Exchange, own: Array | None) -> Array:
-        found = mpi_communicator().start(exchange, own).wait()
-        assert found is not None
-        return found
 
 
 def _no_build() -> Any:

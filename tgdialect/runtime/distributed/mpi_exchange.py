@@ -193,10 +193,8 @@ class _Shared:
         is_large = math.prod(result) * dtype.itemsize >= POOLED_BYTES
         self._new_result = partial(POOL.empty if is_large else np.empty, result, dtype)
         self._is_native = bool(plan[0])
-        if self._is_native:
-            self._exchange = segment.exchange(plan, dtype, shape, result)
-        else:
-            self._exchange = segment.exchange(plan, dtype, shape)
+        self._exchange = segment.exchange(plan, dtype, shape, *([result] * self._is_native))
+        if not self._is_native:
             halves = [segment.values(half, shape, dtype) for half in (0, 1)]
             self._complete = [completion(exchange, group.position, values) for values in halves]
         self._new_own = partial(np.empty, shape, dtype)

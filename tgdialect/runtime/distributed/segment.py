@@ -10,6 +10,7 @@ import math
 import mmap
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, cast
@@ -145,13 +146,11 @@ def join() -> int:
 
 def machine() -> bytes:
     """An identifier of the machine, and of the container if it does not see others' processes."""
-    found = [os.uname().nodename]
-    for name in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
-        path = Path(name)
-        try:
-            found.append(os.readlink(path) if path.is_symlink() else path.read_text())
-        except OSError:
-            found.append("")
+    found = [os.uname().nodename, "", ""]
+    with suppress(OSError):
+        found[1] = Path("/proc/sys/kernel/random/boot_id").read_text()
+    with suppress(OSError):
+        found[2] = os.readlink("/proc/self/ns/pid")
     return "\0".join(found).encode()
 
 
@@ -176,8 +175,7 @@ def shared_segment(
     if slot_bytes:
         slot_bytes = _rounded(max(slot_bytes, _LEAST_BYTES * members))
     memory: Any = None
-    descriptor = None
-    place = b""
+    descriptor, place = None, b""
     try:
         if position == 0 and slot_bytes:
             descriptor = os.memfd_create("tgdialect")
