@@ -172,7 +172,33 @@ class StagedModule(ABC):
         tensor level returns values, of which every cell is stored.
         """
         function = entry_function(module, self.entry)
-        return _signature(function, by_reference, self.level != "tensor")
+        parameters: list[Parameter] = []
+        once = read_once(function)
+        for position, argument in enumerate(function.args):
+            attributes = argument_attributes(argument)
+            role = next((r.removeprefix("tg.") for r in _ROLES if r in attributes), None)
+            parameter = Parameter(
+                name=argument.name_hint or f"arg{position}",
+                role=role or ("input" if is_memory(argument) else "scalar"),
+                shape=tuple(
+                    None if d == DYNAMIC_INDEX else d for d in tensor(argument).get_shape()
+                ),
+                dtype=numpy_dtype(dtype_of(argument)),
+                dims=dims_attribute(attributes) or (),
+                by_reference=position in by_reference or "tg.result" in attributes,
+                is_constant="tg.constant" in attributes,
+                is_read_once=argument in once,
+                is_cleared=role == "output" and self.level != "tensor",
+                result=integer_attribute(attributes, "tg.result"),
+                data=data_attribute(attributes),
+            )
+            bounds = {
+                field: bound
+                for field, name in (("low", "tg.min"), ("high", "tg.max"))
+                if (bound := integer_attribute(attributes, name)) is not None
+            }
+            parameters.append(replace(parameter, **bounds))
+        return tuple(parameters)
 
     @cached_property
     def level(self) -> str:
@@ -387,35 +413,3 @@ def entry_function(module: ModuleOp, name: str) -> FuncOp:
         there_are = ", ".join((*functions, *rendered_names(module))) or "none"
         raise PassFailedException(f"there is no function @{name}; there are: {there_are}")
     return functions[name]
-
-
-def _signature(
-    function: FuncOp, by_reference: Set[int], may_be_partial: bool
-) -> tuple[Parameter, ...]:
-    """The parameters of a function at level `planned`. `may_be_partial` says that a program may
-    leave cells of its results as they are."""
-    parameters: list[Parameter] = []
-    once = read_once(function)
-    for position, argument in enumerate(function.args):
-        attributes = argument_attributes(argument)
-        role = next((r.removeprefix("tg.") for r in _ROLES if r in attributes), None)
-        parameter = Parameter(
-            name=argument.name_hint or f"arg{position}",
-            role=role or ("input" if is_memory(argument) else "scalar"),
-            shape=tuple(None if d == DYNAMIC_INDEX else d for d in tensor(argument).get_shape()),
-            dtype=numpy_dtype(dtype_of(argument)),
-            dims=dims_attribute(attributes) or (),
-            by_reference=position in by_reference or "tg.result" in attributes,
-            is_constant="tg.constant" in attributes,
-            is_read_once=argument in once,
-            is_cleared=role == "output" and may_be_partial,
-            result=integer_attribute(attributes, "tg.result"),
-            data=data_attribute(attributes),
-        )
-        bounds = {
-            field: bound
-            for field, name in (("low", "tg.min"), ("high", "tg.max"))
-            if (bound := integer_attribute(attributes, name)) is not None
-        }
-        parameters.append(replace(parameter, **bounds))
-    return tuple(parameters)

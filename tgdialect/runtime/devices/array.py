@@ -118,7 +118,7 @@ class DeviceArray:
     @property
     def address(self) -> int:
         """Where it begins, on a device whose memory is known by addresses."""
-        return self.span.block.handle + self.span.offset
+        return self.span.address
 
     @property
     def owns_memory(self) -> bool:

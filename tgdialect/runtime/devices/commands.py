@@ -175,17 +175,15 @@ def _kernel(program: tg.ProgramOp, target: Target) -> DeviceKernel:
         symbol=SOURCE.symbol(name),
         code=code,
         is_binary=is_binary,
-        scalars=tuple(None if is_memory(p) else _scalar_dtype(p) for p in params),
+        scalars=tuple(
+            # An index is 64 bits wide.
+            None if is_memory(p) else dtype_named(dtype_of(p).name.replace("index", "int64")).name
+            for p in params
+        ),
         written=tuple(slot for slot, p in enumerate(params) if p in written),
         workgroup=(x, y, z),
         local=0 if dynamic is None else dynamic.nbytes,
     )
-
-
-def _scalar_dtype(value: SSAValue) -> str:
-    """The name of the dtype of a scalar parameter; an index is 64 bits wide."""
-    dtype = dtype_of(value)
-    return dtype_named("int64" if dtype.name == "index" else dtype.name).name
 
 
 def _specials(block: Block, kind: str) -> Mapping[int, SSAValue]:

@@ -22,9 +22,7 @@ from tgdialect.runtime.devices.driver import (
     DeviceBlock,
     DeviceError,
     LoadedKernels,
-    RepeatableKernels,
     Span,
-    address_of,
 )
 from tgdialect.runtime.devices.program import DeviceKernel
 from tgdialect.runtime.progress import progress
@@ -97,11 +95,11 @@ class CudaDriver(CudaContext):
         self.synchronize()
 
     def copy(self, source: Span, target: Span) -> None:
-        places = address_of(target), address_of(source)
+        places = target.address, source.address
         self._submit(source.nbytes, self.api.cuMemcpyDtoDAsync, *places, source.nbytes)
 
     def clear(self, span: Span) -> None:
-        place = address_of(span)
+        place = span.address
         self._submit(span.nbytes, self.api.cuMemsetD8Async, place, 0, span.nbytes)
 
     def _submit(self, nbytes: int, command: Callable[..., Any], *arguments: int) -> None:
@@ -203,7 +201,7 @@ class CudaDriver(CudaContext):
     def dlpack_pointer(self, span: Span, stream: int | None) -> tuple[int, int, int, int]:
         if stream != _NO_STREAM:
             self.mark().precede(stream or _LEGACY_STREAM)
-        return *self.dlpack_device, address_of(span), 0
+        return *self.dlpack_device, span.address, 0
 
     def lent(self, array: object, stream: int | None) -> object:
         owner = _Lent()
@@ -236,7 +234,7 @@ fewer, callers that alternate between more arrays record graphs anew; each graph
 KiB of the device."""
 
 
-class CudaKernels(RepeatableKernels):
+class CudaKernels(LoadedKernels):
     """Loaded modules, one for each kernel, and the graphs of programs that were called before."""
 
     def __init__(
@@ -379,7 +377,7 @@ class CudaKernels(RepeatableKernels):
         kernel's arguments, each in 8 bytes, and an array of their addresses."""
         kernel, count = self._kernels[command.kernel], len(command.arguments)
         values = (ctypes.c_int64 * count)(
-            *(address_of(a) if isinstance(a, Span) else a for a in command.arguments)
+            *(a.address if isinstance(a, Span) else a for a in command.arguments)
         )
         start, step = ctypes.addressof(values), ctypes.sizeof(ctypes.c_int64)
         pointers = (ctypes.c_void_p * count)(*(start + step * i for i in range(count)))
@@ -402,7 +400,7 @@ def _destroy(api: Any, graphs: Mapping[str, Any]) -> None:
 
 def _by_addresses(command: Command) -> Command:
     """A command that refers to no blocks."""
-    values = (address_of(a) if isinstance(a, Span) else a for a in command.arguments)
+    values = (a.address if isinstance(a, Span) else a for a in command.arguments)
     return command._replace(arguments=tuple(values))
 
 

@@ -19,7 +19,6 @@ from tgdialect.runtime.devices.driver import (
     Driver,
     Limits,
     Span,
-    address_of,
 )
 from tgdialect.runtime.devices.program import DeviceKernel
 
@@ -312,7 +311,7 @@ class Staging:
 
     def write(self, target: Span, array: Array) -> None:
         """Copy to the device. The array may change afterwards; the copy may still be queued."""
-        start, copy = address_of(target), self._driver.api.cuMemcpyHtoDAsync
+        start, copy = target.address, self._driver.api.cuMemcpyHtoDAsync
         with self._driver.current, self._lock:
             for piece in self._pieces(target.nbytes):
                 offset, nbytes, pinned = piece
@@ -321,7 +320,7 @@ class Staging:
 
     def read(self, source: Span, array: Array) -> None:
         """Copy from the device, and wait for that."""
-        start, copy = address_of(source), self._driver.api.cuMemcpyDtoHAsync
+        start, copy = source.address, self._driver.api.cuMemcpyDtoHAsync
         reads: deque[tuple[_Piece, Mark]] = deque()
 
         def finish() -> None:

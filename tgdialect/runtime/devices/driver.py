@@ -125,6 +125,11 @@ class Span(NamedTuple):
     offset: int
     nbytes: int
 
+    @property
+    def address(self) -> int:
+        """Where it begins, on a device whose memory is known by addresses."""
+        return self.block.handle + self.offset
+
     def overlaps(self, other: Span) -> bool:
         """Whether two parts have a byte in common."""
         start, other_start = self.offset, other.offset
@@ -133,11 +138,6 @@ class Span(NamedTuple):
         elif self.block.handle != other.block.handle:
             return False
         return start < other_start + other.nbytes and other_start < start + self.nbytes
-
-
-def address_of(span: Span) -> int:
-    """Where a part of memory begins, on a device whose memory is known by addresses."""
-    return span.block.handle + span.offset
 
 
 class Command(NamedTuple):
@@ -159,14 +159,10 @@ class LoadedKernels(ABC):
     def timed(self, commands: Sequence[Command]) -> Sequence[float]:
         """As `submit`, but wait for each; returns the seconds that each took on the device."""
 
-
-class RepeatableKernels(LoadedKernels):
-    """Those of a device whose memory is known by addresses."""
-
-    @abstractmethod
-    def repeated(self, commands: Sequence[Command]) -> Callable[[], object]:
+    def repeated(self, commands: Sequence[Command]) -> Callable[[], object] | None:
         """A function that submits these commands again, and keeps none of their memory alive: the
-        caller passes memory at the same addresses."""
+        caller passes memory at the same addresses. None if the device knows memory otherwise."""
+        return None
 
 
 class Driver(ABC):

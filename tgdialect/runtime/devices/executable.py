@@ -19,7 +19,6 @@ from tgdialect.runtime.devices.driver import (
     Command,
     DeviceMemoryError,
     Driver,
-    RepeatableKernels,
     Span,
     bound,
 )
@@ -182,8 +181,8 @@ class CallMemory:
 
     def _is_aligned(self, array: DeviceArray) -> bool:
         """Whether kernels can access an array by vectors; memory of the device always is."""
-        alignment, start = self._driver.argument_alignment, array.span.block.handle
-        return alignment == 1 or (start + array.span.offset) % alignment == 0
+        alignment = self._driver.argument_alignment
+        return alignment == 1 or array.address % alignment == 0
 
     def _uploaded(self, array: Array) -> DeviceArray:
         self._is_copied = True
@@ -262,8 +261,7 @@ class DeviceExecutable(Executable):
         roles = {p.role for p in self.parameters}
         self._repeats: Repeats | None = None
         if (
-            isinstance(self._loaded, RepeatableKernels)
-            and self.inputs  # Whose place decides about that of the results.
+            self.inputs  # Whose place decides about that of the results.
             and roles <= {"input", "output", "workspace", "data"}
             and not (self._is_dynamic or self._constants)
             and not any(p.is_cleared for p in self.outputs)
@@ -359,11 +357,11 @@ class DeviceExecutable(Executable):
         commands = bound(self._program.launches[self._program.once :], frame)
         submit(commands)
         memory.finish()
-        loaded = self._loaded
-        if self._repeats is not None and memory.is_plain and isinstance(loaded, RepeatableKernels):
+        again = self._loaded.repeated(commands) if memory.is_plain and self._repeats else None
+        if self._repeats is not None and again is not None:
             inputs = cast("Sequence[DeviceArray]", [*given.values()])
             workspaces = [frame[position].block.handle for position, _ in self._workspaces]
-            self._repeats.keep([*inputs, *results], workspaces, loaded.repeated(commands))
+            self._repeats.keep([*inputs, *results], workspaces, again)
         return list(results if out is None else out)
 
     def _given(self, slot: ParameterSlot, value: Any) -> Given:

@@ -106,11 +106,6 @@ def reducer(dtype: np.dtype[Any], reduction: str) -> Reducer:
     return rounded if is_narrow and reduction != "max" else reduced
 
 
-def combined(arrays: Sequence[Array], reduction: str, out: Array | None = None) -> Array:
-    """The reduction of arrays of one shape, as `reducer` does it."""
-    return reducer(arrays[0].dtype, reduction)(arrays, out)
-
-
 def completion(exchange: Exchange, position: int, values: Sequence[Any]) -> Callable[[], Array]:
     """Computes the result of the member at a position from the values of all, whenever it is
     called: these may have other contents then.

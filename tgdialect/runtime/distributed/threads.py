@@ -18,8 +18,8 @@ from tgdialect.runtime.distributed.exchange import (
     TO_ROOT,
     Collective,
     Exchange,
-    combined,
     completion,
+    reducer,
 )
 
 _SHARED = frozenset({Collective.ALL_GATHER, Collective.ALL_REDUCE})
@@ -120,7 +120,7 @@ class _Started(Pending):
         """A result that all members have. Whoever waits for it computes parts of it, so that it
         does not depend on members that wait for something else, or for nothing."""
         exchange, meeting, team = self._exchange, self._meeting, self._here.team
-        n = len(exchange.members)
+        n, reduced = len(exchange.members), reducer(exchange.dtype, exchange.reduction)
         while (chunk := self._next_chunk(meeting)) < n:
             assert meeting.shared is not None
             if exchange.kind is Collective.ALL_GATHER:
@@ -129,7 +129,7 @@ class _Started(Pending):
                 size = values[0].size
                 span = slice(size * chunk // n, size * (chunk + 1) // n)
                 parts = [value.reshape(-1)[span] for value in values]
-                combined(parts, exchange.reduction, meeting.shared.reshape(-1)[span])
+                reduced(parts, meeting.shared.reshape(-1)[span])
             with team.condition:
                 meeting.done += 1
                 team.condition.notify_all()
