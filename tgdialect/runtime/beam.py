@@ -110,8 +110,7 @@ def search_schedules(
     with progress("searching schedules", len(kernels)) as shown:
         for kernel in kernels:
             kernel.sink.opts = ArrayAttr[tg.OptAttr]([])
-            slots = constants.get(kernel.sym_name.data, frozenset())
-            opts = _heuristic(kernel, target, slots)
+            opts = _heuristic(kernel, target, constants.get(kernel.sym_name.data, frozenset()))
             call = calls.get(kernel.sym_name.data)
             if call is not None and all(map(_is_static, call.arguments)):
                 search = _Search(kernel, target, bench(kernel, call))

@@ -249,8 +249,7 @@ class _Kernels:
     def _brought(lowered: LoweredKernel, program: tg.KernelOp | tg.ProgramOp) -> Compiled:
         """A program with the code that it has already, if it has some."""
         slots, packing = in_place_slots(program), lowered.prepacked.get(program)
-        symbol = OBJECT.symbol(program.sym_name.data)
-        return Compiled(_brought(program), symbol, slots, packing)
+        return Compiled(_brought(program), OBJECT.symbol(program.sym_name.data), slots, packing)
 
 
 @dataclass(frozen=True)
@@ -375,8 +374,7 @@ def _check_brought(module: ModuleOp, *, is_for_here: bool) -> None:
             continue
         name = program.sym_name.data
         target = target_of(module)
-        is_ours = is_for_here and target.name == DEFAULT_TARGET
-        if is_ours and (lacking := lacking_here(target)):
+        if is_for_here and target.name == DEFAULT_TARGET and (lacking := lacking_here(target)):
             message = f"the machine code of @{name} needs {', '.join(lacking)}"
             raise locate(PassFailedException(f"{message}, which this CPU lacks"), binary)
         try:

@@ -149,8 +149,7 @@ class ObjectCache:
         """A descriptor of the folder, so that a rename meanwhile cannot exchange it. Raises
         PermissionError unless this user owns it, nobody else may write it, since entries are
         executed, and it has the marker, since entries are deleted."""
-        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-        folder = os.open(self.folder, flags)
+        folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             _check_own("the folder", os.fstat(folder))
             if not _is_marked(folder):
@@ -203,8 +202,7 @@ def _files(folder: int) -> Iterator[tuple[float, int, str]]:
 def _check_own(what: str, status: os.stat_result) -> None:
     """Raise PermissionError for a file or folder that another user owns or may write."""
     if status.st_uid != os.geteuid():
-        message = f"{what} belongs to user {status.st_uid}, not {os.geteuid()}"
-        raise PermissionError(EPERM, message)
+        raise PermissionError(EPERM, f"{what} belongs to user {status.st_uid}, not {os.geteuid()}")
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         mode = stat.S_IMODE(status.st_mode)
         raise PermissionError(EPERM, f"others may write {what} (its mode is {mode:o})")
@@ -319,8 +317,7 @@ def _compiler_version() -> str:
     # its `__init__.py`.
     specs = [find_spec(name) for name in ("xdsl", "llvmlite")]
     installed = [os.stat(spec.origin) for spec in specs if spec and spec.origin]
-    files = sorted(_source_files(package))
-    return repr(([(s.st_size, s.st_mtime_ns) for s in installed], files))
+    return repr(([(s.st_size, s.st_mtime_ns) for s in installed], sorted(_source_files(package))))
 
 
 def _source_files(folder: str) -> Iterator[tuple[str, int, int]]:

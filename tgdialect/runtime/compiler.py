@@ -183,9 +183,8 @@ class _Source:
 
     def verified(self) -> ModuleOp:
         """The module, verified and in ops of `tg`."""
-        if self.is_text or self._is_verified:
-            return self.module()
-        return load_module(self.module())
+        module = self.module()
+        return module if self.is_text or self._is_verified else load_module(module)
 
     def is_split(self, target: str | None) -> bool:
         """Whether each device of the program has a program of its own: a value is on several, or

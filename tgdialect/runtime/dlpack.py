@@ -194,8 +194,7 @@ def consumed(capsule: Any) -> tuple[SharedArray, Owner]:
                 f"the array of shape {shape} has strides {tuple(strides)}: it is not contiguous"
             )
     dtype = _dtype(tensor.code, tensor.bits, tensor.lanes)
-    pointer = tensor.data or 0
-    where = tensor.device_type, tensor.device_id, pointer, tensor.byte_offset
+    where = tensor.device_type, tensor.device_id, tensor.data or 0, tensor.byte_offset
     return SharedArray(*where, shape, dtype), owner
 
 

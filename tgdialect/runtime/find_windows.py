@@ -123,8 +123,7 @@ def _is_inside(bounds: _Bounds, min_max: MinMax) -> bool:
     if len(known) < len(bounds):
         return False
     offset, inner, outer = known
-    never_positive = (-offset, -inner, offset + inner - outer)
-    return all(greatest(of, min_max) <= 0 for of in never_positive)
+    return all(greatest(of, min_max) <= 0 for of in (-offset, -inner, offset + inner - outer))
 
 
 def _checked(
@@ -155,8 +154,7 @@ def _expression(
                 return None
             found.append(computed)
         scale: list[Expression] = [] if coefficient == 1 and found else [(coefficient,)]
-        product = [*scale, *sorted(found, key=repr)]
-        terms.append(reduce(partial(applied, "mul"), product))
+        terms.append(reduce(partial(applied, "mul"), [*scale, *sorted(found, key=repr)]))
     return reduce(partial(applied, "add"), sorted(terms, key=repr) or [(0,)])
 
 

@@ -79,8 +79,7 @@ class Profile(Sequence[KernelTime]):
     def __str__(self) -> str:
         head = ("kernel", "calls", "time", "share", "GFLOP/s", "GB/s", "opts")
         rows = [head, *(_row(kernel) for kernel in self.kernels)]
-        table = aligned(rows, left=(0, len(head) - 1))
-        return f"{table}\n{self._runs}"
+        return f"{aligned(rows, left=(0, len(head) - 1))}\n{self._runs}"
 
     @property
     def _runs(self) -> str:

@@ -133,8 +133,7 @@ class SharedLibrary:
         given = [each for each in self._named if each.parameter.role in ("input", "scalar")]
         self._given = [*given, *(each for each in self._named if each.parameter.role == "output")]
         """The parameters of the C function."""
-        code = b"".join(each.code for each in program.objects)
-        self._has_threads = b"tg_parallel" in code
+        self._has_threads = b"tg_parallel" in b"".join(each.code for each in program.objects)
         self._buffers = [each for each in self._named if each.parameter.role == "buffer"]
         data = dict.fromkeys(p.data for p in program.parameters if p.data is not None)
         self._data = {each: number for number, each in enumerate(data)}

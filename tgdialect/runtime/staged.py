@@ -329,8 +329,7 @@ def lower_kernel(scheduled: Scheduled, passes: Stages, shown: Progress) -> Lower
 
     if passes.optimize is not None:
         show(passes.optimize)
-    made = scheduled.finish()
-    prepacked = {lowered(kernel): packing for kernel, packing in made.items()}
+    prepacked = {lowered(kernel): packing for kernel, packing in scheduled.finish().items()}
     return LoweredKernel(lowered(scheduled.kernel), prepacked)
 
 
@@ -381,8 +380,7 @@ def _is_code(op: Operation) -> bool:
 def rendered_function(module: ModuleOp, name: str) -> FuncOp | None:
     """The function at level `llvm` of that name, or of the one that it had before `tg-render`: it
     has no ops, and the arguments that the attributes of the `llvm.func` describe."""
-    names = (name, OBJECT.symbol(name))
-    found = [op for op in _rendered(module) if op.sym_name.data in names]
+    found = [op for op in _rendered(module) if op.sym_name.data in (name, OBJECT.symbol(name))]
     return described_function(found[0]) if found else None
 
 

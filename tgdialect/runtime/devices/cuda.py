@@ -99,8 +99,7 @@ class CudaDriver(CudaContext):
         self._submit(source.nbytes, self.api.cuMemcpyDtoDAsync, *places, source.nbytes)
 
     def clear(self, span: Span) -> None:
-        place = span.address
-        self._submit(span.nbytes, self.api.cuMemsetD8Async, place, 0, span.nbytes)
+        self._submit(span.nbytes, self.api.cuMemsetD8Async, span.address, 0, span.nbytes)
 
     def _submit(self, nbytes: int, command: Callable[..., Any], *arguments: int) -> None:
         """Submit a command on memory, if it has a byte."""
@@ -146,8 +145,7 @@ class CudaDriver(CudaContext):
     def _assembled(self, kernel: DeviceKernel) -> bytes:
         """The machine code of a kernel in PTX."""
         api, log, option = self.api, bytearray(_LOG_BYTES), self.api.CUjit_option
-        buffer = option.CU_JIT_ERROR_LOG_BUFFER
-        options = [buffer, option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
+        options = [option.CU_JIT_ERROR_LOG_BUFFER, option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
         text = kernel.code + b"\0"
         kind = api.CUjitInputType.CU_JIT_INPUT_PTX
         with self.current:

@@ -139,8 +139,7 @@ class CudaContext(Driver):
     def explained(self, error: Any) -> str:
         """The device, and the driver's words for a status."""
         _, text = self.api.cuGetErrorString(error)
-        reason = text.decode() if isinstance(text, bytes) else str(error)
-        return f"{self.name}: {reason}"
+        return f"{self.name}: {text.decode() if isinstance(text, bytes) else str(error)}"
 
     def refused(self, kernel: DeviceKernel, command: Command, error: Any) -> DeviceError:
         """The error for a launch with a status other than success."""

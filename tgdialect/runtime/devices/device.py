@@ -211,8 +211,7 @@ class Devices:
             if prefix in (HOST, PROCESS):
                 return self._known.setdefault(full, Device(full, None, int(number)))
             kind = KINDS[prefix]
-            there_are = _count(prefix)
-            if int(number) >= there_are:
+            if int(number) >= _count(prefix):
                 raise DeviceError(f"there is no device {full}: {reason_for_none(prefix)}")
             with self._lock:
                 self._known.setdefault(full, Device(full, kind, int(number)))
@@ -239,8 +238,7 @@ class Devices:
 def _count(prefix: str) -> int:
     """How many devices of a kind there are; 0 without the package that drives them."""
     kind = KINDS[prefix]
-    package = kind.package.partition(".")[0]
-    return kind.counted() if find_spec(package) is not None else 0
+    return kind.counted() if find_spec(kind.package.partition(".")[0]) is not None else 0
 
 
 def reason_for_none(prefix: str) -> str:

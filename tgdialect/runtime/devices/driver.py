@@ -50,8 +50,7 @@ class Deferred:
 
     def at_end_of(self, owner: object, action: Callable[..., object], *arguments: object) -> None:
         """Perform an action in the first `run` after `owner` is gone, not at the process's end."""
-        noted = partial(action, *arguments)
-        weakref.finalize(owner, self._actions.append, noted).atexit = False
+        weakref.finalize(owner, self._actions.append, partial(action, *arguments)).atexit = False
 
     def after_commands(self, release: Callable[..., object], *arguments: object) -> None:
         """Call `release` in a `run` after all commands so far are done; its arguments live until

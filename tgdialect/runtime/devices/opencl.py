@@ -213,8 +213,7 @@ class OpenClDriver(Driver):
         return "PoCL 3." in self.device.platform.version
 
     def _binary(self, binary: bytes, kernel: DeviceKernel) -> Any:
-        program = cl.Program(self.context, [self.device], [binary]).build()
-        return _kernel_of(program, kernel)
+        return _kernel_of(cl.Program(self.context, [self.device], [binary]).build(), kernel)
 
 
 class _Mark(NamedTuple):
@@ -238,8 +237,7 @@ def _kernel_of(program: Any, kernel: DeviceKernel) -> Any:
 
 def _log(error: Exception) -> str:
     """The compiler's messages, without pyopencl's framing."""
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    return "\n".join(lines)
+    return "\n".join([line for line in str(error).splitlines() if line.strip()])
 
 
 class _Kernels(LoadedKernels):
@@ -290,8 +288,7 @@ class _Kernels(LoadedKernels):
                 zip(arguments, self._scalars[number], strict=True)
             ):
                 if isinstance(argument, Span):
-                    writes = slot in kernel.written
-                    buffers.append(self._buffer(queue, argument, writes, after))
+                    buffers.append(self._buffer(queue, argument, slot in kernel.written, after))
                     found.set_arg(slot, buffers[-1])
                 else:
                     assert scalar is not None

@@ -94,7 +94,7 @@ class Agreement:
         many."""
         comm = comm or self._control
         found = np.empty((comm.Get_size(), len(mine)), np.uint8)
-        sent = np.frombuffer(mine, np.uint8)
+        sent = np.frombuffer(mine, np.uint8)  # MPI reads it until all is done.
         self._await(comm.Iallgather(sent, found))
         return [bytes(row) for row in found]
 
@@ -146,8 +146,7 @@ class Agreement:
         if self.is_broken or self.number >= self._last:
             raise self._apart()
         if waited > self.limit:
-            limit = RANK_SECONDS.name
-            raise self._apart(f": rank {self.rank} has waited {waited:.0f} s ({limit})")
+            raise self._apart(f": rank {self.rank} has waited {waited:.0f} s ({RANK_SECONDS.name})")
 
     # -- coming apart
 

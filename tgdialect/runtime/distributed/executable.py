@@ -110,9 +110,8 @@ class ShardedExecutable(Executable):
         return [s.exchange for s in self.program.steps if isinstance(s, ExchangeStep)]
 
     def footprints(self, frame: Sequence[Any]) -> tuple[DeviceFootprint, ...]:
-        scalars = frame[: len(self.inputs)]
         return tuple(
-            device_footprint(self.program, runner.parts, runner.rank, scalars)
+            device_footprint(self.program, runner.parts, runner.rank, frame[: len(self.inputs)])
             for runner in self._runners
         )
 
@@ -347,8 +346,7 @@ class ShardedExecutable(Executable):
         numbers = (*array.shape, array.dtype.name, array.axis, *members, array.origin)
         groups = frozenset({members} if len(members) > 1 else ())
         said = partial("reads {!r} of call {}".format, array, array.origin[0])
-        intent = Intent(said, b"read", numbers, groups)
-        return communicator.call(intent, exchanged)
+        return communicator.call(Intent(said, b"read", numbers, groups), exchanged)
 
 
 def _no_build() -> Any:

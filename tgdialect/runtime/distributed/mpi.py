@@ -116,11 +116,9 @@ class MpiCommunicator(Communicator):
         self._nodes = nodes = self.agreement.gathered(node)
         self.local_rank = nodes[: self.rank].count(node)
         """The number of this process among those of its machine."""
-        is_crowded = nodes.count(node) > (os.cpu_count() or 1)
-        self._patience = 1 if is_crowded else _PATIENCE
+        self._patience = 1 if nodes.count(node) > (os.cpu_count() or 1) else _PATIENCE
         everyone = tuple(range(self.size))
-        copy = self.agreement.duplicate(world)
-        self._groups = {everyone: self._new_group(everyone, copy)}
+        self._groups = {everyone: self._new_group(everyone, self.agreement.duplicate(world))}
         self._exchanges: dict[Exchange, MpiExchange] = {}
         self._by_id: dict[int, MpiExchange] = {}
         """By the addresses of their exchanges, which they keep: a hash takes longer."""
@@ -195,8 +193,7 @@ class MpiCommunicator(Communicator):
         position, n = members.index(self.rank), len(members)
         segment = None
         if len({self._nodes[rank] for rank in members}) == 1 < n:
-            slot = RANK_KIB.get() << 10
-            segment = shared_segment(gathered, n, position, slot, self._patience)
+            segment = shared_segment(gathered, n, position, RANK_KIB.get() << 10, self._patience)
         return Group(self.mpi, members, comm, position, segment)
 
     def progress(self) -> None:

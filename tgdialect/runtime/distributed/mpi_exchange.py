@@ -79,8 +79,7 @@ class MpiExchange:
         self.exchange, self.group = exchange, group
         self.bytes_sent = exchange.sent_by(group.position)
         self._n = len(exchange.members)
-        is_rooted = exchange.kind in FROM_ROOT | TO_ROOT
-        self._root = {"root": exchange.root} if is_rooted else {}
+        self._root = {"root": exchange.root} if exchange.kind in FROM_ROOT | TO_ROOT else {}
         self._gets_result = group.position == exchange.root or exchange.kind not in TO_ROOT
         self._comm, self._mpi = group.comm, group.mpi
         self.shared = _Shared.of(exchange, group)
@@ -156,8 +155,7 @@ class MpiExchange:
             [self._bytes(value)[0], sent, byte], [self._bytes(parts)[0], got, byte]
         )
         self._reduced(list(parts), total.reshape(-1)[first : first + mine])
-        flat = self._bytes(total)[0]
-        yield self._comm.Iallgatherv(self._mpi.IN_PLACE, [flat, sent, byte])
+        yield self._comm.Iallgatherv(self._mpi.IN_PLACE, [self._bytes(total)[0], sent, byte])
         return total
 
     def _empty(self, *shape: int) -> Array:

@@ -39,8 +39,7 @@ class Runner:
         self._buffers: dict[int, Any] = {}
         self._ranks = [m.index(rank) if rank in m else 0 for m in program.ranks]
         self._has_buffers = bool(program.buffers)
-        results = [r for step in program.steps for r in step.results]
-        self._unknown = [None] * len(results)
+        self._unknown = [None for step in program.steps for _ in step.results]
         following = [*program.steps[1:], None]
         self._actions = [
             (self._action(step, after), step.dropped)
@@ -91,8 +90,7 @@ class Runner:
             case CallStep() if self.rank in step.members:
                 return partial(self._call, self.parts[step.name], step)
             case ExchangeStep() if self.rank in step.exchange.members:
-                is_needed = after is None or step.results[0] in after.operands
-                return self._exchange(step, is_needed)
+                return self._exchange(step, after is None or step.results[0] in after.operands)
             case ReshapeStep():
                 return self._reshape(step)
             case _:

@@ -55,8 +55,7 @@ class Team:
         """Raise RankError if a device has failed."""
         if self.failure is not None:
             rank, error = self.failure
-            message = f"device {rank} failed: {type(error).__name__}: {error}"
-            raise RankError(message) from error
+            raise RankError(f"device {rank} failed: {type(error).__name__}: {error}") from error
 
 
 class _Meeting:
