@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from tgdialect.runtime.expressions import Window, check_windows
 from tgdialect.runtime.memory import ReleasedArray, copied
 from tgdialect.runtime.program import HOST, HasShape, Parameter
 from tgdialect.runtime.text import show_bytes
-from tgdialect.runtime.windows import Window, check_windows
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp

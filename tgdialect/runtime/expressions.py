@@ -8,7 +8,7 @@ function. A device's command buffer, and what a call checks, have it as data.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 Expression = tuple[int | str, ...]
 """An expression in postfix notation: numbers, `%i` for the scalar argument at position i, and keys
@@ -80,3 +80,50 @@ def applied(operation: str, *operands: Expression) -> Expression:
     found = *(token for operand in operands for token in operand), operation
     is_constant = not any(isinstance(t, str) and t.startswith("%") for t in found)
     return (evaluate(found, ()),) if is_constant else found
+
+
+if TYPE_CHECKING:
+    from tgdialect.diagnostics import CompilationError
+
+
+class Window(NamedTuple):
+    """One axis of an op: the part of extent `inner` at `offset` in an axis of extent `outer`.
+
+    `line` and `column` are 0 if they are unknown; `file` is "" for the compiled text itself.
+    """
+
+    axis: int
+    offset: Expression
+    inner: Expression
+    outer: Expression
+    file: str
+    line: int
+    column: int
+
+
+def check_windows(windows: Sequence[Window], frame: Sequence[Any], name: str, text: str) -> None:
+    """Raise CompilationError, at the op, for the first window that is out of bounds.
+
+    `frame` has the values of the scalars by position; `name` and `text` are those of the program.
+    """
+    for window in windows:
+        offset = evaluate(window.offset, frame)
+        inner = evaluate(window.inner, frame)
+        outer = evaluate(window.outer, frame)
+        if min(offset, inner, outer) < 0 or offset + inner > outer:
+            raise _error(window, (offset, inner, outer), name, text)
+
+
+def _error(window: Window, bounds: tuple[int, int, int], name: str, text: str) -> CompilationError:
+    from tgdialect.diagnostics import CompilationError, Diagnostic, SourceFile
+    from tgdialect.ops.properties import window_misfit
+
+    message = window_misfit(window.axis, *bounds)
+    assert message is not None
+    at = Diagnostic(
+        message,
+        file=window.file or name or None,
+        line=window.line or None,
+        column=window.column or None,
+    )
+    return CompilationError(at).with_source(SourceFile(name, text))

@@ -35,8 +35,7 @@ from tgdialect.ops.properties import (
     tensor_type,
     window,
 )
-from tgdialect.runtime.expressions import OPERATIONS, WRAP, Expression, applied, argument_at
-from tgdialect.runtime.windows import Window
+from tgdialect.runtime.expressions import OPERATIONS, WRAP, Expression, Window, applied, argument_at
 
 MAX_DEPTH = 6
 """The number of ops, other than sums and products, that may compute a bound one after the other. A

@@ -15,7 +15,7 @@ import numpy as np
 
 from tgdialect.ops.numpy_dtypes import Array, dtype_named
 from tgdialect.runtime.dlpack import host_array, is_on_host
-from tgdialect.runtime.windows import Window
+from tgdialect.runtime.expressions import Window
 
 HOST = "CPU"
 """The name of the CPU that Python runs on, as a device."""

@@ -41,12 +41,12 @@ from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.sorts import SORTS
 from tgdialect.ops.source import parameters
+from tgdialect.runtime.expressions import Window
 from tgdialect.runtime.find_windows import buffer_places, find_windows
 from tgdialect.runtime.inspection import CodeOf, Kernel, kernels_of
 from tgdialect.runtime.program import DEFAULT_OPT, HOST, CompiledProgram, Parameter, Program
 from tgdialect.runtime.progress import Progress
 from tgdialect.runtime.speed import at_full_speed
-from tgdialect.runtime.windows import Window
 from tgdialect.targets import DEFAULT_TARGET, Target
 from tgdialect.targets.attribute import MODULE_ATTRIBUTE, TargetAttr, fit_to_host, state_target
 

@@ -42,9 +42,9 @@ from tgdialect.runtime.distributed.program import (
 from tgdialect.runtime.distributed.runner import Clock, Runner
 from tgdialect.runtime.distributed.threads import Team
 from tgdialect.runtime.executable import Executable, ParameterSlot, listed, returned
+from tgdialect.runtime.expressions import Window
 from tgdialect.runtime.footprint import DeviceFootprint
 from tgdialect.runtime.program import HOST, Parameter
-from tgdialect.runtime.windows import Window
 from tgdialect.targets import MPI
 from tgdialect.transforms.shard.grids import WORLD, grids_of
 from tgdialect.transforms.shard.lower import lower_shards
