@@ -474,10 +474,8 @@ def _interpreted(source: _Source, entry: str, custom: CustomCode) -> Callback:
     def call(*arrays: Any) -> Array | tuple[Array, ...]:
         inputs = [np.asarray(array) for array in arrays]
         try:
-            results = cast(
-                Sequence[Array],
-                run(module, entry, inputs, allow_custom=custom.allowed, custom=custom.functions),
-            )
+            options = {"allow_custom": custom.allowed, "custom": custom.functions}
+            results: Sequence[Array] = run(module, entry, inputs, **options)
         except InterpretationError as error:
             raise CompilationError(diagnose(error)).with_source(file) from error
         return results[0] if len(results) == 1 else tuple(results)

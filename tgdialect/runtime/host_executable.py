@@ -376,15 +376,13 @@ class HostExecutable(Executable):
         copies: list[tuple[Array, Array]] = []
         for array, (position, parameter) in zip(given, self._results, strict=True):
             parameter.check_out(array, frame)
-            start, _ = span = _span(array)
-            is_free = array.flags.carray and not _overlaps(span, spans)
+            target, span = array, _span(array)
+            if not array.flags.carray or _overlaps(span, spans):
+                copies.append((array, target := POOL.empty(array.shape, array.dtype)))
             spans.append(span)
-            if not is_free:
-                copies.append((array, temporary := POOL.empty(array.shape, array.dtype)))
-                start = address(temporary)
             if parameter.is_cleared:
-                (array if is_free else copies[-1][1]).fill(0)
-            frame[position] = start
+                target.fill(0)
+            frame[position] = address(target)
         return copies
 
 

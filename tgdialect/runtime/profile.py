@@ -125,10 +125,11 @@ def _row(kernel: KernelTime) -> Sequence[str]:
 def with_records(functions: Sequence[Operation], kernels: Sequence[str]) -> str:
     """LLVM IR of wrappers that time kernels. Renames the kernels among some `llvm.func`s; the
     wrappers get their names."""
-    wrappers: list[str] = []
-    for op in functions:
-        if isinstance(op, llvm.FuncOp) and op.body.blocks and op.sym_name.data in kernels:
-            wrappers.append(_wrapper(op))
+    wrappers = [
+        _wrapper(op)
+        for op in functions
+        if isinstance(op, llvm.FuncOp) and op.body.blocks and op.sym_name.data in kernels
+    ]
     clock = native_ir("clock", CLOCK=time.CLOCK_MONOTONIC)
     return "".join([clock, *wrappers]) if wrappers else ""
 
@@ -140,27 +141,17 @@ def _wrapper(kernel: llvm.FuncOp) -> str:
     types = [type_text(type) for type in kernel.function_type.inputs]
     parameters = ", ".join(f"{type} %a{i}" for i, type in enumerate(types))
     record = symbol_text(_record(name))
-    lines = [
-        f"{record} = external global i64",
-        f"define void {symbol_text(name)}({parameters}) {{",
-        "  %start = call i64 @tg.now()",
-        f"  call void {symbol_text(kernel.sym_name.data)}({parameters})",
-        "  %stop = call i64 @tg.now()",
-        "  %elapsed = sub i64 %stop, %start",
-    ]
-    for word, term in ((_CALLS, "1"), (_NANOSECONDS, "%elapsed")):
-        lines += [
-            f"  %at{word} = getelementptr i64, ptr {record}, i64 {word}",
-            f"  %before{word} = load i64, ptr %at{word}",
-            f"  %after{word} = add i64 %before{word}, {term}",
-            f"  store i64 %after{word}, ptr %at{word}",
-        ]
-    for word, argument in enumerate(_scalars(kernel), _SCALARS):
-        lines += [
-            f"  %at{word} = getelementptr i64, ptr {record}, i64 {word}",
-            f"  store i64 %a{argument}, ptr %at{word}",
-        ]
-    return "\n".join([*lines, "  ret void", "}", ""])
+    stores = (
+        f"  %at{word} = getelementptr i64, ptr {record}, i64 {word}\n"
+        f"  store i64 %a{argument}, ptr %at{word}"
+        for word, argument in enumerate(_scalars(kernel), _SCALARS)
+    )
+    return native_ir(
+        "timed",
+        **{"NAME": symbol_text(name), "KERNEL": symbol_text(kernel.sym_name.data)},
+        **{"PARAMETERS": parameters, "RECORD": record, "SCALARS": "\n".join(stores)},
+        **{"CALLS": _CALLS, "NANOSECONDS": _NANOSECONDS},
+    )
 
 
 def _scalars(kernel: llvm.FuncOp) -> Sequence[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple
@@ -380,19 +380,19 @@ def _is_code(op: Operation) -> bool:
 def rendered_function(module: ModuleOp, name: str) -> FuncOp | None:
     """The function at level `llvm` of that name, or of the one that it had before `tg-render`: it
     has no ops, and the arguments that the attributes of the `llvm.func` describe."""
-    found = [op for op in _rendered(module) if op.sym_name.data in (name, OBJECT.symbol(name))]
-    return described_function(found[0]) if found else None
+    functions = _rendered(module)
+    found = functions.get(name) or functions.get(OBJECT.symbol(name))
+    return None if found is None else described_function(found)
 
 
 def rendered_names(module: ModuleOp) -> Sequence[str]:
     """The names of the functions at level `llvm` that `tg-render` has made of ours."""
-    return [op.sym_name.data for op in _rendered(module)]
+    return [*_rendered(module)]
 
 
-def _rendered(module: ModuleOp) -> Iterator[llvm.FuncOp]:
-    for op in module.ops:
-        if isinstance(op, llvm.FuncOp) and SIGNATURE in op.attributes:
-            yield op
+def _rendered(module: ModuleOp) -> Mapping[str, llvm.FuncOp]:
+    functions = (op for op in module.ops if isinstance(op, llvm.FuncOp))
+    return {op.sym_name.data: op for op in functions if SIGNATURE in op.attributes}
 
 
 def entry_function(module: ModuleOp, name: str) -> FuncOp:
