@@ -12,6 +12,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, FunctionType, ModuleOp, StringAttr
@@ -135,25 +136,25 @@ def _is_static(value: SSAValue) -> bool:
     return is_memory(value) and DYNAMIC_INDEX not in tensor(value).get_shape()
 
 
+@dataclass
 class _Search:
     """The search for the schedule of one kernel."""
 
-    def __init__(self, kernel: tg.KernelOp, target: Target, bench: Bench) -> None:
-        """`target` is what schedules and instructions go by."""
-        self._kernel = kernel
-        self._target = target
-        self._bench = bench
+    kernel: tg.KernelOp
+    target: Target
+    """The machine that schedules and instructions are for."""
+    bench: Bench
 
     def best(self, heuristic: Opts, width: int, seconds: float, shown: Progress) -> Opts:
         """The best schedule, from the store or by a search that is noted in `shown`."""
         # Look up the schedule, by the kernel without its name and all that the search depends on.
         store = object_cache()
-        named = self._kernel.clone()
+        named = self.kernel.clone()
         named.sym_name = StringAttr("kernel")
         key = cache_key(
-            *(BEAM, str(named), *self._bench.key, str(self._target), str(width), str(seconds)),
+            *(BEAM, str(named), *self.bench.key, str(self.target), str(width), str(seconds)),
             *map(spelled, heuristic),
-            *(["shared"] if Axes(self._kernel).has_shared_memory else []),
+            *(["shared"] if Axes(self.kernel).has_shared_memory else []),
         )
         if (text := _FOUND.get(key)) is None and store is not None:
             text = data.decode() if (data := store.get(key)) is not None else None
@@ -171,12 +172,12 @@ class _Search:
             return found
 
         found = beam_search(
-            self._kernel,
+            self.kernel,
             [heuristic, ()],
             timer,
             width,
             lambda: time.perf_counter() < end,
-            self._target,
+            self.target,
         )
         # Store the winner.
         opts = self._quickest(heuristic, found)
@@ -193,7 +194,7 @@ class _Search:
             after = None if opts == heuristic else self._compiled(opts)
             if after is None or math.isinf(seconds):
                 break
-            if before is not None and not self._bench.agree(before, after):
+            if before is not None and not self.bench.agree(before, after):
                 continue
             if before is None:
                 return opts
@@ -203,11 +204,11 @@ class _Search:
         return heuristic
 
     def _compiled(self, opts: Opts) -> Run | None:
-        candidate = scheduled(self._kernel, opts)
-        return None if candidate is None else self._bench.compiled(candidate)
+        candidate = scheduled(self.kernel, opts)
+        return None if candidate is None else self.bench.compiled(candidate)
 
     def _seconds(self, candidate: tg.KernelOp, limit: float) -> float:
-        run = self._bench.compiled(candidate)
+        run = self.bench.compiled(candidate)
         return math.inf if run is None else _fastest(run, limit)
 
 

@@ -258,15 +258,15 @@ def _count_of_one() -> int:
     return count
 
 
+@dataclass(eq=False)
 class ReleasedArray:
     """Stands for a constant argument after everything that a program needs of it has been derived
     from it. Its elements are gone."""
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], reason: str) -> None:
-        """`reason` is the error for those who ask for its elements."""
-        self.shape = shape
-        self.dtype = dtype
-        self.reason = reason
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    reason: str
+    """The error for those who ask for its elements."""
 
     @property
     def nbytes(self) -> int:

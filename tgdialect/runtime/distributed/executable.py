@@ -304,16 +304,15 @@ class ShardedExecutable(Executable):
         devices = self._names(place)
         own = {self.program.devices[r]: v for r, v in zip(ranks, values, strict=True)}
         shards = {device: value for device, value in own.items() if device in devices}
-        found = ShardedArray(
+        return ShardedArray(
             parameter.shape_for(scalars),
             parameter.dtype,
             devices[0] if place.is_single else devices,
             place.axis,
             shards,
             self._gathered if self._by_mpi else None,
+            self._origin(number),
         )
-        found.origin = self._origin(number)
-        return found
 
     def _origin(self, number: int) -> tuple[int, int]:
         """Where the result of a number of this call comes from."""
