@@ -13,6 +13,6 @@
 """
 
 from tgdialect.runtime.distributed.array import ShardedArray
-from tgdialect.runtime.distributed.communicator import RankError
+from tgdialect.runtime.distributed.exchange import RankError
 
 __all__ = ["RankError", "ShardedArray"]

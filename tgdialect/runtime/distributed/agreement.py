@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from tgdialect.environment import RANK_SECONDS
-from tgdialect.runtime.distributed.communicator import Intent, RankError
+from tgdialect.runtime.distributed.exchange import Intent, RankError
 
 _NOTICE, _ENDED = 1, 2
 """The tags of the messages of a rank that has come apart from others, and of its end after that."""

@@ -26,8 +26,7 @@ from tgdialect.ops.walk import Walk
 from tgdialect.runtime.devices.device import DEVICES, Device
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.distributed.array import ShardedArray
-from tgdialect.runtime.distributed.communicator import Communicator, Intent, RankError
-from tgdialect.runtime.distributed.exchange import Exchange
+from tgdialect.runtime.distributed.exchange import Communicator, Exchange, Intent, RankError
 from tgdialect.runtime.distributed.mpi import launched_size, mpi_communicator
 from tgdialect.runtime.distributed.nccl import NcclCommunicator, NcclLink, nccl_links
 from tgdialect.runtime.distributed.program import (

@@ -25,16 +25,21 @@ from tgdialect.analysis.communication import Collective
 from tgdialect.environment import RANK_KIB, decimal
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.distributed.agreement import Agreement
-from tgdialect.runtime.distributed.communicator import (
+from tgdialect.runtime.distributed.exchange import (
     Communicator,
+    Exchange,
     Finished,
     Intent,
     Pending,
     RankError,
 )
-from tgdialect.runtime.distributed.exchange import Exchange
-from tgdialect.runtime.distributed.mpi_exchange import Group, MpiExchange, Steps
-from tgdialect.runtime.distributed.segment import machine, shared_segment
+from tgdialect.runtime.distributed.mpi_exchange import (
+    Group,
+    MpiExchange,
+    Steps,
+    machine,
+    shared_segment,
+)
 
 _LAUNCHERS = (
     *("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_SIZE", "MPI_LOCALNRANKS"),

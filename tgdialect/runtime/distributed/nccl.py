@@ -30,7 +30,6 @@ from tgdialect.runtime.devices.cuda import CudaDriver
 from tgdialect.runtime.devices.cuda_context import Mark, SideStream
 from tgdialect.runtime.devices.device import Device
 from tgdialect.runtime.devices.driver import DeviceError
-from tgdialect.runtime.distributed.communicator import Communicator, Finished, Intent, Pending
 from tgdialect.runtime.distributed.exchange import (
     FROM_ROOT,
     JOINS,
@@ -38,7 +37,11 @@ from tgdialect.runtime.distributed.exchange import (
     REDUCTIONS,
     SPLITS,
     TO_ROOT,
+    Communicator,
     Exchange,
+    Finished,
+    Intent,
+    Pending,
 )
 
 _ID_BYTES = 128

@@ -11,8 +11,7 @@ import numpy as np
 
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.device import Device
-from tgdialect.runtime.distributed.communicator import Communicator, Pending
-from tgdialect.runtime.distributed.exchange import FROM_ROOT, Exchange
+from tgdialect.runtime.distributed.exchange import FROM_ROOT, Communicator, Exchange, Pending
 from tgdialect.runtime.distributed.program import (
     CallStep,
     ExchangeStep,

@@ -10,14 +10,17 @@ import numpy as np
 
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.distributed.array import own_part
-from tgdialect.runtime.distributed.communicator import Communicator, Intent, Pending, RankError
 from tgdialect.runtime.distributed.exchange import (
     FROM_ROOT,
     OF_ROOT,
     SPLITS,
     TO_ROOT,
     Collective,
+    Communicator,
     Exchange,
+    Intent,
+    Pending,
+    RankError,
     completion,
     reducer,
 )
