@@ -1,7 +1,7 @@
 """BEAM on a machine: timed schedules, of which the object cache keeps the winners.
 
 The search itself is `lowering/optimize/search.py`. A `Bench` compiles and times a kernel:
-`host_bench.py` on this CPU, `devices/bench.py` on a device. Later processes find the schedules in
+`optimize.py` has one for this CPU, and one for devices. Later processes find the schedules in
 the object cache. The heuristic's schedule is the first candidate. It stays unless the winner is
 still faster when both are timed again in turns.
 """

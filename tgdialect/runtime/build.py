@@ -1,4 +1,8 @@
-"""From a module at any level to a `Program`: the remaining stages, then LLVM."""
+"""From a module at any level to a `Program`: the remaining stages, then LLVM.
+
+Object code of single kernels is in the object cache (`KernelCache`): a program that has changed
+compiles only the kernels that have changed with it.
+"""
 
 from __future__ import annotations
 
@@ -52,6 +56,21 @@ from tgdialect.targets.host import host_cpu, host_features
 
 C = TypeVar("C")
 
+_ENTRY = "tg.frame"
+"""The function that takes a frame (`Program`)."""
+
+SHORT = 256
+"""The most ops of a kernel without loops whose code LLVM does not optimise. Larger: slower code;
+smaller: longer first calls, as LLVM's optimizer takes half of its time (4.8 ms of 42 for the first
+program of a process, `examples/gemm.mlir`). Calls of the examples of one such kernel took 0.38 to
+0.41 us with, and 0.38 to 0.42 us without."""
+
+HEAD_START = 5e-3
+"""The longest time that the collector leaves Python's lock to LLVM's thread, in seconds. Shorter:
+LLVM's thread, which asks for the lock between its calls, waits for the whole collection (0.8 ms of
+a small program's 40); longer: the collection waits for LLVM's passes on a large kernel, and ends
+after its code. There is no wait once LLVM is in its last call, or the code is there."""
+
 KERNEL_PREFIX = "kernel-"
 """The prefix of these entries' names."""
 
@@ -72,7 +91,14 @@ class Compiled(NamedTuple):
 
 
 class KernelCache:
-    """The kernels of one program in the object cache, if there is one."""
+    """The kernels of one program in the object cache, if there is one.
+
+    An entry is named by the hash of the kernel's structure before its schedule, of what is left to
+    do to it, which includes all that the schedule depends on, and of the machine. It has the
+    kernel's code, and that of the kernels which its STAGEs have made of it, with what each of them
+    packs: so much the functions have to know to call them. Kernels that call others are not kept:
+    what they call is not in their structure.
+    """
 
     def __init__(self, cache: ObjectCache | None, machine: Target) -> None:
         """`machine` is what the kernels are compiled for."""
@@ -108,22 +134,6 @@ class KernelCache:
         """Put a kernel of that name into the cache, if it has been looked for."""
         if self._cache is not None and (key := self._missing.pop(name, None)) is not None:
             self._cache.put(key, packed({"programs": programs}))
-
-
-_ENTRY = "tg.frame"
-"""The function that takes a frame (`Program`)."""
-
-SHORT = 256
-"""The most ops of a kernel without loops whose code LLVM does not optimise. Larger: slower code;
-smaller: longer first calls, as LLVM's optimizer takes half of its time (4.8 ms of 42 for the first
-program of a process, `examples/gemm.mlir`). Calls of the examples of one such kernel took 0.38 to
-0.41 us with, and 0.38 to 0.42 us without."""
-
-HEAD_START = 5e-3
-"""The longest time that the collector leaves Python's lock to LLVM's thread, in seconds. Shorter:
-LLVM's thread, which asks for the lock between its calls, waits for the whole collection (0.8 ms of
-a small program's 40); longer: the collection waits for LLVM's passes on a large kernel, and ends
-after its code. There is no wait once LLVM is in its last call, or the code is there."""
 
 
 def _level(program: tg.KernelOp | tg.ProgramOp) -> int:

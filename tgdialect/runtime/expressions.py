@@ -1,8 +1,8 @@
 """Index expressions: integers that a call computes from its scalar arguments.
 
-Numbers of workgroups, offsets of views and the bounds of windows (`windows.py`) are constants, or
+Numbers of workgroups, offsets of views and the bounds of windows (`Window`) are constants, or
 index arithmetic on the sizes of a call. Compiled for a CPU, such arithmetic is part of the host
-function. A device's command buffer, and what a call checks, have it as data.
+function. A device's command buffer, and what a call checks (`check_windows`), have it as data.
 """
 
 from __future__ import annotations
@@ -103,6 +103,11 @@ class Window(NamedTuple):
 
 def check_windows(windows: Sequence[Window], frame: Sequence[Any], name: str, text: str) -> None:
     """Raise CompilationError, at the op, for the first window that is out of bounds.
+
+    Compiled code reads 0 outside of the source of a SHRINK, and writes nothing outside of the
+    result of a PAD. Without this check it would be safe, but would compute something that the
+    program does not say. The compiler is imported only for errors, so that a program from the cache
+    starts without it.
 
     `frame` has the values of the scalars by position; `name` and `text` are those of the program.
     """

@@ -1,4 +1,4 @@
-"""Finds the windows of a function whose bounds have to be checked at each call (`windows.py`).
+"""Finds the windows of a function whose bounds have to be checked at each call (`Window`).
 
 The extents and offsets of SHRINK, PAD, RESHAPE and EXPAND are index values. The verifier refuses
 windows that are out of bounds for every call. Those that constants, or the bounds of the arguments,

@@ -1,4 +1,4 @@
-"""The kernels of a compiled program: their OptOps, LLVM IR, assembly and amount of work."""
+"""The kernels of a compiled program: their OptOps, LLVM IR, assembly, amount of work and time."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Memory of compiled programs: addresses of arrays, and a pool of large blocks.
+"""Memory of compiled programs: addresses of arrays, a pool of large blocks, and who sees an array.
 
 The system gives `np.empty` new pages for each large array, and the page faults cost more than
 computing the contents. A block of the pool goes back to it when the last array on it is gone.
 Memory for packed weights is used for the first time while their program is compiled (`Ahead`).
+The holders of an array's memory are counted by references.
 """
 
 from __future__ import annotations
@@ -224,10 +225,6 @@ def copied(array: Array) -> Array:
     return new
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=POOL.leave_parent)
-
-
 def has_one_holder(values: Sequence[object], position: int) -> bool:
     """Whether one other object refers to the value at a position of a sequence, and nobody else."""
     return getrefcount(values[position]) == _count_of_one()
@@ -285,3 +282,7 @@ class ReleasedArray:
 
     def __dlpack_device__(self) -> NoReturn:
         self.numpy()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=POOL.leave_parent)

@@ -1,4 +1,5 @@
-"""BEAM's timer: the search of `tg-optimize` for schedules, on this machine or on a device.
+"""BEAM's timer: the search of `tg-optimize` for schedules, on this machine or on a device, and what
+times kernels there.
 
 The pass finds it by its name in `universe.py`.
 """

@@ -1,4 +1,8 @@
-"""From a module at any level to a `DeviceProgram`: the remaining stages, then code for kernels."""
+"""From a module at any level to a `DeviceProgram`: the remaining stages, then code for the kernels,
+text or the assembly of a GPU, then the kernels and launches of a program.
+
+tg-plan leaves the host function as a command buffer: CALLs on views of its arguments and arenas.
+"""
 
 from __future__ import annotations
 

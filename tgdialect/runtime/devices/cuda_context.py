@@ -1,4 +1,5 @@
-"""The context of a GPU: its errors, and the threads that it is current in."""
+"""The context of a GPU: its errors, the threads that it is current in, events and streams, and
+copies of the host's arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Programs compiled for a device, which are called with arrays of the host or of the device."""
+"""Programs compiled for a device, which are called with arrays of the host or of the device.
+
+A call checks its arguments, finds out which of them overlap, and computes the values of launches.
+In a program of static shapes all of that depends on shapes, dtypes and addresses alone: a call with
+memory at the same addresses needs no preparation (`Repeats`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Collectives as data, and what they compute on arrays of NumPy."""
+"""Collectives as data, what they compute on arrays of NumPy, and the interface to what executes
+them, on the side of one device."""
 
 from __future__ import annotations
 

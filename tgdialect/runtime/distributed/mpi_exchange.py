@@ -6,6 +6,9 @@ from them. Messages are the calls of MPI that move the fewest bytes, each of the
 process has one collective after the other, in the order of the program, so that a communicator for
 each set of processes is enough. Whether all want the same is found beside (`agreement.py`): until
 it is known, nothing may use a result.
+
+An exchange through memory takes two copies and no message. The first process makes a file without a
+name, which ends with the processes, and the others open it by its descriptor (Linux).
 """
 
 from __future__ import annotations
