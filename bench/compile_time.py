@@ -41,7 +41,7 @@ START = "BENCH_START"
 # What a first compilation would import. Both may start processes to compile.
 OUR_MODULES = (
     *("multiprocessing.popen_fork", "tgdialect.compilation", "tgdialect.dialect"),
-    *("tgdialect.registry", "tgdialect.runtime.build", "tgdialect.runtime.children"),
+    *("tgdialect.registry", "tgdialect.runtime.build", "multiprocessing.connection"),
     "tgdialect.runtime.threads",
 )
 THEIR_MODULES = (

@@ -7,7 +7,7 @@
 
 The step is forward, backward and Adam of an MLP or a GPT, as one program. `tg-shard` splits it in
 four ways: `data`, `zero` and `tensor` as in `examples/train_sharded.py`, by annotations, and
-`chosen`, without any: what it finds cheapest. `runtime/distributed/timeline.py` then predicts the
+`chosen`, without any: what it finds cheapest. `bench/timeline.py` then predicts the
 step from the work of each part, and from the bytes of each collective.
 
 `--check` measures what the model needs to know of the machine, with as many processes at work as
@@ -33,6 +33,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from timeline import DeviceModel, timeline
 from tqdm import tqdm
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
@@ -46,11 +47,10 @@ from tgdialect.analysis.estimates import estimate_tensors
 from tgdialect.ops.attributes import PlaceAttr
 from tgdialect.ops.properties import tensor
 from tgdialect.ops.source import parameters
-from tgdialect.runtime.distributed.build import sharded_stages
 from tgdialect.runtime.distributed.exchange import Exchange
+from tgdialect.runtime.distributed.executable import sharded_stages
 from tgdialect.runtime.distributed.mpi import mpi_communicator
 from tgdialect.runtime.distributed.program import ShardedProgram, program_of
-from tgdialect.runtime.distributed.timeline import DeviceModel, timeline
 from tgdialect.transforms.shard.propagate import SHARDING, ShardPass, splittable
 
 sys.path.append(str(Path(__file__).parents[1] / "examples"))

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from tgdialect.runtime.devices.device import DEVICES as Device
     from tgdialect.runtime.devices.driver import DeviceError
     from tgdialect.runtime.distributed.array import ShardedArray
-    from tgdialect.runtime.distributed.communicator import RankError
+    from tgdialect.runtime.distributed.exchange import RankError
     from tgdialect.runtime.executable import Executable
     from tgdialect.runtime.program_file import load
 

@@ -40,8 +40,7 @@ from tgdialect.runtime.compiler import compile
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.executable import Executable
-from tgdialect.runtime.references import has_one_holder, owns_memory
-from tgdialect.runtime.released import ReleasedArray
+from tgdialect.runtime.memory import ReleasedArray, has_one_holder, owns_memory
 
 Key = tuple[Any, ...]
 

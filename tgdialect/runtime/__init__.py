@@ -4,19 +4,18 @@ Compiling:
 
 * `compiler.py`: `compile`, from text, path, module or builder, for the CPU or a device;
 * `staged.py`: a module and its stages; `build.py`: then LLVM; `c_build.py`: then the C compiler;
-* `processes.py`: processes that share the kernels; `children.py`: the children of `fork` that do;
+* `processes.py`: children of `fork` that share the kernels;
 * `codegen.py`: the thread that LLVM runs on; `speed.py`: interpreter settings meanwhile;
   `progress.py`: the line that says how far it is;
-* `optimize.py`: what times kernels for `tg-optimize`, BEAM; `beam.py`: the search on a
-  machine; `host_bench.py`: times schedules on this CPU;
+* `optimize.py`: what times kernels for `tg-optimize`, BEAM, on this CPU and on devices; `beam.py`:
+  the search on a machine;
 * `find_windows.py`: finds the SHRINKs and PADs whose bounds a call has to check.
 
 Programs as data:
 
-* `program.py`: parameters and object code; `windows.py`: bounds that are checked at each call;
-  `expressions.py`: what a call computes from its sizes;
-* `cache.py`: the object cache; `kernel_cache.py`: single kernels in it; `constant_memory.py`: how
-  much memory packed weights will need, for a thread that uses it meanwhile.
+* `program.py`: parameters and object code; `expressions.py`: what a call computes from its sizes,
+  and bounds that it checks;
+* `cache.py`: the object cache.
 
 Ahead of time:
 
@@ -37,14 +36,14 @@ Calling:
 * `devices/`: OpenCL devices and GPUs, and executables for them;
 * `distributed/`: programs on several devices, by threads or by MPI;
 * `dlpack.py`: shares arrays with other libraries;
-* `memory.py`: addresses, and pools of blocks; `references.py`: who else sees an array;
-* `released.py`: what is left of an array that nothing needs any more;
-* `launcher.py`: builtins that call compiled code; `launcher_layout.py`: the offsets that they use;
+* `memory.py`: addresses, pools of blocks, who else sees an array, and what is left of one that
+  nothing needs any more;
+* `launcher.py`: builtins that call compiled code;
 * `native/`: LLVM IR of launchers and threads.
 
 Looking:
 
-* `inspection.py`: source, assembly and work of each kernel; `profile.py`: its time
-  (`kernel_time.py`), and `profile_plot.py` a plot of it; `peaks.py`: what this CPU can do at most;
+* `inspection.py`: source, assembly and work of each kernel; `profile.py`: its time, and
+  `profile_plot.py` a plot of it; `peaks.py`: what this CPU can do at most;
 * `footprint.py`: the memory of a call; `text.py`: numbers with units, and tables.
 """

@@ -19,7 +19,7 @@ from tgdialect.runtime.devices.build import DeviceBuild
 from tgdialect.runtime.devices.device import DEVICES, KINDS
 from tgdialect.runtime.devices.program import DeviceKernel, DeviceProgram
 from tgdialect.runtime.images import NativeCode, digest_of
-from tgdialect.runtime.launcher_layout import launcher_ir
+from tgdialect.runtime.launcher import launcher_ir
 from tgdialect.runtime.program import DEFAULT_OPT, HOST, Program
 from tgdialect.runtime.program_file import AnyProgram, ProgramFile, this_system
 from tgdialect.runtime.threads import openmp_ir, pool_ir
@@ -125,12 +125,10 @@ def native_code(*, has_threads: bool) -> tuple[NativeCode, ...]:
 
 def _assembled(program: DeviceProgram, target: Target) -> DeviceProgram:
     """A program whose PTX, if it has any, is machine code."""
+    gpu = target.name.partition(":")[2]
 
     def assembled(kernel: DeviceKernel) -> DeviceKernel:
-        if not kernel.is_ptx:
-            return kernel
-        return replace(
-            kernel, code=cubin(kernel.text, target.name.partition(":")[2]), is_binary=True
-        )
+        code = cubin(kernel.text, gpu) if kernel.is_ptx else kernel.code
+        return replace(kernel, code=code, is_binary=kernel.is_ptx or kernel.is_binary)
 
     return replace(program, kernels=tuple(map(assembled, program.kernels)))

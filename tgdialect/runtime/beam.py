@@ -1,7 +1,7 @@
 """BEAM on a machine: timed schedules, of which the object cache keeps the winners.
 
 The search itself is `lowering/optimize/search.py`. A `Bench` compiles and times a kernel:
-`host_bench.py` on this CPU, `devices/bench.py` on a device. Later processes find the schedules in
+`optimize.py` has one for this CPU, and one for devices. Later processes find the schedules in
 the object cache. The heuristic's schedule is the first candidate. It stays unless the winner is
 still faster when both are timed again in turns.
 """
@@ -12,6 +12,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, FunctionType, ModuleOp, StringAttr
@@ -110,10 +111,9 @@ def search_schedules(
     with progress("searching schedules", len(kernels)) as shown:
         for kernel in kernels:
             kernel.sink.opts = ArrayAttr[tg.OptAttr]([])
-            slots = constants.get(kernel.sym_name.data, frozenset())
-            opts = _heuristic(kernel, target, slots)
+            opts = _heuristic(kernel, target, constants.get(kernel.sym_name.data, frozenset()))
             call = calls.get(kernel.sym_name.data)
-            if call is not None and _is_static(call):
+            if call is not None and all(map(_is_static, call.arguments)):
                 search = _Search(kernel, target, bench(kernel, call))
                 opts = search.best(opts, width, seconds, shown)
             axes = Axes(kernel)
@@ -132,30 +132,29 @@ def _heuristic(kernel: tg.KernelOp, target: Target, constants: Set[int]) -> Opts
     return tuple(copy.sink.opts or ())
 
 
-def _is_static(call: tg.CallOp) -> bool:
-    """Whether every argument of a kernel is memory of known size."""
-    return all(is_memory(a) and DYNAMIC_INDEX not in tensor(a).get_shape() for a in call.arguments)
+def _is_static(value: SSAValue) -> bool:
+    return is_memory(value) and DYNAMIC_INDEX not in tensor(value).get_shape()
 
 
+@dataclass
 class _Search:
     """The search for the schedule of one kernel."""
 
-    def __init__(self, kernel: tg.KernelOp, target: Target, bench: Bench) -> None:
-        """`target` is what schedules and instructions go by."""
-        self._kernel = kernel
-        self._target = target
-        self._bench = bench
+    kernel: tg.KernelOp
+    target: Target
+    """The machine that schedules and instructions are for."""
+    bench: Bench
 
     def best(self, heuristic: Opts, width: int, seconds: float, shown: Progress) -> Opts:
         """The best schedule, from the store or by a search that is noted in `shown`."""
         # Look up the schedule, by the kernel without its name and all that the search depends on.
         store = object_cache()
-        named = self._kernel.clone()
+        named = self.kernel.clone()
         named.sym_name = StringAttr("kernel")
         key = cache_key(
-            *(BEAM, str(named), *self._bench.key, str(self._target), str(width), str(seconds)),
+            *(BEAM, str(named), *self.bench.key, str(self.target), str(width), str(seconds)),
             *map(spelled, heuristic),
-            *(["shared"] if Axes(self._kernel).has_shared_memory else []),
+            *(["shared"] if Axes(self.kernel).has_shared_memory else []),
         )
         if (text := _FOUND.get(key)) is None and store is not None:
             text = data.decode() if (data := store.get(key)) is not None else None
@@ -173,12 +172,12 @@ class _Search:
             return found
 
         found = beam_search(
-            self._kernel,
+            self.kernel,
             [heuristic, ()],
             timer,
             width,
             lambda: time.perf_counter() < end,
-            self._target,
+            self.target,
         )
         # Store the winner.
         opts = self._quickest(heuristic, found)
@@ -195,7 +194,7 @@ class _Search:
             after = None if opts == heuristic else self._compiled(opts)
             if after is None or math.isinf(seconds):
                 break
-            if before is not None and not self._bench.agree(before, after):
+            if before is not None and not self.bench.agree(before, after):
                 continue
             if before is None:
                 return opts
@@ -205,11 +204,11 @@ class _Search:
         return heuristic
 
     def _compiled(self, opts: Opts) -> Run | None:
-        candidate = scheduled(self._kernel, opts)
-        return None if candidate is None else self._bench.compiled(candidate)
+        candidate = scheduled(self.kernel, opts)
+        return None if candidate is None else self.bench.compiled(candidate)
 
     def _seconds(self, candidate: tg.KernelOp, limit: float) -> float:
-        run = self._bench.compiled(candidate)
+        run = self.bench.compiled(candidate)
         return math.inf if run is None else _fastest(run, limit)
 
 

@@ -1,4 +1,8 @@
-"""From a module at any level to a `Program`: the remaining stages, then LLVM."""
+"""From a module at any level to a `Program`: the remaining stages, then LLVM.
+
+Object code of single kernels is in the object cache (`KernelCache`): a program that has changed
+compiles only the kernels that have changed with it.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from threading import Event
+from typing import NamedTuple, TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.in_place import in_place_slots, note_in_place
+from tgdialect.analysis.in_place import Slots, in_place_slots, note_in_place
+from tgdialect.analysis.structure import Structures
 from tgdialect.analysis.symbols import called_symbols, calling_last, own_functions
 from tgdialect.backends.foreign_code import fit_code_to_host
 from tgdialect.backends.guarded import guarded
@@ -23,17 +29,17 @@ from tgdialect.custom import is_in_process
 from tgdialect.diagnostics import errors_at, locate
 from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.lowering.levels import is_before
-from tgdialect.lowering.optimize import Scheduled, declared_packing, pass_packed
+from tgdialect.lowering.optimize import Packing, Scheduled, declared_packing, pass_packed
 from tgdialect.lowering.render.llvm import is_intrinsic, render_symbols
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops import tg
-from tgdialect.runtime.cache import object_cache
+from tgdialect.runtime.cache import ObjectCache, cache_key, object_cache
 from tgdialect.runtime.codegen import CodeGenerator, generated
+from tgdialect.runtime.expressions import Window
 from tgdialect.runtime.inspection import CodeOf, host_code
-from tgdialect.runtime.kernel_cache import Compiled, KernelCache
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.processes import process_count, spread
-from tgdialect.runtime.program import Object, Parameter, Program
+from tgdialect.runtime.program import Object, Parameter, Program, packed, unpacked
 from tgdialect.runtime.progress import GENERATING, Progress, progress
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.staged import (
@@ -41,12 +47,14 @@ from tgdialect.runtime.staged import (
     StagedModule,
     entry_function,
     lower_kernel,
+    not_in_process,
 )
-from tgdialect.runtime.windows import Window
 from tgdialect.targets import DEFAULT_TARGET, Target
 from tgdialect.targets.attribute import lacking_here, state_target, target_of
 from tgdialect.targets.cpu import cpu_features, with_arithmetic_alone, without_implied
-from tgdialect.targets.host import host_features
+from tgdialect.targets.host import host_cpu, host_features
+
+C = TypeVar("C")
 
 _ENTRY = "tg.frame"
 """The function that takes a frame (`Program`)."""
@@ -62,6 +70,70 @@ HEAD_START = 5e-3
 LLVM's thread, which asks for the lock between its calls, waits for the whole collection (0.8 ms of
 a small program's 40); longer: the collection waits for LLVM's passes on a large kernel, and ends
 after its code. There is no wait once LLVM is in its last call, or the code is there."""
+
+KERNEL_PREFIX = "kernel-"
+"""The prefix of these entries' names."""
+
+_SYMBOL = "sym_name"
+"""The property of a kernel that its code does not depend on."""
+
+
+class Compiled(NamedTuple):
+    """A program in object code."""
+
+    code: bytes
+    symbol: str
+    """Its name there, which may be that of another program's kernel."""
+    in_place: Sequence[Slots]
+    """`in_place_slots` of it."""
+    packing: Packing | None = None
+    """The packing that it does, if a STAGE has made it."""
+
+
+class KernelCache:
+    """The kernels of one program in the object cache, if there is one.
+
+    An entry is named by the hash of the kernel's structure before its schedule, of what is left to
+    do to it, which includes all that the schedule depends on, and of the machine. It has the
+    kernel's code, and that of the kernels which its STAGEs have made of it, with what each of them
+    packs: so much the functions have to know to call them. Kernels that call others are not kept:
+    what they call is not in their structure.
+    """
+
+    def __init__(self, cache: ObjectCache | None, machine: Target) -> None:
+        """`machine` is what the kernels are compiled for."""
+        self._cache = cache
+        self._machine = str(machine)
+        self._structures = Structures()
+        self._missing: dict[str, str] = {}
+        """The keys of the kernels that the cache lacks, by their names."""
+
+    def find(self, scheduled: Scheduled) -> Sequence[Compiled] | None:
+        """The object code of a kernel, after that of the kernels that its STAGEs have made, if the
+        cache has it."""
+        kernel = scheduled.kernel
+        if self._cache is None or kernel.calls:
+            return None
+        about = [
+            f"{name} {attribute}"
+            for name, attribute in sorted((kernel.properties | kernel.attributes).items())
+            if name != _SYMBOL
+        ]
+        structure = self._structures.of(kernel.body.block)
+        facts = kernel.name, structure, str(scheduled.left), self._machine, host_cpu()
+        key = KERNEL_PREFIX + cache_key(*facts, *about)
+        if (data := self._cache.get(key)) is not None:
+            return [
+                Compiled(code, symbol, in_place, None if packing is None else Packing(*packing))
+                for code, symbol, in_place, packing in unpacked(data)["programs"]
+            ]
+        self._missing[kernel.sym_name.data] = key
+        return None
+
+    def keep(self, name: str, programs: Sequence[Compiled]) -> None:
+        """Put a kernel of that name into the cache, if it has been looked for."""
+        if self._cache is not None and (key := self._missing.pop(name, None)) is not None:
+            self._cache.put(key, packed({"programs": programs}))
 
 
 def _level(program: tg.KernelOp | tg.ProgramOp) -> int:
@@ -154,24 +226,17 @@ class _Kernels:
     def _elsewhere(self, scheduled: Scheduled) -> Sequence[Compiled]:
         """Compile a kernel in a worker process."""
         lowered = lower_kernel(scheduled, self._build.passes, self._shown)
-        return [
-            self._without_code(lowered, program)._replace(
-                code=_brought(program)
-                or self._build.target.object_code(
-                    self._build.ir([program], self._machine), opt=_level(program)
-                )
-            )
-            for program in lowered.programs
-        ]
+        generate = self._build.target.object_code
+        made = ((p, self._brought(lowered, p)) for p in lowered.programs)
+        return [m if m.code else m._replace(code=self._code(p, generate)) for p, m in made]
 
     def _here(self, scheduled: Scheduled) -> LoweredKernel:
         """Lower a kernel, for LLVM to generate its code meanwhile."""
         lowered = lower_kernel(scheduled, self._build.passes, self._shown)
         self._shown.note = GENERATING
         for program in lowered.programs:
-            made = self._without_code(lowered, program)._replace(code=_brought(program))
+            made = self._made[program.sym_name.data] = self._brought(lowered, program)
             note_in_place(program, made.in_place)
-            self._made[program.sym_name.data] = made
         self._shown.step()
         missing = [program for program in lowered.programs if not _brought(program)]
         if self._shown.total == len(missing) == 1:
@@ -180,19 +245,21 @@ class _Kernels:
         # LLVM is one kernel behind at most: another process may take what waits for it.
         wait(self._late)
         coming = {
-            program.sym_name.data: self._generator.submit(
-                self._build.ir([program], self._machine), opt=_level(program)
-            )
+            program.sym_name.data: self._code(program, self._generator.submit)
             for program in missing
         }
         self._coming |= coming
         self._late = [*coming.values()] if self._processes > 1 else ()
         return lowered
 
+    def _code(self, program: tg.KernelOp | tg.ProgramOp, generate: Callable[..., C]) -> C:
+        return generate(self._build.ir([program], self._machine), opt=_level(program))
+
     @staticmethod
-    def _without_code(lowered: LoweredKernel, program: tg.KernelOp | tg.ProgramOp) -> Compiled:
+    def _brought(lowered: LoweredKernel, program: tg.KernelOp | tg.ProgramOp) -> Compiled:
+        """A program with the code that it has already, if it has some."""
         slots, packing = in_place_slots(program), lowered.prepacked.get(program)
-        return Compiled(b"", OBJECT.symbol(program.sym_name.data), slots, packing)
+        return Compiled(_brought(program), OBJECT.symbol(program.sym_name.data), slots, packing)
 
 
 @dataclass(frozen=True)
@@ -226,14 +293,14 @@ class Build(StagedModule):
         that this process has."""
         super()._link_custom(module)
         for op in nested_ops(module) if self.custom.allowed else ():
-            if (
-                isinstance(op, tg.CustomOp)
-                and op.function is None
-                and (call := op.call) is not None
-            ):
-                name = call.name
-                if not (is_intrinsic(name) or is_in_process(name)):
-                    raise locate(_not_in_process(name), op)
+            call = op.call if isinstance(op, tg.CustomOp) and op.function is None else None
+            if call is not None and not (is_intrinsic(call.name) or is_in_process(call.name)):
+                message = (
+                    f"{not_in_process(call.name)}, call an intrinsic of LLVM as llvm.ctpop.i32"
+                )
+                raise locate(
+                    PassFailedException(f"{message}, or use tg.ins for an instruction"), op
+                )
 
     def program(self) -> Program:
         with (
@@ -317,8 +384,7 @@ def _check_brought(module: ModuleOp, *, is_for_here: bool) -> None:
             continue
         name = program.sym_name.data
         target = target_of(module)
-        is_ours = is_for_here and target.name == DEFAULT_TARGET
-        if is_ours and (lacking := lacking_here(target)):
+        if is_for_here and target.name == DEFAULT_TARGET and (lacking := lacking_here(target)):
             message = f"the machine code of @{name} needs {', '.join(lacking)}"
             raise locate(PassFailedException(f"{message}, which this CPU lacks"), binary)
         try:
@@ -326,14 +392,6 @@ def _check_brought(module: ModuleOp, *, is_for_here: bool) -> None:
         except OSError as error:
             message = f"the machine code of @{name} is no object code for this machine: {error}"
             raise locate(PassFailedException(message), binary) from error
-
-
-def _not_in_process(name: str) -> PassFailedException:
-    return PassFailedException(
-        f"this process has no function {name!r}: register one by custom={{{name!r}: function}} "
-        f"(tg-run --custom {name}=module:function), call an intrinsic of LLVM as llvm.ctpop.i32, "
-        "or use tg.ins for an instruction"
-    )
 
 
 def _frame_entry(function: str, signature: Sequence[Parameter]) -> str:

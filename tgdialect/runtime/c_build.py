@@ -22,7 +22,7 @@ from tgdialect.runtime.inspection import CodeOf, code_in
 from tgdialect.runtime.program import Object, Parameter, Program
 from tgdialect.runtime.progress import progress
 from tgdialect.runtime.speed import at_full_speed
-from tgdialect.runtime.staged import StagedModule, has_custom
+from tgdialect.runtime.staged import StagedModule, not_in_process
 from tgdialect.targets import Target
 from tgdialect.targets.cpu import PORTABLE
 
@@ -49,8 +49,11 @@ class CBuild(StagedModule):
             module, parameters, windows = self.planned(shown)
             shown.note = "C compiler"
             source = source_of(module, "c") + _frame_entry(self.entry, parameters)
+            is_code = (
+                isinstance(o, tg.CustomOp) and o.function is None for o in nested_ops(module)
+            )
             try:
-                code = object_code(source, has_runtime=self.custom.allowed and has_custom(module))
+                code = object_code(source, has_runtime=self.custom.allowed and any(is_code))
             except SourceError as error:
                 raise _at_custom(error, source.split("\n"), module) from None
             _check_called(module, code)
@@ -85,11 +88,7 @@ def _check_called(module: ModuleOp, code: bytes) -> None:
     for op in nested_ops(module):
         for name in _CALLED.findall(op.fmt.data) if isinstance(op, tg.CustomOp) else ():
             if b"\0%b\0" % name.encode() in code and not is_in_process(name):
-                message = (
-                    f"this process has no function {name!r}: register one by custom={{{name!r}: "
-                    f"function}} (tg-run --custom {name}=module:function)"
-                )
-                raise locate(PassFailedException(message), op)
+                raise locate(PassFailedException(not_in_process(name)), op)
 
 
 def _code_lines(op: tg.CustomOp) -> Iterator[re.Pattern[str]]:

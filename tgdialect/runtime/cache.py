@@ -149,8 +149,7 @@ class ObjectCache:
         """A descriptor of the folder, so that a rename meanwhile cannot exchange it. Raises
         PermissionError unless this user owns it, nobody else may write it, since entries are
         executed, and it has the marker, since entries are deleted."""
-        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-        folder = os.open(self.folder, flags)
+        folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             _check_own("the folder", os.fstat(folder))
             if not _is_marked(folder):
@@ -169,28 +168,21 @@ class ObjectCache:
     def usage(self) -> tuple[int, int]:
         """The number of entries, and their bytes. Raises OSError if the folder cannot be used; one
         that does not exist yet has none."""
-        try:
-            with self._opened() as folder:
-                sizes = [size for _, size, name in _files(folder) if name.endswith(_SUFFIX)]
-        except FileNotFoundError:
-            sizes = []
+        sizes: list[int] = []
+        with suppress(FileNotFoundError), self._opened() as folder:
+            sizes = [size for _, size, name in _files(folder) if name.endswith(_SUFFIX)]
         return len(sizes), sum(sizes)
 
     def _sweep(self, folder: int) -> None:
         """Delete the least recently used entries until the folder is within its limit."""
-        entries: list[tuple[float, int, str]] = []
-        now = time.time()
-        for used, size, name in _files(folder):
-            if name.endswith(_SUFFIX):
-                entries.append((used, size, name))
+        files, now = sorted(_files(folder)), time.time()
+        excess = sum(size for _, size, name in files if name.endswith(_SUFFIX)) - self.limit
+        for used, size, name in files:
+            if name.endswith(_SUFFIX) and excess > 0:
+                _delete(name, folder)
+                excess -= size
             elif name.endswith((_UNFINISHED, _LOCK)) and now - used > _STALE_SECONDS:
                 _delete(name, folder)
-        excess = sum(size for _, size, _ in entries) - self.limit
-        for _, size, name in sorted(entries):
-            if excess <= 0:
-                break
-            _delete(name, folder)
-            excess -= size
 
 
 def _files(folder: int) -> Iterator[tuple[float, int, str]]:
@@ -210,8 +202,7 @@ def _files(folder: int) -> Iterator[tuple[float, int, str]]:
 def _check_own(what: str, status: os.stat_result) -> None:
     """Raise PermissionError for a file or folder that another user owns or may write."""
     if status.st_uid != os.geteuid():
-        message = f"{what} belongs to user {status.st_uid}, not {os.geteuid()}"
-        raise PermissionError(EPERM, message)
+        raise PermissionError(EPERM, f"{what} belongs to user {status.st_uid}, not {os.geteuid()}")
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         mode = stat.S_IMODE(status.st_mode)
         raise PermissionError(EPERM, f"others may write {what} (its mode is {mode:o})")
@@ -224,13 +215,10 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 def _is_marked(folder: int) -> bool:
     """Whether a folder has the file that the cache has put there."""
     try:
-        file = os.open(_MARKER, _READ, dir_fd=folder)
+        with open(os.open(_MARKER, _READ, dir_fd=folder), "rb") as file:
+            return file.read(len(_SIGNATURE) + 1) == _SIGNATURE
     except FileNotFoundError:
         return False
-    try:
-        return os.read(file, len(_SIGNATURE) + 1) == _SIGNATURE
-    finally:
-        os.close(file)
 
 
 def _read_own(name: str, folder: int) -> bytes:
@@ -280,6 +268,9 @@ def _header(key: str, payload: bytes) -> bytes:
     return _MAGIC + digest.digest()
 
 
+_cache_in = cache(ObjectCache)
+
+
 def object_cache() -> ObjectCache | None:
     """The cache that the environment describes; None if it is switched off.
 
@@ -288,7 +279,7 @@ def object_cache() -> ObjectCache | None:
     folder, limit = CACHE_DIR.get(), CACHE_MIB.get()
     if folder == "" or not limit:
         return None
-    return _cache_in(folder or _default_folder(), limit << 20)
+    return _cache_in(Path(folder or _default_folder()), limit << 20)
 
 
 def cached(make: Callable[[], bytes], *parts: str) -> bytes:
@@ -299,11 +290,6 @@ def cached(make: Callable[[], bytes], *parts: str) -> bytes:
     if (data := store.get(key)) is None:
         store.put(key, data := make())
     return data
-
-
-@cache
-def _cache_in(folder: str, limit: int) -> ObjectCache:
-    return ObjectCache(Path(folder), limit)
 
 
 def _default_folder() -> str:
@@ -331,8 +317,7 @@ def _compiler_version() -> str:
     # its `__init__.py`.
     specs = [find_spec(name) for name in ("xdsl", "llvmlite")]
     installed = [os.stat(spec.origin) for spec in specs if spec and spec.origin]
-    files = sorted(_source_files(package))
-    return repr(([(s.st_size, s.st_mtime_ns) for s in installed], files))
+    return repr(([(s.st_size, s.st_mtime_ns) for s in installed], sorted(_source_files(package))))
 
 
 def _source_files(folder: str) -> Iterator[tuple[str, int, int]]:

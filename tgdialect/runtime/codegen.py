@@ -6,7 +6,6 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from threading import Thread
-from types import TracebackType
 from typing import Generic, ParamSpec, Self, TypeVar
 
 from xdsl.utils.exceptions import LLVMTranslationException
@@ -40,12 +39,7 @@ class CodeGenerator(Generic[P, T]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._executor is not None:
             # After an error or Ctrl-C the kernels that are still queued are not needed.
             self._executor.shutdown(cancel_futures=kind is not None)

@@ -12,21 +12,21 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 from tgdialect.backends.headroom import check_memory_for_library
 from tgdialect.custom import NO_CUSTOM, CustomCode, CustomFunction, Registered, kernels_in
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.runtime.cache import cache_key, cached, object_cache
-from tgdialect.runtime.constant_memory import with_constant_memory
+from tgdialect.runtime.cache import ObjectCache, cache_key, cached, object_cache
 from tgdialect.runtime.devices.device import DEVICES, PROCESS, Device
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.devices.executable import DeviceExecutable
 from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.host_executable import HostExecutable
+from tgdialect.runtime.memory import PIECE, Ahead, Block
 from tgdialect.runtime.program import DEFAULT_OPT, HOST, Program
 from tgdialect.runtime.speed import imported
 from tgdialect.targets import DEFAULT_TARGET, INTERPRETER, MPI, TARGETS, Target, target_named
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from tgdialect.ops.call import KernelOp
     from tgdialect.ops.printing import PrintedProgram
-    from tgdialect.runtime.memory import Block
     from tgdialect.runtime.staged import StagedModule
 
 _PLACE = "tg.place"
@@ -184,9 +183,8 @@ class _Source:
 
     def verified(self) -> ModuleOp:
         """The module, verified and in ops of `tg`."""
-        if self.is_text or self._is_verified:
-            return self.module()
-        return load_module(self.module())
+        module = self.module()
+        return module if self.is_text or self._is_verified else load_module(module)
 
     def is_split(self, target: str | None) -> bool:
         """Whether each device of the program has a program of its own: a value is on several, or
@@ -238,7 +236,11 @@ def _on_one_device(
     if cache is None:
         program, memory = compiled()
     else:
-        places = "" if source.is_text else _window_places(source.module())
+        places = ""
+        if not source.is_text:
+            from tgdialect.runtime.find_windows import window_places
+
+            places = window_places(source.module())
         cpu = _host_key(described, source) if device.is_host else ""
         key = cache_key(as_text.key, places, cpu, str(described), *map(repr, options))
         if (data := cache.get(key)) is not None:
@@ -278,7 +280,7 @@ def _sharded(
     source: _Source, target: str | None, entry: str, opt: str, custom: CustomCode
 ) -> Executable:
     """Compile a program with values on several devices."""
-    from tgdialect.runtime.distributed.build import build
+    from tgdialect.runtime.distributed.executable import build
 
     def compiled(module: ModuleOp, part: str, device: str | None) -> Executable:
         return _on_one_device(_Source("<module>", module), device, part, opt, custom)
@@ -324,12 +326,6 @@ def target_of_device(device: Device) -> Target:
         view_alignment=limits.alignment,
         has_f64=limits.has_f64,
     )
-
-
-def _window_places(module: ModuleOp) -> str:
-    from tgdialect.runtime.find_windows import window_places
-
-    return window_places(module)
 
 
 def _without_name(program: AnyProgram, name: str) -> AnyProgram:
@@ -476,12 +472,58 @@ def _interpreted(source: _Source, entry: str, custom: CustomCode) -> Callback:
     def call(*arrays: Any) -> Array | tuple[Array, ...]:
         inputs = [np.asarray(array) for array in arrays]
         try:
-            results = cast(
-                Sequence[Array],
-                run(module, entry, inputs, allow_custom=custom.allowed, custom=custom.functions),
-            )
+            options = {"allow_custom": custom.allowed, "custom": custom.functions}
+            results: Sequence[Array] = run(module, entry, inputs, **options)
         except InterpretationError as error:
             raise CompilationError(diagnose(error)).with_source(file) from error
         return results[0] if len(results) == 1 else tuple(results)
 
     return call
+
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+P = TypeVar("P", bound=Program | DeviceProgram)
+
+MEMORY_PREFIX = "memory-"
+"""The prefix of the names of entries about memory for what is derived from constants."""
+
+_CONSTANT = "tg.constant"
+
+
+def with_constant_memory(
+    cache: ObjectCache | None, module: ModuleOp, target: Target, compiled: Callable[[], P]
+) -> tuple[P, Block | None]:
+    """The program that `compiled` makes of a module, and memory for the values that are derived
+    from its constants, as packed weights, if it was known how much that would be: another thread
+    uses it for the first time meanwhile.
+
+    Its size is known when the program is compiled. But a program that has been edited usually packs
+    as much as before, so the object cache has the size for the last program with constants of the
+    same types. A wrong size costs some work of that thread, and no more.
+    """
+    if cache is None or not (constants := _types_of_constants(module)):
+        return compiled(), None
+    key = MEMORY_PREFIX + cache_key(str(target), *constants)
+    known = int(cache.get(key) or 0)
+    with Ahead(known) as ahead:
+        program = compiled()
+    nbytes = max((p.nbytes for p in program.parameters if p.role == "persistent"), default=0)
+    if nbytes >= PIECE and nbytes != known:
+        cache.put(key, str(nbytes).encode())
+    return program, ahead.block
+
+
+def _types_of_constants(module: ModuleOp) -> Sequence[str]:
+    """The types of the arguments and PARAMs that are constants."""
+    from tgdialect.analysis.symbols import own_functions  # Late: they import the compiler.
+    from tgdialect.ops import tg
+    from tgdialect.ops.arguments import argument_attributes
+
+    types: list[str] = []
+    for function in own_functions(module):
+        types += [str(a.type) for a in function.args if _CONSTANT in argument_attributes(a)]
+        params = [op for op in function.body.block.ops if isinstance(op, tg.ParamOp)]
+        types += [str(op.result.type) for op in params if _CONSTANT in op.attributes]
+    return types

@@ -47,15 +47,15 @@ class _Managed(ctypes.Structure):
 _Deleter = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Managed))
 _Managed._fields_ = (("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", _Deleter))
 
-_pointer_of: Any = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-    ("PyCapsule_GetPointer", ctypes.pythonapi)
-)
-_has_name: Any = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
-    ("PyCapsule_IsValid", ctypes.pythonapi)
-)
-_rename: Any = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
-    ("PyCapsule_SetName", ctypes.pythonapi)
-)
+
+def _function_of_capsules(name: str, result: Any) -> Any:
+    kind = ctypes.PYFUNCTYPE(result, ctypes.py_object, ctypes.c_char_p)
+    return kind((f"PyCapsule_{name}", ctypes.pythonapi))
+
+
+_pointer_of = _function_of_capsules("GetPointer", ctypes.c_void_p)
+_has_name = _function_of_capsules("IsValid", ctypes.c_int)
+_rename = _function_of_capsules("SetName", ctypes.c_int)
 
 _CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
 """DLPack's codes of NumPy's kinds of dtypes."""
@@ -194,8 +194,7 @@ def consumed(capsule: Any) -> tuple[SharedArray, Owner]:
                 f"the array of shape {shape} has strides {tuple(strides)}: it is not contiguous"
             )
     dtype = _dtype(tensor.code, tensor.bits, tensor.lanes)
-    pointer = tensor.data or 0
-    where = tensor.device_type, tensor.device_id, pointer, tensor.byte_offset
+    where = tensor.device_type, tensor.device_id, tensor.data or 0, tensor.byte_offset
     return SharedArray(*where, shape, dtype), owner
 
 

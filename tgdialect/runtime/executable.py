@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from tgdialect.runtime.memory import copied
+from tgdialect.runtime.expressions import Window, check_windows
+from tgdialect.runtime.memory import ReleasedArray, copied
 from tgdialect.runtime.program import HOST, HasShape, Parameter
-from tgdialect.runtime.released import ReleasedArray
 from tgdialect.runtime.text import show_bytes
-from tgdialect.runtime.windows import Window, check_windows
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -71,11 +70,14 @@ class Executable(ABC):
         slots = [ParameterSlot(i, p) for i, p in enumerate(self.parameters)]
         self._frame: list[Any] = [0] * len(slots)
         """The values and the memory that are the same in every call, by position."""
-        self._arguments = [s for s in slots if s.parameter.role in ("input", "scalar")]
-        self._results = [s for s in slots if s.parameter.role == "output"]
-        self._workspaces = [s for s in slots if s.parameter.role == "workspace"]
-        self._persistent = [s for s in slots if s.parameter.role == "persistent"]
-        self._data = [s for s in slots if s.parameter.role == "data"]
+
+        def having(*roles: str) -> list[ParameterSlot]:
+            return [slot for slot in slots if slot.parameter.role in roles]
+
+        self._arguments = having("input", "scalar")
+        self._results, self._workspaces = having("output"), having("workspace")
+        self._persistent, self._data = having("persistent"), having("data")
+        self._buffers = having("buffer")
         self._constants = [i for i, s in enumerate(self._arguments) if s.parameter.is_constant]
         self.overwritten = sorted(
             (s.parameter.result, i)
@@ -151,12 +153,14 @@ class Executable(ABC):
 
     def _overwriting(
         self,
-        call: Callable[[list[Any], Sequence[Any] | None], list[Any]],
+        call: Callable[[Sequence[Any], Sequence[Any] | None], list[Any]],
         arrays: Sequence[Any],
         out: Sequence[Any] | None,
     ) -> list[Any]:
-        """The results of a call that stores some of them in arguments; with `out`, in copies of
+        """The results of a call, of which some may be stored in arguments; with `out`, in copies of
         these. `call` makes the others, and replaces arguments that it must not overwrite."""
+        if not self.overwritten:
+            return call(arrays, out)
         self._check_count(arrays)
         given = list(arrays)
         if out is None:

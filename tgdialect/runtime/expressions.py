@@ -1,14 +1,14 @@
 """Index expressions: integers that a call computes from its scalar arguments.
 
-Numbers of workgroups, offsets of views and the bounds of windows (`windows.py`) are constants, or
+Numbers of workgroups, offsets of views and the bounds of windows (`Window`) are constants, or
 index arithmetic on the sizes of a call. Compiled for a CPU, such arithmetic is part of the host
-function. A device's command buffer, and what a call checks, have it as data.
+function. A device's command buffer, and what a call checks (`check_windows`), have it as data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 Expression = tuple[int | str, ...]
 """An expression in postfix notation: numbers, `%i` for the scalar argument at position i, and keys
@@ -20,51 +20,33 @@ _VALUES, _GREATEST, _BITS = 2**64, 2**63 - 1, 64
 """The number of values of an i64, its greatest value, and its bits."""
 
 
-def _idiv(a: int, b: int) -> int:
-    return a // b if b else 0
-
-
-def _mod(a: int, b: int) -> int:
-    return a % b if b else 0
-
-
-def _shl(a: int, count: int) -> int:
-    return a << count if 0 <= count < _BITS else 0
-
-
-def _shr(a: int, count: int) -> int:
-    return a >> count if 0 <= count < _BITS else -(a < 0)
-
-
-def _wrap(a: int, low: int, high: int) -> int:
-    return (a - low) % (high - low + 1) + low
-
-
-def _where(condition: int, a: int, b: int) -> int:
-    return a if condition else b
-
-
-OPERATIONS: Mapping[str, tuple[int, Callable[..., Any]]] = {
+_BINARY: Mapping[str, Callable[[int, int], int]] = {
+    "add": int.__add__,
+    "sub": int.__sub__,
+    "mul": int.__mul__,
+    "idiv": lambda a, b: a // b if b else 0,
+    "mod": lambda a, b: a % b if b else 0,
+    "max": max,
+    "shl": lambda a, count: a << count if 0 <= count < _BITS else 0,
+    "shr": lambda a, count: a >> count if 0 <= count < _BITS else -(a < 0),
+    "and": int.__and__,
+    "or": int.__or__,
+    "xor": int.__xor__,
+    "cmplt": int.__lt__,
+    "cmpgt": int.__gt__,
+    "cmple": int.__le__,
+    "cmpge": int.__ge__,
+    "cmpeq": int.__eq__,
+    "cmpne": int.__ne__,
+}
+_TERNARY: Mapping[str, Callable[[int, int, int], int]] = {
+    "where": lambda condition, a, b: a if condition else b,
+    WRAP: lambda a, low, high: (a - low) % (high - low + 1) + low,
+}
+OPERATIONS: Mapping[str, tuple[int, Callable[..., int]]] = {
     "neg": (1, int.__neg__),
-    "add": (2, int.__add__),
-    "sub": (2, int.__sub__),
-    "mul": (2, int.__mul__),
-    "idiv": (2, _idiv),
-    "mod": (2, _mod),
-    "max": (2, max),
-    "shl": (2, _shl),
-    "shr": (2, _shr),
-    "and": (2, int.__and__),
-    "or": (2, int.__or__),
-    "xor": (2, int.__xor__),
-    "cmplt": (2, int.__lt__),
-    "cmpgt": (2, int.__gt__),
-    "cmple": (2, int.__le__),
-    "cmpge": (2, int.__ge__),
-    "cmpeq": (2, int.__eq__),
-    "cmpne": (2, int.__ne__),
-    "where": (3, _where),
-    WRAP: (3, _wrap),
+    **{name: (2, compute) for name, compute in _BINARY.items()},
+    **{name: (3, compute) for name, compute in _TERNARY.items()},
 }
 """The ops of the dialect on index values, without the prefix `tg.`, and `WRAP`: how many operands
 each has, and its value (docs/semantics.md), which is then wrapped to 64 bits."""
@@ -98,3 +80,55 @@ def applied(operation: str, *operands: Expression) -> Expression:
     found = *(token for operand in operands for token in operand), operation
     is_constant = not any(isinstance(t, str) and t.startswith("%") for t in found)
     return (evaluate(found, ()),) if is_constant else found
+
+
+if TYPE_CHECKING:
+    from tgdialect.diagnostics import CompilationError
+
+
+class Window(NamedTuple):
+    """One axis of an op: the part of extent `inner` at `offset` in an axis of extent `outer`.
+
+    `line` and `column` are 0 if they are unknown; `file` is "" for the compiled text itself.
+    """
+
+    axis: int
+    offset: Expression
+    inner: Expression
+    outer: Expression
+    file: str
+    line: int
+    column: int
+
+
+def check_windows(windows: Sequence[Window], frame: Sequence[Any], name: str, text: str) -> None:
+    """Raise CompilationError, at the op, for the first window that is out of bounds.
+
+    Compiled code reads 0 outside of the source of a SHRINK, and writes nothing outside of the
+    result of a PAD. Without this check it would be safe, but would compute something that the
+    program does not say. The compiler is imported only for errors, so that a program from the cache
+    starts without it.
+
+    `frame` has the values of the scalars by position; `name` and `text` are those of the program.
+    """
+    for window in windows:
+        offset = evaluate(window.offset, frame)
+        inner = evaluate(window.inner, frame)
+        outer = evaluate(window.outer, frame)
+        if min(offset, inner, outer) < 0 or offset + inner > outer:
+            raise _error(window, (offset, inner, outer), name, text)
+
+
+def _error(window: Window, bounds: tuple[int, int, int], name: str, text: str) -> CompilationError:
+    from tgdialect.diagnostics import CompilationError, Diagnostic, SourceFile
+    from tgdialect.ops.properties import window_misfit
+
+    message = window_misfit(window.axis, *bounds)
+    assert message is not None
+    at = Diagnostic(
+        message,
+        file=window.file or name or None,
+        line=window.line or None,
+        column=window.column or None,
+    )
+    return CompilationError(at).with_source(SourceFile(name, text))

@@ -1,4 +1,4 @@
-"""Finds the windows of a function whose bounds have to be checked at each call (`windows.py`).
+"""Finds the windows of a function whose bounds have to be checked at each call (`Window`).
 
 The extents and offsets of SHRINK, PAD, RESHAPE and EXPAND are index values. The verifier refuses
 windows that are out of bounds for every call. Those that constants, or the bounds of the arguments,
@@ -35,8 +35,7 @@ from tgdialect.ops.properties import (
     tensor_type,
     window,
 )
-from tgdialect.runtime.expressions import OPERATIONS, WRAP, Expression, applied, argument_at
-from tgdialect.runtime.windows import Window
+from tgdialect.runtime.expressions import OPERATIONS, WRAP, Expression, Window, applied, argument_at
 
 MAX_DEPTH = 6
 """The number of ops, other than sums and products, that may compute a bound one after the other. A
@@ -92,11 +91,9 @@ def find_windows(function: FuncOp, buffers: Mapping[int, Diagnostic]) -> tuple[W
 def window_places(module: ModuleOp) -> str:
     """The source positions of ops whose windows a call may have to check. They are part of a
     compiled program's cache key, since a printed module does not have them."""
-    places: list[str] = []
-    for op in module.walk():
-        if isinstance(op, tg.ShrinkOp | tg.PadOp | ResizeOp | tg.BufferOp) and _is_dynamic(op):
-            places.append(operation_diagnostic(op, "").render())
-    return "\n".join(places)
+    kinds = tg.ShrinkOp | tg.PadOp | ResizeOp | tg.BufferOp
+    found = (op for op in module.walk() if isinstance(op, kinds) and _is_dynamic(op))
+    return "\n".join(operation_diagnostic(op, "").render() for op in found)
 
 
 def _is_dynamic(op: Operation) -> bool:
@@ -121,13 +118,11 @@ def _extents(shape: Iterable[Dim]) -> Iterable[_Bounds]:
 
 def _is_inside(bounds: _Bounds, min_max: MinMax) -> bool:
     """Whether a window is in bounds for every call."""
-    if any(isinstance(dim, UnknownDim) for dim in bounds):
+    known = [exact_polynomial(dim, min_max) for dim in bounds if not isinstance(dim, UnknownDim)]
+    if len(known) < len(bounds):
         return False
-    offset, inner, outer = (
-        exact_polynomial(dim, min_max) for dim in bounds if not isinstance(dim, UnknownDim)
-    )
-    never_positive = (-offset, -inner, offset + inner - outer)
-    return all(greatest(of, min_max) <= 0 for of in never_positive)
+    offset, inner, outer = known
+    return all(greatest(of, min_max) <= 0 for of in (-offset, -inner, offset + inner - outer))
 
 
 def _checked(
@@ -158,8 +153,7 @@ def _expression(
                 return None
             found.append(computed)
         scale: list[Expression] = [] if coefficient == 1 and found else [(coefficient,)]
-        product = [*scale, *sorted(found, key=repr)]
-        terms.append(reduce(partial(applied, "mul"), product))
+        terms.append(reduce(partial(applied, "mul"), [*scale, *sorted(found, key=repr)]))
     return reduce(partial(applied, "add"), sorted(terms, key=repr) or [(0,)])
 
 

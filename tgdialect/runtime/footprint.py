@@ -86,9 +86,8 @@ def footprint_of(
         return sum(p.nbytes_for(frame) for p in parameters if p.role in roles)
 
     persistent = total("persistent", "data")
-    buffers = total("buffer")
     return DeviceFootprint(
-        device, total("input"), total("output"), total("workspace"), persistent, buffers
+        device, total("input"), total("output"), total("workspace"), persistent, total("buffer")
     )
 
 

@@ -12,11 +12,10 @@ from numpy import ndarray
 
 from tgdialect.custom import NO_CUSTOM, Callbacks, CustomCode
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.runtime.executable import Executable, ParameterSlot, listed
+from tgdialect.runtime.executable import Executable, ParameterSlot, listed, returned
 from tgdialect.runtime.loader import load
-from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, address, zeros
+from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, ReleasedArray, address, zeros
 from tgdialect.runtime.program import Parameter, Program
-from tgdialect.runtime.released import ReleasedArray
 
 if TYPE_CHECKING:
     from tgdialect.runtime.launcher import Holders, Launcher
@@ -33,23 +32,17 @@ class _Kept(NamedTuple):
     addresses: Sequence[int]
 
     @classmethod
-    def of(
-        cls, constants: Sequence[Any], sizes: Sequence[int], memory: Block | None = None
-    ) -> _Kept:
-        """`memory` is for a block that fits into it."""
-        blocks: list[Block] = []
+    def of(cls, constants: Sequence[Any], sizes: Sequence[int], memory: Sequence[Block]) -> _Kept:
+        """`memory` is for blocks that fit into it."""
+        free, blocks = [*memory], list[Block]()
         for size in sizes:
-            if memory is not None and size <= memory.nbytes:
-                blocks.append(memory)
-                memory = None
-            else:
-                blocks.append(Block.new(size))
-        for block in blocks:
+            block = free.pop() if free and size <= free[-1].nbytes else Block.new(size)
             ctypes.memset(block.address, 0, ctypes.sizeof(ctypes.c_int64))
+            blocks.append(block)
         return cls(constants, blocks, [block.address for block in blocks])
 
 
-_NOTHING_KEPT = _Kept.of((), ())
+_NOTHING_KEPT = _Kept((), (), ())
 
 _ENTRY: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -89,14 +82,13 @@ class HostExecutable(Executable):
         # Of threads that call at the same time, one takes it.
         self._memory_ahead = iter(() if memory is None else (memory,))
         self.buffers: dict[str, Array] = {}
-        slots = [ParameterSlot(i, p) for i, p in enumerate(self.parameters)]
         # BUFFERs, whose addresses are the same in every call unless their shape is dynamic.
         self._buffer_spans: list[tuple[int, int]] = []
-        self._resized = [s for s in slots if s.parameter.role == "buffer" and s.parameter.dims]
+        self._resized = [slot for slot in self._buffers if slot.parameter.is_dynamic]
         self._sized: dict[int, Array] = {}
         """The BUFFERs of dynamic shape, as of the last call, by position."""
-        for position, parameter in slots:
-            if parameter.role == "buffer" and not parameter.is_dynamic:
+        for position, parameter in self._buffers:
+            if not parameter.is_dynamic:
                 buffer = zeros(parameter.shape_for(()), parameter.dtype)
                 self.buffers[parameter.name] = buffer
                 self._frame[position] = start = address(buffer)
@@ -119,7 +111,7 @@ class HostExecutable(Executable):
                 functions |= self._callbacks.symbols(code)
             self._code.append(library := load(code, functions))
             functions[name] = self._start = library.address(symbol)
-        self._frame_type: Any = ctypes.c_int64 * len(slots)
+        self._frame_type: Any = ctypes.c_int64 * len(self.parameters)
         self._function: Callable[..., None] = _ENTRY(self._start)
         # How calls run: by a launcher from the second call on, where sizes are static.
         self._launch: Launcher = self._wait
@@ -164,12 +156,7 @@ class HostExecutable(Executable):
                 if self._launch(result := empty(shape, dtype), *arrays):
                     return result
                 return self._call(arrays, None)[0]
-            given = listed(out)
-            if self.overwritten:
-                results = self._overwriting(self._called, arrays, given)
-            else:
-                results = self._called(arrays, given)
-            return results[0] if len(results) == 1 else tuple(results)
+            return returned(self._overwriting(self._called, arrays, listed(out)))
         except MemoryError as error:
             reason = str(error) or "this process gets no more"
             raise MemoryError(self._does_not_fit(self._scalars(arrays), reason)) from None
@@ -219,8 +206,7 @@ class HostExecutable(Executable):
             if self._released:
                 self._released, self._launch = frozenset(), self._first_launch
             sizes = [slot.parameter.nbytes for slot in self._persistent]
-            kept = _Kept.of(constants, sizes, next(self._memory_ahead, None))
-            self._kept = kept
+            self._kept = kept = _Kept.of(constants, sizes, [*self._memory_ahead])
         return kept
 
     def release(self, reason: str) -> Mapping[int, ReleasedArray]:
@@ -305,18 +291,13 @@ class HostExecutable(Executable):
                     written.append(spans[-1])
         # Buffers whose shapes depend on the values of scalars.
         sized = [self._sized_buffer(slot, frame) for slot in self._resized]
-        for span in map(_span, sized):
-            written.append(span)
-            spans.append(span)
+        for each in (written, spans):
+            each += map(_span, sized)
         if written:
             self._set_apart(frame, given, written)
         # Results, cached values, and the call.
-        if out is None:
-            results = self._new_results(frame)
-            copies = ()
-        else:
-            results = list(out)
-            copies = self._place_results(frame, spans, results)
+        results = self._new_results(frame) if out is None else list(out)
+        copies = () if out is None else self._place_results(frame, spans, results)
         kept = self._kept_for(arrays)
         for slot, start in zip(self._persistent, kept.addresses, strict=True):
             frame[slot.position] = start
@@ -395,16 +376,13 @@ class HostExecutable(Executable):
         copies: list[tuple[Array, Array]] = []
         for array, (position, parameter) in zip(given, self._results, strict=True):
             parameter.check_out(array, frame)
-            span = _span(array)
-            start = span[0]
-            is_free = array.flags.carray and not _overlaps(span, spans)
+            target, span = array, _span(array)
+            if not array.flags.carray or _overlaps(span, spans):
+                copies.append((array, target := POOL.empty(array.shape, array.dtype)))
             spans.append(span)
-            if not is_free:
-                copies.append((array, temporary := POOL.empty(array.shape, array.dtype)))
-                start = address(temporary)
             if parameter.is_cleared:
-                (array if is_free else copies[-1][1]).fill(0)
-            frame[position] = start
+                target.fill(0)
+            frame[position] = address(target)
         return copies
 
 

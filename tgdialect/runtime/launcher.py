@@ -16,10 +16,31 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from tgdialect.runtime import launcher_layout as layout
 from tgdialect.runtime.images import Image, load_ir
-from tgdialect.runtime.launcher_layout import MAX_AXES, MAX_SLOTS
+from tgdialect.runtime.native import native_ir
 from tgdialect.runtime.once import once
+
+MAX_SLOTS, MAX_AXES = 256, 8
+"""Limits of a launcher: the arguments of a function, and the axes of an array."""
+
+TYPE, DATA, RANK, EXTENTS, DTYPE, FLAGS = 8, 16, 24, 32, 56, 64
+"""Offsets of the fields of an array, in bytes. `TYPE` is the same in every object."""
+CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
+"""NumPy's flags of an array: C_CONTIGUOUS, ALIGNED, WRITEABLE."""
+ADDRESS = -1
+"""The number of axes of a slot that is an address instead of an array."""
+HEADER, SLOT = 5, 5 + MAX_AXES
+"""Words of a launcher's table: those of the function, and those of each slot."""
+HOLDER_HEADER = 15
+"""Words of a holding launcher's table before its pairs of an offset and an object."""
+
+
+def launcher_ir() -> str:
+    """The LLVM IR of both kinds of launchers."""
+    arrays = {"TYPE": TYPE, "DATA": DATA, "RANK": RANK, "EXTENTS": EXTENTS, "DTYPE": DTYPE}
+    tables = {"ADDRESS": ADDRESS, "HEADER": HEADER, "SLOT": SLOT, "HOLDER_HEADER": HOLDER_HEADER}
+    return native_ir("launcher", **arrays, **tables, FLAGS=FLAGS)
+
 
 Launcher = Callable[..., bool]
 """Takes an array, or an address, for each slot. Returns whether it has called the function."""
@@ -57,8 +78,8 @@ def launcher(function: int, slots: Sequence[FrameSlot], results: int) -> Launche
     words = [function, len(slots), results, id(np.ndarray), id(int)]
     for slot in slots:
         shape = slot.shape or ()
-        rank = layout.ADDRESS if slot.shape is None else len(shape)
-        flags = layout.CONTIGUOUS | layout.ALIGNED | (layout.WRITEABLE if slot.is_written else 0)
+        rank = ADDRESS if slot.shape is None else len(shape)
+        flags = CONTIGUOUS | ALIGNED | (WRITEABLE if slot.is_written else 0)
         words += [slot.position, id(slot.dtype), rank, flags, slot.nbytes]
         words += [*shape, *[0] * (MAX_AXES - len(shape))]
     return _new_builtin(own, words, *[slot.dtype for slot in slots])
@@ -122,7 +143,7 @@ def holding_launcher(
     words += [id(outer_type), id(inner_type), outer_places[holders.inner]]
     words += [inner_places[name] for name in set_later]
     words += [id(holders.serials), len(outer_fields), len(inner_fields), len(holders.alike)]
-    assert len(words) == layout.HOLDER_HEADER
+    assert len(words) == HOLDER_HEADER
     for place, value in (*outer_fields, *inner_fields, *checks):
         words += [place, id(value)]
     return _new_builtin(own, words, launch, make, shape, holders, inputs, example)
@@ -212,7 +233,7 @@ def _library() -> Image | None:
     if not _has_known_layout():
         return None
     try:
-        return load_ir(layout.launcher_ir(), "launcher")
+        return load_ir(launcher_ir(), "launcher")
     except OSError:
         return None
 
@@ -226,10 +247,10 @@ def _has_known_layout() -> bool:
     def field(place: int) -> int:
         return _word(id(array) + place)
 
-    extents = (ctypes.c_int64 * 2).from_address(field(layout.EXTENTS))
+    extents = (ctypes.c_int64 * 2).from_address(field(EXTENTS))
     return (
-        (field(layout.TYPE), field(layout.DATA), field(layout.DTYPE))
+        (field(TYPE), field(DATA), field(DTYPE))
         == (id(np.ndarray), array.ctypes.data, id(array.dtype))
-        and (field(layout.RANK) & 0xFFFFFFFF, *extents) == (2, 3, 5)
-        and field(layout.FLAGS) & 0xFFFFFFFF == array.flags.num
+        and (field(RANK) & 0xFFFFFFFF, *extents) == (2, 3, 5)
+        and field(FLAGS) & 0xFFFFFFFF == array.flags.num
     )

@@ -1,8 +1,9 @@
-"""Memory of compiled programs: addresses of arrays, and a pool of large blocks.
+"""Memory of compiled programs: addresses of arrays, a pool of large blocks, and who sees an array.
 
 The system gives `np.empty` new pages for each large array, and the page faults cost more than
 computing the contents. A block of the pool goes back to it when the last array on it is gone.
 Memory for packed weights is used for the first time while their program is compiled (`Ahead`).
+The holders of an array's memory are counted by references.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ import math
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from mmap import PAGESIZE
+from sys import getrefcount
 from threading import Event, RLock, Thread, get_native_id
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, NoReturn, Protocol, Self, TypeVar
+from weakref import getweakrefcount
 
 import numpy as np
 
@@ -219,6 +223,65 @@ def copied(array: Array) -> Array:
     new = POOL.empty(array.shape, array.dtype)
     new[...] = array
     return new
+
+
+def has_one_holder(values: Sequence[object], position: int) -> bool:
+    """Whether one other object refers to the value at a position of a sequence, and nobody else."""
+    return getrefcount(values[position]) == _count_of_one()
+
+
+def owns_memory(array: Array) -> bool:
+    """Whether the memory of an array is allocated by NumPy or by our pool, and no other array, and
+    no foreign object, is on it. The caller counts the references to the array itself."""
+    if not array.flags.carray or getweakrefcount(array):
+        return False
+    bases: list[Any] = [array]
+    while isinstance(bases[-1], np.ndarray):
+        if bases[-1].flags.owndata:
+            return True
+        bases.append(bases[-1].base)
+        if not has_one_holder(bases, len(bases) - 1):
+            return False
+    return isinstance(bases[-1], Lease)
+
+
+@cache
+def _count_of_one() -> int:
+    """The reference count of a value with one holder besides the sequence, in this Python."""
+    values = [object()]
+    holder = [values[0]]
+    count = getrefcount(values[0])
+    del holder
+    return count
+
+
+@dataclass(eq=False)
+class ReleasedArray:
+    """Stands for a constant argument after everything that a program needs of it has been derived
+    from it. Its elements are gone."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    reason: str
+    """The error for those who ask for its elements."""
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that it had."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def numpy(self) -> NoReturn:
+        """Raises RuntimeError."""
+        raise RuntimeError(self.reason)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        self.numpy()
+
+    def __dlpack__(self, **_: Any) -> NoReturn:
+        self.numpy()
+
+    def __dlpack_device__(self) -> NoReturn:
+        self.numpy()
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,18 +1,45 @@
-"""BEAM's timer: the search of `tg-optimize` for schedules, on this machine or on a device.
+"""BEAM's timer: the search of `tg-optimize` for schedules, on this machine or on a device, and what
+times kernels there.
 
 The pass finds it by its name in `universe.py`.
 """
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.exceptions import PassFailedException
+import ctypes
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import DiagnosticException, PassFailedException
+
+from tgdialect.backends.llvm_cpu import CpuTarget
+from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.lowering.optimize import OptimizePass
+from tgdialect.lowering.pipeline import run_stages, stages
+from tgdialect.lowering.render import RenderPass
+from tgdialect.lowering.render.names import OBJECT
+from tgdialect.ops import tg
+from tgdialect.ops.dtypes import DType
+from tgdialect.ops.numpy_dtypes import Array
+from tgdialect.ops.properties import dtype_of
+from tgdialect.runtime.beam import Bench, Run, search_schedules
+from tgdialect.runtime.codegen import generated
+from tgdialect.runtime.devices.array import DeviceArray
+from tgdialect.runtime.devices.build import CommandBuffer, command_buffer, give_code
 from tgdialect.runtime.devices.device import DEVICES
-from tgdialect.runtime.devices.driver import DeviceError
+from tgdialect.runtime.devices.driver import DeviceError, Driver, bound
+from tgdialect.runtime.loader import load
+from tgdialect.runtime.memory import address
 from tgdialect.runtime.program import HOST
-from tgdialect.targets.attribute import settle_target
+from tgdialect.runtime.staged import entry_function
+from tgdialect.targets import Target
+from tgdialect.targets.attribute import MODULE_ATTRIBUTE, lacking_here, settle_target
+from tgdialect.targets.host import host_features
 
 
 def search(module: ModuleOp, width: int, options: OptimizePass) -> None:
@@ -21,13 +48,9 @@ def search(module: ModuleOp, width: int, options: OptimizePass) -> None:
     Raises PassFailedException if there is no machine to time on, and SettingError for a wrong
     `TG_BEAM_SECONDS`.
     """
-    given = options.features, options.threads, options.l2
     if not options.features:
         target = settle_target(module, options.target, threads=options.threads, l2=options.l2)
         if target.is_grid:
-            from tgdialect.runtime.beam import search_schedules  # Imports NumPy's random numbers.
-            from tgdialect.runtime.devices.bench import DeviceBench  # Imports LLVM.
-
             try:
                 named = options.device not in (None, HOST)
                 device = DEVICES[options.device or ""] if named else DEVICES.for_target(target.name)
@@ -40,6 +63,164 @@ def search(module: ModuleOp, width: int, options: OptimizePass) -> None:
                 module, width, target, lambda _, call: DeviceBench(call, driver, target)
             )
             return
-    from tgdialect.runtime.host_bench import search_on_host  # Imports LLVM and NumPy.
+    search_on_host(module, width, options.features, options.threads, options.l2)
 
-    search_on_host(module, width, *given)
+
+def search_on_host(
+    module: ModuleOp, width: int, features: tuple[str, ...], threads: int | None, l2: int | None
+) -> None:
+    """`search_schedules` on this machine.
+
+    `features`, `threads` and `l2` are the options of `OptimizePass`. With neither `features` nor a
+    `tg.target` the target is this machine.
+
+    Raises PassFailedException for an invalid `TG_BEAM_SECONDS`, feature or number of threads, and
+    for a target that this CPU cannot execute.
+    """
+    # The target of the schedules, and the processor that LLVM compiles candidates for: this one, or
+    # one of just the features that were asked for.
+    cpu = CpuTarget.host()
+    if features:
+        target = settle_target(module, features=features, threads=threads, l2=l2)
+        names = ",".join(f"+{name}" for name in sorted(target.features))
+        cpu = replace(cpu, cpu="", features=names)
+    else:
+        known = () if MODULE_ATTRIBUTE in module.attributes else host_features()
+        target = settle_target(module, features=known, threads=threads, l2=l2)
+    if lacks := lacking_here(target):
+        raise PassFailedException(
+            f"mode=beam times kernels on this CPU, which lacks {', '.join(lacks)}: schedule for it "
+            "by mode=heuristic"
+        )
+    search_schedules(module, width, target, lambda _, call: HostBench(call, cpu, target))
+
+
+class HostBench(Bench):
+    """Runs candidates on arrays of this process, by the clock of this process."""
+
+    def __init__(self, call: tg.CallOp, cpu: CpuTarget, target: Target) -> None:
+        """`cpu` is what LLVM generates code for."""
+        super().__init__(call, target)
+        self._cpu = cpu
+        self._stages = replace(stages(), module=(), optimize=None)
+
+    @property
+    def key(self) -> Sequence[str]:
+        return (repr(self._cpu),)
+
+    def _run(self, module: ModuleOp, entry: str, arrays: Sequence[Array]) -> Run | None:
+        try:
+            run_stages(module, self._stages)
+            code = load(generated(self._cpu.object_code, llvm_ir(module)))
+        except DiagnosticException:
+            return None
+        pointers = [ctypes.c_void_p] * len(arrays)
+        function: Any = ctypes.CFUNCTYPE(None, *pointers)(code.address(OBJECT.symbol(entry)))
+        addresses = [address(array) for array in arrays]
+
+        def run(keep: object = (code, arrays)) -> float:
+            start = time.perf_counter()
+            function(*addresses)
+            return time.perf_counter() - start
+
+        return run
+
+
+_TOLERANCE = 2.0
+"""The greatest difference of results, in square roots of the precision of a dtype. Smaller:
+schedules that add in different orders are refused; larger: miscompiled kernels, which are farther
+off, pass."""
+
+
+class DeviceBench(Bench):
+    """Runs candidates on arrays of a device, by the clock of the device."""
+
+    def __init__(self, call: tg.CallOp, driver: Driver, target: Target) -> None:
+        super().__init__(call, target)
+        self._driver = driver
+        self._dtypes = [dtype_of(argument) for argument in call.arguments]
+        self._copies: dict[int, DeviceArray] = {}
+        """Copies of these arrays on the device, by position. All candidates use them."""
+        self._kernels = replace(stages(), module=(), optimize=None, render=None)
+
+    @property
+    def key(self) -> Sequence[str]:
+        return self._driver.identity
+
+    def _run(self, module: ModuleOp, entry: str, arrays: Sequence[Array]) -> Run | None:
+        try:
+            run_stages(module, self._kernels)
+            give_code(module, RenderPass())
+            function = entry_function(module, entry)
+            assert len(function.args) == len(arrays), "a single kernel has no intermediates"
+            return _DeviceRun(self._driver, command_buffer(function), self._placed(arrays))
+        except (DiagnosticException, DeviceError, MemoryError):
+            return None
+
+    def _placed(self, arrays: Sequence[Array]) -> Sequence[DeviceArray]:
+        """Arrays on the device. Those that the candidate has packed are new."""
+        found: list[DeviceArray] = []
+        for position, array in enumerate(arrays):
+            is_shared = array is self._arrays[position]
+            copy = self._copies.get(position) if is_shared else None
+            copy = copy or DeviceArray.of(self._driver, array)
+            if is_shared:
+                self._copies[position] = copy
+            found.append(copy)
+        return found
+
+    def agree(self, run: Run, other: Run) -> bool:
+        """Compares what both write when they begin with the same memory: a schedule that the
+        compiler of the device gets wrong is not the quickest. Packed arguments have other numbers
+        in them, and are not compared."""
+        assert isinstance(run, _DeviceRun)
+        assert isinstance(other, _DeviceRun)
+        if any(a is not b for a, b in zip(run.arrays, other.arrays, strict=True)):
+            return True
+        try:
+            wanted, found = (each.results(self._arrays) for each in (run, other))
+        except DeviceError:
+            return False
+        return all(
+            _is_close(wanted[position], found[position], self._dtypes[position])
+            for position in wanted.keys() | found.keys()
+        )
+
+
+class _DeviceRun:
+    """A compiled kernel with its memory: a call runs it, and gives its seconds."""
+
+    def __init__(
+        self, driver: Driver, buffer: CommandBuffer, arrays: Sequence[DeviceArray]
+    ) -> None:
+        """Raises DeviceError if the device refuses the kernel."""
+        self.arrays = arrays
+        self._driver = driver
+        self._buffer = buffer
+        self._loaded = driver.load(buffer.kernels)
+        self._commands = bound(buffer.launches, [array.span for array in arrays])
+
+    def __call__(self) -> float:
+        try:
+            return sum(self._loaded.timed(self._commands))
+        except DeviceError:
+            return math.inf
+
+    def results(self, arrays: Sequence[Array]) -> Mapping[int, Array]:
+        """The arrays that it writes, by position, when it begins with these arrays in its
+        memory."""
+        for copy, array in zip(self.arrays, arrays, strict=True):
+            copy.assign(array)
+        self._loaded.submit(self._commands)
+        written = {slot for kernel in self._buffer.kernels for slot in kernel.written}
+        return {slot: self.arrays[slot].numpy() for slot in written}
+
+
+def _is_close(wanted: Array, found: Array, dtype: DType) -> bool:
+    """Whether two results of a dtype are the same up to the order of sums."""
+    if not dtype.is_float:
+        return bool(np.array_equal(wanted, found))
+    a, b = (array.astype(np.float64) for array in (wanted, found))
+    limit = _TOLERANCE * 2.0 ** ((1 - dtype.precision) / 2)
+    scale = float(np.nanmax(np.abs(a), initial=0)) if np.isfinite(a).any() else 0.0
+    return bool(np.allclose(a, b, rtol=limit, atol=limit * scale, equal_nan=True))

@@ -1,7 +1,7 @@
 """The peak speeds of this machine, measured by kernels of our own: FMAs, and moving memory.
 
-As LLVM IR: independent chains of fused multiply-adds on vectors, and streams of reads, of writes
-around the caches, and of both.
+`native/peaks.ll` has them: independent chains of fused multiply-adds on vectors, and streams of
+reads, and of reads with writes around the caches.
 """
 
 from __future__ import annotations
@@ -16,73 +16,17 @@ import numpy as np
 
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.runtime.loader import load
+from tgdialect.runtime.native import native_ir
 
 CHAINS = 16
 """Chains of additions that do not wait for one another."""
 STEPS = 2_000_000
 """The steps of the loop of FMAs. Fewer: starting threads counts; more: a longer measurement."""
+_UNROLLED = 4
+"""The vectors that a step of a loop over memory moves. Fewer: the loop itself takes time."""
 BYTES = 1 << 28
 """The bytes that are read and copied: more than caches hold. Larger: more memory and a longer
 measurement."""
-
-
-def _lanes(target: CpuTarget) -> int:
-    return max(target.vector_bits // 32, 1)
-
-
-def _ir(lanes: int) -> str:
-    v = f"<{lanes} x float>"
-    phis = [f"%a{i} = phi {v} [ zeroinitializer, %0 ], [ %b{i}, %l ]" for i in range(CHAINS)]
-    fmas = [
-        f"%b{i} = call {v} @llvm.fma.v{lanes}f32({v} %x, {v} %x, {v} %a{i})" for i in range(CHAINS)
-    ]
-    sums = [f"%s{i} = fadd {v} %{'b0' if i == 1 else f's{i - 1}'}, %b{i}" for i in range(1, CHAINS)]
-    unroll = 4
-    loads = [
-        f"%p{i} = getelementptr {v}, ptr %in, i64 %j{i}\n%v{i} = load {v}, ptr %p{i}, align 64\n"
-        f"%t{i} = fadd {v} %r{i}, %v{i}"
-        for i in range(unroll)
-    ]
-    moves = [
-        f"%p{i} = getelementptr {v}, ptr %in, i64 %j{i}\n%v{i} = load {v}, ptr %p{i}, align 64\n"
-        f"%q{i} = getelementptr {v}, ptr %out, i64 %j{i}\n"
-        f"store {v} %v{i}, ptr %q{i}, align 64, !nontemporal !0"
-        for i in range(unroll)
-    ]
-    positions = [f"%j{i} = add i64 %i, {i}" for i in range(unroll)]
-    totals = [f"%r{i} = phi {v} [ zeroinitializer, %0 ], [ %t{i}, %l ]" for i in range(unroll)]
-
-    def loop(step: int, bound: str, *body: str, phis: tuple[str, ...] = ()) -> str:
-        lines = "\n".join((*phis, *body))
-        return (
-            f"br label %l\nl:\n%i = phi i64 [ 0, %0 ], [ %n, %l ]\n{lines}\n"
-            f"%n = add i64 %i, {step}\n"
-            f"%c = icmp ult i64 %n, {bound}\nbr i1 %c, label %l, label %e\ne:\n"
-        )
-
-    return f"""
-declare {v} @llvm.fma.v{lanes}f32({v}, {v}, {v})
-define void @fma(ptr %in, ptr %out, i64 %count) {{
-%x = load {v}, ptr %in, align 64
-{loop(1, "%count", *fmas, phis=tuple(phis))}
-{chr(10).join(sums)}
-store {v} %s{CHAINS - 1}, ptr %out, align 64
-ret void
-}}
-define void @read(ptr %in, ptr %out, i64 %count) {{
-{loop(unroll, "%count", *positions, *loads, phis=tuple(totals))}
-%u = fadd {v} %t0, %t1
-%w = fadd {v} %t2, %t3
-%y = fadd {v} %u, %w
-store {v} %y, ptr %out, align 64
-ret void
-}}
-define void @copy(ptr %in, ptr %out, i64 %count) {{
-{loop(unroll, "%count", *positions, *moves)}
-ret void
-}}
-!0 = !{{i32 1}}
-"""
 
 
 class Peaks(NamedTuple):
@@ -97,12 +41,13 @@ class Peaks(NamedTuple):
 def measured_peaks(threads: int) -> Peaks:
     """The peak speeds of so many threads on this CPU. Takes about a second, and 512 MiB."""
     target = CpuTarget.host()
-    lanes = _lanes(target)
-    code = load(target.object_code(_ir(lanes)))
+    lanes = max(target.vector_bits // 32, 1)
+    ir = native_ir("peaks", WIDE=CHAINS * lanes, UNROLLED=_UNROLLED * lanes)
+    code = load(target.object_code(ir))
     buffers = [_aligned(BYTES // threads) for _ in range(2 * threads)]
     for buffer in buffers:
         buffer[:] = 0
-    count = BYTES // threads // (4 * lanes)
+    count = BYTES // threads // (4 * _UNROLLED * lanes)
 
     def seconds(name: str, amount: int) -> float:
         kind: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)

@@ -1,16 +1,28 @@
-"""How many processes share the work of a compilation, and which of it.
+"""Processes that share the work of a compilation: how many, which of it, and the children of `fork`
+that do it with the caller. They need no copy of what they work on.
 
 Compilers written in Python have the lock of the interpreter: threads do not share their work.
+`multiprocessing` is imported if it is used: a program of few kernels does without.
 """
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
-from collections.abc import Callable, Generator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tgdialect.environment import COMPILE_PROCESSES
+from tgdialect.forking import no_warnings_of_forks
+from tgdialect.runtime.speed import at_full_speed
 from tgdialect.targets.host import core_count
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -24,6 +36,12 @@ do not pay. A fork takes 10 to 30 ms, with the pages that are copied afterwards,
 ms."""
 _SHARE = 2
 """The fewest kernels for each process: a child for fewer does not pay for its fork."""
+_PATIENCE = 60.0
+"""The longest time that the caller waits for the next result of a child, in seconds. Shorter: slow
+kernels are compiled again; longer: a child that has stopped is noticed later. Locks that other
+threads hold while a process is forked may stop it, although those that are known are waited for."""
+_WIDTH = 4
+"""The bytes of a number in a pipe."""
 
 
 def process_count() -> int:
@@ -45,7 +63,94 @@ def spread(
     if most < 1 or sys.platform != "linux":
         yield from ((item, None) for item in items)
         return
-    # Imported if it is used: a program of few kernels does without `multiprocessing`.
-    from tgdialect.runtime.children import shared
+    from multiprocessing.connection import wait
 
-    yield from shared(items, work, most)
+    left = set(range(len(items)))
+    with ExitStack() as opened:
+        numbers: Iterator[int] = iter(())
+        children: dict[Connection, BaseProcess] = {}
+        with suppress(OSError, RuntimeError, MemoryError, AssertionError):
+            # No memory, too many processes, or the caller is one that may have no children.
+            numbers = _numbers(len(items), opened)
+            for _ in range(most):
+                results, child = _started(items, work, numbers)
+                children[results] = child
+                opened.callback(_end, child)
+        for number in numbers:
+            yield from _results(items, children, left)
+            left.remove(number)
+            yield items[number], None
+        while left and children and wait([*children], _PATIENCE):
+            yield from _results(items, children, left)
+    for number in sorted(left):
+        yield items[number], None
+
+
+def _numbers(count: int, opened: ExitStack) -> Iterator[int]:
+    """The numbers of items, in a pipe: each is taken once, by any process that has the pipe.
+
+    Raises OSError if there can be no pipe. The last numbers are missing if a pipe holds fewer: at
+    most some whole pages, and so whole numbers.
+    """
+    source, sink = os.pipe()
+    opened.callback(os.close, source)
+    os.set_blocking(sink, False)
+    os.write(sink, b"".join(number.to_bytes(_WIDTH) for number in range(count)))
+    os.close(sink)
+    return map(int.from_bytes, iter(partial(os.read, source, _WIDTH), b""))
+
+
+def _results(
+    items: Sequence[T], children: dict[Connection, BaseProcess], left: set[int]
+) -> Iterator[tuple[T, Any]]:
+    """Each item that a child is done with, and its result. Children that have ended, and the
+    numbers of these items, are removed."""
+    for results, child in list(children.items()):
+        try:
+            while results.poll():
+                number, result = results.recv()
+                left.remove(number)
+                yield items[number], result
+        except (EOFError, OSError):
+            del children[results]
+            _end(child)
+
+
+def _started(
+    items: Sequence[T], work: Callable[[T], object], numbers: Iterator[int]
+) -> tuple[Connection, BaseProcess]:
+    """A process that works on the items whose numbers it takes, and the connection that gives these
+    numbers, each with its result.
+
+    Raises OSError if there is no memory for a process, and AssertionError in a process that may
+    have none (`multiprocessing`'s daemons).
+    """
+    from multiprocessing import Pipe, get_context
+
+    results, sink = Pipe(duplex=False)
+    child = get_context("fork").Process(
+        target=_work, args=(items, work, numbers, sink), daemon=True
+    )
+    with no_warnings_of_forks():
+        child.start()
+    sink.close()
+    return results, child
+
+
+def _end(child: BaseProcess) -> None:
+    child.kill()
+    child.join()
+
+
+def _work(
+    items: Sequence[Any], work: Callable[[Any], object], numbers: Iterable[int], results: Connection
+) -> None:
+    """The main function of a child. Signal handlers of the caller's program are not run."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        with at_full_speed():  # That of the parent has ended at the fork.
+            for number in numbers:
+                results.send((number, work(items[number])))
+    except BaseException:  # The caller does it again, and says what is wrong.
+        pass

@@ -28,9 +28,9 @@ from tgdialect.ops import tg
 from tgdialect.ops.call import parameters
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.runtime.inspection import Kernel
-from tgdialect.runtime.kernel_time import KernelTime
+from tgdialect.runtime.inspection import Kernel, KernelTime
 from tgdialect.runtime.memory import address
+from tgdialect.runtime.native import native_ir
 from tgdialect.runtime.program import HOST
 from tgdialect.runtime.staged import StagedModule
 from tgdialect.runtime.text import aligned, show_seconds
@@ -49,20 +49,6 @@ its arguments, which are sizes."""
 
 Records = Mapping[str, Array]
 """The record of each kernel, by the kernel's name."""
-
-_CLOCK = f"""
-declare i32 @clock_gettime(i32, ptr)
-define internal i64 @tg.now() {{
-  %time = alloca [2 x i64]
-  %failed = call i32 @clock_gettime(i32 {time.CLOCK_MONOTONIC}, ptr %time)
-  %seconds = load i64, ptr %time
-  %rest.at = getelementptr i64, ptr %time, i64 1
-  %rest = load i64, ptr %rest.at
-  %whole = mul i64 %seconds, 1000000000
-  %now = add i64 %whole, %rest
-  ret i64 %now
-}}
-"""
 
 
 @dataclass(frozen=True)
@@ -92,8 +78,7 @@ class Profile(Sequence[KernelTime]):
     def __str__(self) -> str:
         head = ("kernel", "calls", "time", "share", "GFLOP/s", "GB/s", "opts")
         rows = [head, *(_row(kernel) for kernel in self.kernels)]
-        table = aligned(rows, left=(0, len(head) - 1))
-        return f"{table}\n{self._runs}"
+        return f"{aligned(rows, left=(0, len(head) - 1))}\n{self._runs}"
 
     @property
     def _runs(self) -> str:
@@ -112,11 +97,7 @@ class Profile(Sequence[KernelTime]):
         Raises ImportError without matplotlib (the extra `plot`), ValueError for another kind of
         file, OSError if it cannot be written.
         """
-        from tgdialect.runtime.profile_plot import (
-            host_peaks,
-            profile_figure,
-            require_matplotlib,
-        )
+        from tgdialect.runtime.profile_plot import host_peaks, profile_figure, require_matplotlib
 
         require_matplotlib()
         if peaks is None and self.device == HOST:
@@ -143,11 +124,13 @@ def _row(kernel: KernelTime) -> Sequence[str]:
 def with_records(functions: Sequence[Operation], kernels: Sequence[str]) -> str:
     """LLVM IR of wrappers that time kernels. Renames the kernels among some `llvm.func`s; the
     wrappers get their names."""
-    wrappers: list[str] = []
-    for op in functions:
-        if isinstance(op, llvm.FuncOp) and op.body.blocks and op.sym_name.data in kernels:
-            wrappers.append(_wrapper(op))
-    return "".join([_CLOCK, *wrappers]) if wrappers else ""
+    wrappers = [
+        _wrapper(op)
+        for op in functions
+        if isinstance(op, llvm.FuncOp) and op.body.blocks and op.sym_name.data in kernels
+    ]
+    clock = native_ir("clock", CLOCK=time.CLOCK_MONOTONIC)
+    return "".join([clock, *wrappers]) if wrappers else ""
 
 
 def _wrapper(kernel: llvm.FuncOp) -> str:
@@ -157,27 +140,17 @@ def _wrapper(kernel: llvm.FuncOp) -> str:
     types = [type_text(type) for type in kernel.function_type.inputs]
     parameters = ", ".join(f"{type} %a{i}" for i, type in enumerate(types))
     record = symbol_text(_record(name))
-    lines = [
-        f"{record} = external global i64",
-        f"define void {symbol_text(name)}({parameters}) {{",
-        "  %start = call i64 @tg.now()",
-        f"  call void {symbol_text(kernel.sym_name.data)}({parameters})",
-        "  %stop = call i64 @tg.now()",
-        "  %elapsed = sub i64 %stop, %start",
-    ]
-    for word, term in ((_CALLS, "1"), (_NANOSECONDS, "%elapsed")):
-        lines += [
-            f"  %at{word} = getelementptr i64, ptr {record}, i64 {word}",
-            f"  %before{word} = load i64, ptr %at{word}",
-            f"  %after{word} = add i64 %before{word}, {term}",
-            f"  store i64 %after{word}, ptr %at{word}",
-        ]
-    for word, argument in enumerate(_scalars(kernel), _SCALARS):
-        lines += [
-            f"  %at{word} = getelementptr i64, ptr {record}, i64 {word}",
-            f"  store i64 %a{argument}, ptr %at{word}",
-        ]
-    return "\n".join([*lines, "  ret void", "}", ""])
+    stores = (
+        f"  %at{word} = getelementptr i64, ptr {record}, i64 {word}\n"
+        f"  store i64 %a{argument}, ptr %at{word}"
+        for word, argument in enumerate(_scalars(kernel), _SCALARS)
+    )
+    return native_ir(
+        "timed",
+        **{"NAME": symbol_text(name), "KERNEL": symbol_text(kernel.sym_name.data)},
+        **{"PARAMETERS": parameters, "RECORD": record, "SCALARS": "\n".join(stores)},
+        **{"CALLS": _CALLS, "NANOSECONDS": _NANOSECONDS},
+    )
 
 
 def _scalars(kernel: llvm.FuncOp) -> Sequence[int]:
@@ -195,8 +168,8 @@ def _record(kernel: str) -> str:
 
 def new_records(build: StagedModule) -> Records:
     """A record for each kernel of a program, by its name."""
-    sizes = {name: len(_sizes(program)) for name, program in build.programs.items()}
-    return {k.name: np.zeros(_SCALARS + sizes[k.name], int) for k in build.kernels}
+    programs = build.programs
+    return {k.name: np.zeros(_SCALARS + len(_sizes(programs[k.name])), int) for k in build.kernels}
 
 
 def record_symbols(records: Records) -> Mapping[str, int]:

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tgdialect.diagnostics import printable
-from tgdialect.runtime.kernel_time import KernelTime
+from tgdialect.runtime.inspection import KernelTime
 from tgdialect.runtime.peaks import Peaks, measured_peaks
 from tgdialect.targets.host import thread_count
 
@@ -79,16 +79,9 @@ def _largest(kernels: Sequence[KernelTime]) -> Sequence[KernelTime]:
         return kernels
     by_time = sorted(kernels, key=lambda k: -k.seconds)
     shown, others = set(map(id, by_time[: _MOST_BARS - 1])), by_time[_MOST_BARS - 1 :]
-    rest = KernelTime(
-        name=f"{len(others)} others",
-        calls=sum(k.calls for k in others),
-        seconds=sum(k.seconds for k in others),
-        share=sum(k.share for k in others),
-        is_once=False,
-        flops=sum(k.flops for k in others),
-        bytes=sum(k.bytes for k in others),
-        opts=(),
-    )
+    figures = ("calls", "seconds", "share", "flops", "bytes")
+    sums: Any = {name: sum(getattr(k, name) for k in others) for name in figures}
+    rest = KernelTime(name=f"{len(others)} others", is_once=False, opts=(), **sums)
     return [*(k for k in kernels if id(k) in shown), rest]
 
 

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, cast
 
 import numpy as np
 
 from tgdialect.ops.numpy_dtypes import Array, dtype_named
 from tgdialect.runtime.dlpack import host_array, is_on_host
-from tgdialect.runtime.windows import Window
+from tgdialect.runtime.expressions import Window
 
 HOST = "CPU"
 """The name of the CPU that Python runs on, as a device."""
@@ -162,6 +162,9 @@ class Parameter:
         return ValueError(f"{self.name} has shape {wanted}, got {given.shape}")
 
 
+Entries = Mapping[str, Callable[[Any], Any]]
+
+
 class Object(NamedTuple):
     """Position-independent object code of a function."""
 
@@ -177,10 +180,19 @@ class CompiledProgram:
     """A program for the host or for a device, as data."""
 
     parameters: tuple[Parameter, ...]
+    entries: ClassVar[Entries] = {}
+    """What makes the entries of fields that are sequences, besides parameters and windows."""
 
     def to_bytes(self) -> bytes:
         """The program as bytes."""
         return packed(fields_of(self))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """The inverse of `to_bytes`. Raises as `unpacked` and `Parameter.of` for other bytes."""
+        made = {"parameters": Parameter.of, "windows": Window._make, **cls.entries}
+        given = unpacked(data).items()
+        return cls(**{name: tuple(map(made[name], v)) if name in made else v for name, v in given})
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,15 +205,7 @@ class Program(CompiledProgram):
     windows: tuple[Window, ...] = ()
     """Bounds that the scalars of a call have to satisfy."""
 
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Program:
-        """The inverse of `to_bytes`. Raises as `unpacked` and `Parameter.of` for other bytes."""
-        entries = unpacked(data)
-        return cls(
-            tuple(map(Parameter.of, entries["parameters"])),
-            tuple(Object(*each) for each in entries["objects"]),
-            tuple(Window(*each) for each in entries["windows"]),
-        )
+    entries: ClassVar[Entries] = {"objects": Object._make}
 
 
 # -- encoding --------------------------------------------------------------------------------------

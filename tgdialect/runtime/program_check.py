@@ -12,9 +12,8 @@ from math import prod
 
 from tgdialect.ops.numpy_dtypes import NUMPY_NAMES
 from tgdialect.runtime.devices.program import DeviceKernel, DeviceProgram, Launch, View
-from tgdialect.runtime.expressions import OPERATIONS, Expression
+from tgdialect.runtime.expressions import OPERATIONS, Expression, Window
 from tgdialect.runtime.program import Parameter, Program
-from tgdialect.runtime.windows import Window
 
 _ROLES = frozenset({"input", "scalar", "buffer", "data", "output", "workspace", "persistent"})
 _DTYPES = frozenset(NUMPY_NAMES.values())

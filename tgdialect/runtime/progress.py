@@ -54,11 +54,9 @@ class Progress:
 
     def __str__(self) -> str:
         count = f"{self.done} of {self.total} {self.unit}" if self.total else ""
-        return f"{self.what}: {', '.join(filter(None, (count, self.note, self._time)))}"
-
-    @property
-    def _time(self) -> str:
-        return f"{self.seconds:.1f} s"
+        return (
+            f"{self.what}: {', '.join(filter(None, (count, self.note, f'{self.seconds:.1f} s')))}"
+        )
 
 
 class _Line:

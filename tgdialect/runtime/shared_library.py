@@ -19,7 +19,6 @@ from tgdialect.runtime.native import native_text
 from tgdialect.runtime.program import Parameter, Program
 from tgdialect.runtime.program_file import ProgramFile
 from tgdialect.runtime.threads import POOL_LINES
-from tgdialect.runtime.windows import Window
 from tgdialect.targets.cpu import ALIGNMENT
 from tgdialect.targets.listed_features import CPUINFO, LINE, listed_name, needs_tiles
 
@@ -131,25 +130,25 @@ class SharedLibrary:
         self.function = f"{self._library}_{SOURCE.symbol(self._entry).strip('_')}"
         """The name of the function in C."""
         self._named = [*_named(program.parameters)]
-        outputs = [each for each in self._named if each.parameter.role == "output"]
         given = [each for each in self._named if each.parameter.role in ("input", "scalar")]
-        self._given = [*given, *outputs]
+        self._given = [*given, *(each for each in self._named if each.parameter.role == "output")]
         """The parameters of the C function."""
-        code = b"".join(each.code for each in program.objects)
-        self._has_threads = b"tg_parallel" in code
+        self._has_threads = b"tg_parallel" in b"".join(each.code for each in program.objects)
         self._buffers = [each for each in self._named if each.parameter.role == "buffer"]
-        self._data: dict[bytes, int] = {}
+        data = dict.fromkeys(p.data for p in program.parameters if p.data is not None)
+        self._data = {each: number for number, each in enumerate(data)}
         """The contents of BINARYs, and their numbers in the library."""
-        for parameter in program.parameters:
-            if parameter.data is not None:
-                self._data.setdefault(parameter.data, len(self._data))
         roles = {parameter.role for parameter in program.parameters}
         given_constants = any(each.parameter.is_constant for each in given)
         self._derives_once = "persistent" in roles and not given_constants
         """Whether all that is derived from constants is derived from BINARYs."""
 
     def header(self, name: str) -> str:
-        """The header, a file of that name without extension."""
+        """The header, a file of that name without extension.
+
+        Names that differ in case, or in what no identifier has, have different include guards.
+        """
+        distinct = "" if name == self._library else f"_{crc32(name.encode()):08x}"
         return native_text(
             "library.h",
             library=_in_comment(name),
@@ -158,7 +157,7 @@ class SharedLibrary:
             system=self._file.system,
             features=" ".join(self._file.features) or "none is needed",
             calls=_ONE_THREAD if self._buffers else _ANY_THREAD,
-            guard=self._guard(name),
+            guard=f"TG_{self.function}{distinct}_H",
             prefix=self._prefix,
             arguments="\n".join(map(self._described, self._given)) or "   It has no arguments.",
             name=self.function,
@@ -176,21 +175,12 @@ class SharedLibrary:
             files |= threads_of_library()
         return shared_library(self._body(), objects, [self.function], files)
 
-    def _guard(self, name: str) -> str:
-        """The include guard of the header of that name: names that differ in case, or in what no
-        identifier has, have different ones."""
-        distinct = "" if name == self._library else f"_{crc32(name.encode()):08x}"
-        return f"TG_{self.function}{distinct}_H"
-
     def _described(self, each: _Named) -> str:
         """A line of the header about a parameter of the function."""
         parameter = each.parameter
         sizes = iter(parameter.dims)
-        extents = [
-            self._named[next(sizes)].name if extent is None else str(extent)
-            for extent in parameter.shape
-        ]
-        shape = " x ".join(extents)
+        names = (self._named[next(sizes)].name if n is None else str(n) for n in parameter.shape)
+        shape = " x ".join(names)
         notes = [f"array of {shape} {parameter.dtype}" if shape else f"one {parameter.dtype}"]
         if each.is_number:
             bounds = f"from {parameter.low} to {parameter.high}"
@@ -218,7 +208,7 @@ class SharedLibrary:
             takes_turns=int(bool(self._buffers) or self._derives_once),
             has_windows=int(bool(self._program.windows)),
             alignment=ALIGNMENT,
-            state=self._constants() + self._state(),
+            state=self._state(),
             name=self.function,
             parameters=", ".join(p.declared(p.local) for p in self._given) or "void",
             count=max(len(self._named), 1),
@@ -227,17 +217,14 @@ class SharedLibrary:
             ends="".join(f"  {end}\n" for end in ends),
         )
 
-    def _constants(self) -> str:
-        """The contents of BINARYs."""
-        return "".join(_DATA.format(number, ALIGNMENT) for number in self._data.values())
-
     def _state(self) -> str:
-        """The BUFFERs of the program, which one call at a time uses, and what it derives from
-        BINARYs, which the first call does alone."""
+        """The contents of BINARYs; the BUFFERs of the program, which one call at a time uses; and
+        what it derives from BINARYs, which the first call does alone."""
         roles = {"buffer", "persistent"} if self._derives_once else {"buffer"}
         kept = [each for each in self._named if each.parameter.role in roles]
-        declared = "".join(f"static void *state{each.position};\n" for each in kept)
-        return f"{declared}static int is_derived;\n" if self._derives_once else declared
+        lines = [_DATA.format(number, ALIGNMENT) for number in self._data.values()]
+        lines += [f"static void *state{each.position};\n" for each in kept]
+        return "".join([*lines, *(["static int is_derived;\n"] if self._derives_once else [])])
 
     def _checks(self) -> Iterator[str]:
         """Statements that fill the frame, and return for arguments that do not fit."""
@@ -251,7 +238,8 @@ class SharedLibrary:
                 yield f"if ({outside}) {bad}"
             yield f"frame[{each.position}] = (int64_t){name};"
         for window in self._program.windows:
-            yield f"if ({_is_outside(window)}) {bad}"
+            bounds = map(_expression, (window.offset, window.inner, window.outer))
+            yield f"if (is_outside({', '.join(bounds)})) {bad}"
 
     def _allocate(self, steps: list[str], ends: list[str]) -> None:
         """Statements that allocate what the caller does not, and those that free it."""
@@ -319,12 +307,6 @@ def _in_comment(text: str) -> str:
 def _number(value: int) -> str:
     """An integer of 64 bits as a constant of C."""
     return "INT64_MIN" if value == _INT64_MIN else f"INT64_C({value})"
-
-
-def _is_outside(window: Window) -> str:
-    """Whether the scalars of a call put a window outside of its source, in C."""
-    bounds = map(_expression, (window.offset, window.inner, window.outer))
-    return f"is_outside({', '.join(bounds)})"
 
 
 def _expression(expression: Expression) -> str:

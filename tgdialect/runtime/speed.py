@@ -23,10 +23,6 @@ class _Settings(NamedTuple):
     collects: bool
     interval: float
 
-    @classmethod
-    def now(cls) -> _Settings:
-        return cls(gc.isenabled(), sys.getswitchinterval())
-
     def restore(self) -> None:
         if self.interval > _SWITCH_SECONDS:
             sys.setswitchinterval(self.interval)
@@ -47,7 +43,7 @@ def at_full_speed() -> Generator[None]:
 
     If several compilations run at once, each one restores the settings that it has found.
     """
-    before = _Settings.now()
+    before = _Settings(gc.isenabled(), sys.getswitchinterval())
     _compilations.append(before)
     try:
         gc.disable()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple
@@ -41,12 +41,12 @@ from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.sorts import SORTS
 from tgdialect.ops.source import parameters
+from tgdialect.runtime.expressions import Window
 from tgdialect.runtime.find_windows import buffer_places, find_windows
 from tgdialect.runtime.inspection import CodeOf, Kernel, kernels_of
 from tgdialect.runtime.program import DEFAULT_OPT, HOST, CompiledProgram, Parameter, Program
 from tgdialect.runtime.progress import Progress
 from tgdialect.runtime.speed import at_full_speed
-from tgdialect.runtime.windows import Window
 from tgdialect.targets import DEFAULT_TARGET, Target
 from tgdialect.targets.attribute import MODULE_ATTRIBUTE, TargetAttr, fit_to_host, state_target
 
@@ -172,7 +172,33 @@ class StagedModule(ABC):
         tensor level returns values, of which every cell is stored.
         """
         function = entry_function(module, self.entry)
-        return _signature(function, by_reference, self.level != "tensor")
+        parameters: list[Parameter] = []
+        once = read_once(function)
+        for position, argument in enumerate(function.args):
+            attributes = argument_attributes(argument)
+            role = next((r.removeprefix("tg.") for r in _ROLES if r in attributes), None)
+            parameter = Parameter(
+                name=argument.name_hint or f"arg{position}",
+                role=role or ("input" if is_memory(argument) else "scalar"),
+                shape=tuple(
+                    None if d == DYNAMIC_INDEX else d for d in tensor(argument).get_shape()
+                ),
+                dtype=numpy_dtype(dtype_of(argument)),
+                dims=dims_attribute(attributes) or (),
+                by_reference=position in by_reference or "tg.result" in attributes,
+                is_constant="tg.constant" in attributes,
+                is_read_once=argument in once,
+                is_cleared=role == "output" and self.level != "tensor",
+                result=integer_attribute(attributes, "tg.result"),
+                data=data_attribute(attributes),
+            )
+            bounds = {
+                field: bound
+                for field, name in (("low", "tg.min"), ("high", "tg.max"))
+                if (bound := integer_attribute(attributes, name)) is not None
+            }
+            parameters.append(replace(parameter, **bounds))
+        return tuple(parameters)
 
     @cached_property
     def level(self) -> str:
@@ -303,14 +329,8 @@ def lower_kernel(scheduled: Scheduled, passes: Stages, shown: Progress) -> Lower
 
     if passes.optimize is not None:
         show(passes.optimize)
-    made = scheduled.finish()
-    prepacked = {lowered(kernel): packing for kernel, packing in made.items()}
+    prepacked = {lowered(kernel): packing for kernel, packing in scheduled.finish().items()}
     return LoweredKernel(lowered(scheduled.kernel), prepacked)
-
-
-def has_custom(module: ModuleOp) -> bool:
-    """Whether a program has a CUSTOM that is code in the output."""
-    return any(isinstance(op, tg.CustomOp) and op.function is None for op in nested_ops(module))
 
 
 def check_code(module: ModuleOp, custom: CustomCode) -> None:
@@ -326,6 +346,14 @@ def check_code(module: ModuleOp, custom: CustomCode) -> None:
             of = f" of the unknown target {op.target!r}" if isinstance(op, tg.InsOp) else ""
             message = f"{op.name}{of} is executed with allow_custom only (tg-run --allow-custom)"
             raise locate(VerifyException(message), op)
+
+
+def not_in_process(name: str) -> str:
+    """The error for a CUSTOM that calls a function which this process lacks."""
+    return (
+        f"this process has no function {name!r}: register one by custom={{{name!r}: function}} "
+        f"(tg-run --custom {name}=module:function)"
+    )
 
 
 def _not_registered(op: tg.CustomOp | tg.CustomFunctionOp, name: str) -> VerifyException:
@@ -352,20 +380,19 @@ def _is_code(op: Operation) -> bool:
 def rendered_function(module: ModuleOp, name: str) -> FuncOp | None:
     """The function at level `llvm` of that name, or of the one that it had before `tg-render`: it
     has no ops, and the arguments that the attributes of the `llvm.func` describe."""
-    names = (name, OBJECT.symbol(name))
-    found = [op for op in _rendered(module) if op.sym_name.data in names]
-    return described_function(found[0]) if found else None
+    functions = _rendered(module)
+    found = functions.get(name) or functions.get(OBJECT.symbol(name))
+    return None if found is None else described_function(found)
 
 
 def rendered_names(module: ModuleOp) -> Sequence[str]:
     """The names of the functions at level `llvm` that `tg-render` has made of ours."""
-    return [op.sym_name.data for op in _rendered(module)]
+    return [*_rendered(module)]
 
 
-def _rendered(module: ModuleOp) -> Iterator[llvm.FuncOp]:
-    for op in module.ops:
-        if isinstance(op, llvm.FuncOp) and SIGNATURE in op.attributes:
-            yield op
+def _rendered(module: ModuleOp) -> Mapping[str, llvm.FuncOp]:
+    functions = (op for op in module.ops if isinstance(op, llvm.FuncOp))
+    return {op.sym_name.data: op for op in functions if SIGNATURE in op.attributes}
 
 
 def entry_function(module: ModuleOp, name: str) -> FuncOp:
@@ -384,35 +411,3 @@ def entry_function(module: ModuleOp, name: str) -> FuncOp:
         there_are = ", ".join((*functions, *rendered_names(module))) or "none"
         raise PassFailedException(f"there is no function @{name}; there are: {there_are}")
     return functions[name]
-
-
-def _signature(
-    function: FuncOp, by_reference: Set[int], may_be_partial: bool
-) -> tuple[Parameter, ...]:
-    """The parameters of a function at level `planned`. `may_be_partial` says that a program may
-    leave cells of its results as they are."""
-    parameters: list[Parameter] = []
-    once = read_once(function)
-    for position, argument in enumerate(function.args):
-        attributes = argument_attributes(argument)
-        role = next((r.removeprefix("tg.") for r in _ROLES if r in attributes), None)
-        parameter = Parameter(
-            name=argument.name_hint or f"arg{position}",
-            role=role or ("input" if is_memory(argument) else "scalar"),
-            shape=tuple(None if d == DYNAMIC_INDEX else d for d in tensor(argument).get_shape()),
-            dtype=numpy_dtype(dtype_of(argument)),
-            dims=dims_attribute(attributes) or (),
-            by_reference=position in by_reference or "tg.result" in attributes,
-            is_constant="tg.constant" in attributes,
-            is_read_once=argument in once,
-            is_cleared=role == "output" and may_be_partial,
-            result=integer_attribute(attributes, "tg.result"),
-            data=data_attribute(attributes),
-        )
-        bounds = {
-            field: bound
-            for field, name in (("low", "tg.min"), ("high", "tg.max"))
-            if (bound := integer_attribute(attributes, name)) is not None
-        }
-        parameters.append(replace(parameter, **bounds))
-    return tuple(parameters)

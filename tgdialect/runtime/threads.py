@@ -62,11 +62,7 @@ class ParallelRuntime:
     def __init__(self) -> None:
         self.threads = ctypes.c_int32(thread_count())
         self._pool = ctypes.c_void_p()
-        self._pool_code = load_ir(
-            pool_ir(),
-            "pool",
-            {"tg_pool": ctypes.addressof(self._pool)},
-        )
+        self._pool_code = load_ir(pool_ir(), "pool", {"tg_pool": ctypes.addressof(self._pool)})
         self._parallel = ctypes.c_void_p()
         self.use_pool()
         if (found := _openmp()) is not None:

@@ -19,7 +19,7 @@ import numpy as np
 
 import tgdialect as tg
 from tgdialect import collectives
-from tgdialect.runtime.distributed.communicator import Intent, RankError
+from tgdialect.runtime.distributed.exchange import Intent, RankError
 from tgdialect.runtime.distributed.mpi import MpiCommunicator, mpi_communicator
 from tgdialect.runtime.distributed.runner import Runner
 

@@ -19,7 +19,7 @@ from tgdialect.lowering.optimize.optops.apply import parse_opt
 from tgdialect.lowering.optimize.search import beam_search
 from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.ops.call import CallOp, KernelOp
-from tgdialect.runtime import beam, host_bench
+from tgdialect.runtime import beam, optimize
 from tgdialect.runtime.compiler import load_module
 from tgdialect.runtime.executable import Executable
 from tgdialect.targets import Target
@@ -67,7 +67,7 @@ def test_the_target_of_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
         targets.add(str(module.attributes["tg.target"]))
         run_stages(module, passes)
 
-    monkeypatch.setattr(host_bench, "run_stages", recorded)
+    monkeypatch.setattr(optimize, "run_stages", recorded)
     target = '#tg.target<"cpu", features = [], vector_bits = 64, vector_registers = 1>'
     program = f"module attributes {{tg.target = {target}}} {{{PROGRAM}}}"
     a, b = np.random.default_rng(0).standard_normal((2, 24, 20)).astype(np.float32)
@@ -83,16 +83,16 @@ def test_the_processor_that_candidates_are_compiled_for(
     """This one with all its features on and off, or one of the features that are asked for."""
     found: list[CpuTarget] = []
 
-    class Bench(host_bench.HostBench):
+    class Bench(optimize.HostBench):
         def __init__(self, call: CallOp, cpu: CpuTarget, target: Target) -> None:
             super().__init__(call, cpu, target)
             found.append(cpu)
 
-    monkeypatch.setattr(host_bench, "HostBench", Bench)
+    monkeypatch.setattr(optimize, "HostBench", Bench)
     monkeypatch.setenv("TG_BEAM_SECONDS", "0.1")
     module = load_module(PROGRAM)
     run_stages(module, stages().module)
-    host_bench.search_on_host(module, 1, features, None, None)
+    optimize.search_on_host(module, 1, features, None, None)
     host = CpuTarget.host()
     asked_for = replace(host, cpu="", features="+sse,+sse2")
     assert found == [asked_for if features else host]

@@ -18,9 +18,8 @@ from tgdialect.lowering.optimize.optops.apply import spelled
 from tgdialect.lowering.optimize.search import Opts, beam_search, neighbours
 from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.ops.call import KernelOp
-from tgdialect.runtime import beam
+from tgdialect.runtime import beam, optimize
 from tgdialect.runtime.compiler import load_module
-from tgdialect.runtime.devices import bench
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.executable import Executable
 from tgdialect.targets import target_named
@@ -120,9 +119,9 @@ def test_what_the_device_refuses_is_not_chosen(
         return found
 
     now: tuple[str, ...] = ()
-    compiled = bench.DeviceBench.compiled
+    compiled = optimize.DeviceBench.compiled
 
-    def noted(self: bench.DeviceBench, candidate: KernelOp) -> beam.Run | None:
+    def noted(self: optimize.DeviceBench, candidate: KernelOp) -> beam.Run | None:
         nonlocal now
         now = tuple(map(str, candidate.sink.opts or ()))
         return compiled(self, candidate)
@@ -131,7 +130,7 @@ def test_what_the_device_refuses_is_not_chosen(
         """Searches for as long as it takes, however busy the machine is."""
         return beam_search(kernel, starts, timer, width, lambda: refused < 3, rest[-1])
 
-    monkeypatch.setattr(bench.DeviceBench, "compiled", noted)
+    monkeypatch.setattr(optimize.DeviceBench, "compiled", noted)
     monkeypatch.setattr(driver, "load", loads)
     monkeypatch.setattr(beam, "beam_search", until_refused)
     (found,) = opts_of()
@@ -143,12 +142,12 @@ def test_what_the_device_refuses_is_not_chosen(
 def test_a_schedule_with_other_results_is_not_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that the compiler of the device gets wrong, as PoCL does."""
     ordinary = opts_of(opt="heuristic")
-    compiled = bench.DeviceBench.compiled
+    compiled = optimize.DeviceBench.compiled
 
-    def wrong(self: bench.DeviceBench, candidate: KernelOp) -> beam.Run | None:
+    def wrong(self: optimize.DeviceBench, candidate: KernelOp) -> beam.Run | None:
         is_ordinary = tuple(map(str, candidate.sink.opts or ())) == ordinary[0]
         run = compiled(self, candidate)
-        if isinstance(run, bench._DeviceRun) and not is_ordinary:
+        if isinstance(run, optimize._DeviceRun) and not is_ordinary:
             results = run.results
             monkeypatch.setattr(
                 run, "results", lambda given: {k: v + 0.5 for k, v in results(given).items()}
@@ -157,7 +156,7 @@ def test_a_schedule_with_other_results_is_not_chosen(monkeypatch: pytest.MonkeyP
 
     times = count(1)
     monkeypatch.setattr(beam, "_fastest", lambda run, limit: 1.0 / next(times))
-    monkeypatch.setattr(bench.DeviceBench, "compiled", wrong)
+    monkeypatch.setattr(optimize.DeviceBench, "compiled", wrong)
     assert opts_of() == ordinary
 
 

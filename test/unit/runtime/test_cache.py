@@ -21,12 +21,12 @@ from xdsl.dialects.builtin import StringAttr
 
 import tgdialect as tg
 from tgdialect.lowering.optimize import Scheduled
-from tgdialect.runtime import build, constant_memory
+from tgdialect.runtime import build, compiler
 from tgdialect.runtime import cache as cache_module
+from tgdialect.runtime.build import KERNEL_PREFIX
 from tgdialect.runtime.cache import FOLDER, ObjectCache, cache_key
 from tgdialect.runtime.compiler import load_module
 from tgdialect.runtime.host_executable import HostExecutable
-from tgdialect.runtime.kernel_cache import PREFIX
 from tgdialect.runtime.memory import Block
 from tgdialect.runtime.program import Object, Parameter, Program
 from tgdialect.runtime.staged import LoweredKernel
@@ -65,7 +65,7 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def entries(folder: Path) -> list[Path]:
     """The files of programs; those of their kernels are others."""
-    found = (path for path in folder.glob("*") if not path.name.startswith(PREFIX))
+    found = (path for path in folder.glob("*") if not path.name.startswith(KERNEL_PREFIX))
     return sorted(path for path in found if path.name != MARKER)
 
 
@@ -239,7 +239,7 @@ def test_the_folder_of_entries_is_not_followed(tmp_path: Path):
 
 
 def test_all_files_of_the_cache_have_names_of_its_own(folder: Path, monkeypatch):
-    monkeypatch.setattr(constant_memory, "PIECE", 1)
+    monkeypatch.setattr(compiler, "PIECE", 1)
     check([], "product", "flip", freeze=True)
     assert (folder / MARKER).read_bytes() == cache_module._SIGNATURE
     names = [path.name for path in folder.iterdir() if path.name != MARKER]
@@ -414,7 +414,7 @@ def test_memory_for_constants_is_known_from_the_program_before(
     seed: int, folder: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """Of random networks: an edited one packs as much, and gets memory of that size."""
-    monkeypatch.setattr(constant_memory, "PIECE", 1)
+    monkeypatch.setattr(compiler, "PIECE", 1)
     given: list[Block | None] = []
     original = HostExecutable.__init__
 
@@ -448,19 +448,21 @@ def test_memory_for_constants_is_known_from_the_program_before(
     # That of the first edit, and again.
     assert len({each.nbytes for each in others if each is not None}) == 1
     assert len(others) == len([*filter(None, others)]) == 2
-    assert len([*folder.glob(f"{constant_memory.PREFIX}*")]) == 1
+    assert len([*folder.glob(f"{compiler.MEMORY_PREFIX}*")]) == 1
 
 
 def test_memory_of_another_size_is_not_used(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(constant_memory, "PIECE", 1)
+    monkeypatch.setattr(compiler, "PIECE", 1)
     check([], "product", "flip", freeze=True)
-    (entry,) = folder.glob(f"{constant_memory.PREFIX}*")
+    (entry,) = folder.glob(f"{compiler.MEMORY_PREFIX}*")
     cache = cache_module.object_cache()
     assert cache is not None
     for size in (b"8", b"1000000"):
         cache.put(entry.stem, size)
         for program in folder.glob("*"):
-            if program not in (entry, folder / MARKER) and not program.name.startswith(PREFIX):
+            if program not in (entry, folder / MARKER) and not program.name.startswith(
+                KERNEL_PREFIX
+            ):
                 program.unlink()
         check([], "product", "flip", freeze=True)
         kept = cache.get(entry.stem)
@@ -634,7 +636,7 @@ def test_a_kernel_is_kept_for_each_way_to_schedule_it(folder: Path, lowered: lis
 
 def test_a_damaged_kernel_is_compiled_again(folder: Path, lowered: list[str]):
     assert len(check(lowered, "mean", "flip")) == 2
-    for kernel in folder.glob(f"{PREFIX}*"):
+    for kernel in folder.glob(f"{KERNEL_PREFIX}*"):
         kernel.write_bytes(kernel.read_bytes()[:-5])
     assert len(check(lowered, "mean", "flip", "max")) == 3
     assert len(check(lowered, "max", "mean", "flip")) == 0

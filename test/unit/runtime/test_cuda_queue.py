@@ -23,7 +23,7 @@ from fake_cuda import Command, CUresult, FakeCuda, Fault, doubled
 import tgdialect as tg
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.cuda import CudaDriver
-from tgdialect.runtime.devices.cuda_streams import Mark
+from tgdialect.runtime.devices.cuda_context import Mark
 from tgdialect.runtime.devices.device import KINDS, Device
 from tgdialect.runtime.dlpack import SharedArray, capsule_of, consumed
 

@@ -18,7 +18,7 @@ import sys, time
 import numpy as np
 from tgdialect.analysis.communication import Collective
 from tgdialect.runtime.distributed import mpi
-from tgdialect.runtime.distributed.communicator import Intent, RankError
+from tgdialect.runtime.distributed.exchange import Intent, RankError
 from tgdialect.runtime.distributed.exchange import Exchange
 
 here = mpi.mpi_communicator()

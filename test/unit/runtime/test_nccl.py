@@ -20,13 +20,14 @@ from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.cuda import CudaDriver
 from tgdialect.runtime.devices.device import DEVICES, KINDS, Device
 from tgdialect.runtime.distributed import nccl
-from tgdialect.runtime.distributed.communicator import (
+from tgdialect.runtime.distributed.exchange import (
+    FROM_ROOT,
     Communicator,
+    Exchange,
     Intent,
     Pending,
     RankError,
 )
-from tgdialect.runtime.distributed.exchange import FROM_ROOT, Exchange
 from tgdialect.runtime.distributed.executable import ShardedExecutable
 from tgdialect.runtime.distributed.nccl import NcclCommunicator, NcclLink, nccl_links
 from tgdialect.runtime.distributed.threads import Team, ThreadCommunicator

@@ -18,7 +18,7 @@ import pytest
 
 import tgdialect as tg
 from tgdialect.diagnostics import CompilationError
-from tgdialect.runtime import children
+from tgdialect.runtime import processes
 from tgdialect.runtime.compiler import load_module, prepared
 from tgdialect.runtime.processes import process_count, spread
 from tgdialect.runtime.speed import at_full_speed
@@ -130,7 +130,7 @@ def test_stops_the_children_when_it_is_left(tmp_path: Path) -> None:
 
 @needs_fork
 def test_gives_up_on_a_child_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(children, "_PATIENCE", 0.05)
+    monkeypatch.setattr(processes, "_PATIENCE", 0.05)
     parent = os.getpid()
 
     def work(n: int) -> int:

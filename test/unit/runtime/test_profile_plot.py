@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tgdialect as tg
-from tgdialect.runtime.kernel_time import KernelTime
+from tgdialect.runtime.inspection import KernelTime
 from tgdialect.runtime.peaks import Peaks, measured_peaks
 from tgdialect.runtime.profile import Profile
 

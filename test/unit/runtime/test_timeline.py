@@ -6,12 +6,12 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from bench.timeline import DeviceModel, timeline, works
 from tgdialect.analysis.communication import Link
 from tgdialect.analysis.estimates import Estimates, estimate_tensors
 from tgdialect.runtime.compiler import load_module
-from tgdialect.runtime.distributed.build import sharded_stages
+from tgdialect.runtime.distributed.executable import sharded_stages
 from tgdialect.runtime.distributed.program import ShardedProgram, program_of
-from tgdialect.runtime.distributed.timeline import DeviceModel, timeline, works
 
 DEVICES = "A", "B", "C", "D"
 PRODUCT = """

@@ -34,6 +34,11 @@ class DeviceLease:
         """Raises MemoryError if the device has no so many bytes left."""
         return cls(pool, pool.take(nbytes))
 
+    @property
+    def span(self) -> Span:
+        """The whole block."""
+        return Span(self.block, 0, self.block.nbytes)
+
     def __del__(self) -> None:
         _LEASED.discard(self.block)
         self._pool.give(self.block)
@@ -68,10 +73,8 @@ class DeviceArray:
     @classmethod
     def empty(cls, driver: Driver, shape: tuple[int, ...], dtype: np.dtype[Any]) -> DeviceArray:
         """An array with anything in it. Raises MemoryError if the device has too little memory."""
-        nbytes = math.prod(shape) * dtype.itemsize
-        block = driver.pool.take(nbytes)
-        lease = DeviceLease(driver.pool, block)
-        return cls(driver, Span(block, 0, nbytes), shape, dtype, lease)
+        lease = DeviceLease.of(driver.pool, math.prod(shape) * dtype.itemsize)
+        return cls(driver, lease.span, shape, dtype, lease)
 
     @classmethod
     def of(cls, driver: Driver, array: Array) -> DeviceArray:
@@ -115,7 +118,7 @@ class DeviceArray:
     @property
     def address(self) -> int:
         """Where it begins, on a device whose memory is known by addresses."""
-        return self.span.block.handle + self.span.offset
+        return self.span.address
 
     @property
     def owns_memory(self) -> bool:

@@ -126,11 +126,17 @@ class Device:
         return f"<Device {self.name}>"
 
 
+def _place_of(value: Any) -> tuple[int, int] | None:
+    """DLPack's type and number of the device of another library's array; None if it says none."""
+    if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack_device__"):
+        return None
+    kind, number = value.__dlpack_device__()
+    return int(kind), int(number)
+
+
 def is_on(driver: Driver, value: Any) -> bool:
     """Whether an array of another library is in the memory of a device."""
-    if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack_device__"):
-        return False
-    return tuple(map(int, value.__dlpack_device__())) == driver.dlpack_device
+    return _place_of(value) == driver.dlpack_device
 
 
 def on_a_device(value: Any) -> DeviceArray | None:
@@ -138,12 +144,10 @@ def on_a_device(value: Any) -> DeviceArray | None:
     one of another library on a GPU. None for any other value."""
     if isinstance(value, DeviceArray):
         return value
-    if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack_device__"):
+    place = _place_of(value)
+    if place is None or place[0] != DLPACK_CUDA:
         return None
-    kind, number = value.__dlpack_device__()
-    if int(kind) != DLPACK_CUDA:
-        return None
-    return DeviceArray.from_dlpack(DEVICES[f"CUDA:{number}"].driver, value)
+    return DeviceArray.from_dlpack(DEVICES[f"CUDA:{place[1]}"].driver, value)
 
 
 class Devices:
@@ -207,8 +211,7 @@ class Devices:
             if prefix in (HOST, PROCESS):
                 return self._known.setdefault(full, Device(full, None, int(number)))
             kind = KINDS[prefix]
-            there_are = _count(prefix)
-            if int(number) >= there_are:
+            if int(number) >= _count(prefix):
                 raise DeviceError(f"there is no device {full}: {reason_for_none(prefix)}")
             with self._lock:
                 self._known.setdefault(full, Device(full, kind, int(number)))
@@ -235,8 +238,7 @@ class Devices:
 def _count(prefix: str) -> int:
     """How many devices of a kind there are; 0 without the package that drives them."""
     kind = KINDS[prefix]
-    package = kind.package.partition(".")[0]
-    return kind.counted() if find_spec(package) is not None else 0
+    return kind.counted() if find_spec(kind.package.partition(".")[0]) is not None else 0
 
 
 def reason_for_none(prefix: str) -> str:

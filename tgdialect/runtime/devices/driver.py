@@ -6,15 +6,74 @@ has run, except where it says that it waits.
 
 from __future__ import annotations
 
+import threading
+import weakref
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, Protocol
 
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.runtime.devices.deferred import Deferred, Fence
-from tgdialect.runtime.devices.program import DeviceKernel
+from tgdialect.runtime.devices.program import DeviceKernel, Launch, View
+from tgdialect.runtime.expressions import evaluate
 from tgdialect.runtime.memory import Pool
+
+
+class Fence(Protocol):
+    """A place in a queue of commands."""
+
+    def is_reached(self) -> bool:
+        """Whether the commands before are done. Raises DeviceError if one has failed."""
+        ...
+
+
+class Deferred:
+    """Actions of finalizers, which the next use of the device performs.
+
+    The garbage collector runs finalizers in any thread, where another library's device may be
+    current, and while commands are queued: they only note what is to be done.
+    """
+
+    def __init__(self, mark: Callable[[], Fence]) -> None:
+        """`mark` returns the place after all commands so far."""
+        self._mark = mark
+        self._actions: deque[Callable[[], object]] = deque()
+        self._unmarked: deque[Callable[[], object]] = deque()
+        """Releases whose place in the queue is still to be marked."""
+        self._marked: deque[tuple[Fence, list[Callable[[], object]]]] = deque()
+        self._lock = threading.Lock()
+
+    def __bool__(self) -> bool:
+        return bool(self._actions or self._unmarked or self._marked)
+
+    def at_end_of(self, owner: object, action: Callable[..., object], *arguments: object) -> None:
+        """Perform an action in the first `run` after `owner` is gone, not at the process's end."""
+        weakref.finalize(owner, self._actions.append, partial(action, *arguments)).atexit = False
+
+    def after_commands(self, release: Callable[..., object], *arguments: object) -> None:
+        """Call `release` in a `run` after all commands so far are done; its arguments live until
+        then."""
+        self._unmarked.append(partial(release, *arguments))
+
+    def run(self) -> None:
+        """Perform what is due. Raises DeviceError if the device has failed."""
+        if not self or not self._lock.acquire(blocking=False):
+            return  # Another thread does it, or an action has come here.
+        try:
+            while self._actions:  # What fails is left to be done.
+                self._actions[0]()
+                self._actions.popleft()
+            if count := len(self._unmarked):
+                mark = self._mark()
+                self._marked.append((mark, [self._unmarked.popleft() for _ in range(count)]))
+            while self._marked and self._marked[0][0].is_reached():
+                _, releases = self._marked.popleft()
+                for release in releases:
+                    release()
+        finally:
+            self._lock.release()
 
 
 class DeviceError(RuntimeError):
@@ -65,6 +124,11 @@ class Span(NamedTuple):
     offset: int
     nbytes: int
 
+    @property
+    def address(self) -> int:
+        """Where it begins, on a device whose memory is known by addresses."""
+        return self.block.handle + self.offset
+
     def overlaps(self, other: Span) -> bool:
         """Whether two parts have a byte in common."""
         start, other_start = self.offset, other.offset
@@ -73,11 +137,6 @@ class Span(NamedTuple):
         elif self.block.handle != other.block.handle:
             return False
         return start < other_start + other.nbytes and other_start < start + self.nbytes
-
-
-def address_of(span: Span) -> int:
-    """Where a part of memory begins, on a device whose memory is known by addresses."""
-    return span.block.handle + span.offset
 
 
 class Command(NamedTuple):
@@ -99,14 +158,10 @@ class LoadedKernels(ABC):
     def timed(self, commands: Sequence[Command]) -> Sequence[float]:
         """As `submit`, but wait for each; returns the seconds that each took on the device."""
 
-
-class RepeatableKernels(LoadedKernels):
-    """Those of a device whose memory is known by addresses."""
-
-    @abstractmethod
-    def repeated(self, commands: Sequence[Command]) -> Callable[[], object]:
+    def repeated(self, commands: Sequence[Command]) -> Callable[[], object] | None:
         """A function that submits these commands again, and keeps none of their memory alive: the
-        caller passes memory at the same addresses."""
+        caller passes memory at the same addresses. None if the device knows memory otherwise."""
+        return None
 
 
 class Driver(ABC):
@@ -229,3 +284,27 @@ class Driver(ABC):
 def show_sizes(sizes: Sequence[int]) -> str:
     """Sizes along x, y and z, as "8x8x1"."""
     return "x".join(map(str, sizes))
+
+
+def bound(launches: Sequence[Launch], frame: Sequence[Any]) -> Sequence[Command]:
+    """The commands of launches; one without workgroups is left out.
+
+    `frame` has the spans and the scalars of a call, by the positions of the parameters.
+    """
+    commands: list[Command] = []
+    for kernel, groups, arguments in launches:
+        x, y, z = (max(evaluate(count, frame), 0) for count in groups)
+        if not x * y * z:
+            continue
+        values = (
+            _part(frame[a.parameter], evaluate(a.offset, frame), evaluate(a.nbytes, frame))
+            if isinstance(a, View)
+            else evaluate(a, frame)
+            for a in arguments
+        )
+        commands.append(Command(kernel, (x, y, z), tuple(values)))
+    return commands
+
+
+def _part(span: Span, offset: int, nbytes: int) -> Span:
+    return Span(span.block, span.offset + offset, nbytes)

@@ -1,28 +1,33 @@
-"""Programs compiled for a device, which are called with arrays of the host or of the device."""
+"""Programs compiled for a device, which are called with arrays of the host or of the device.
+
+A call checks its arguments, finds out which of them overlap, and computes the values of launches.
+In a program of static shapes all of that depends on shapes, dtypes and addresses alone: a call with
+memory at the same addresses needs no preparation (`Repeats`).
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from operator import is_not
+from functools import partial
+from operator import attrgetter, is_not
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.array import DeviceArray, DeviceLease
-from tgdialect.runtime.devices.binding import bound
-from tgdialect.runtime.devices.call import CallMemory
 from tgdialect.runtime.devices.device import Device, is_on
 from tgdialect.runtime.devices.driver import (
     Command,
     DeviceMemoryError,
-    RepeatableKernels,
+    Driver,
     Span,
+    bound,
 )
 from tgdialect.runtime.devices.program import DeviceProgram
-from tgdialect.runtime.devices.repeats import Repeats
 from tgdialect.runtime.executable import Executable, ParameterSlot, listed, returned
 from tgdialect.runtime.program import Parameter
 from tgdialect.runtime.text import show_bytes
@@ -30,6 +35,185 @@ from tgdialect.runtime.text import show_bytes
 if TYPE_CHECKING:
     from tgdialect.runtime.profile import Profile
     from tgdialect.runtime.staged import StagedModule
+
+_CALLS = 64
+"""The calls that are known: one for each set of memory that callers take turns with. Larger: more
+memory; smaller: callers with more sets build their commands again."""
+
+_KEY = attrgetter("key")
+
+
+class Repeats:
+    """The calls of a program that were plain: all arrays on the device, and none copied."""
+
+    def __init__(
+        self,
+        driver: Driver,
+        inputs: Sequence[Parameter],
+        outputs: Sequence[Parameter],
+        workspaces: Sequence[ParameterSlot],
+        overwritten: Sequence[tuple[int, int]],
+    ) -> None:
+        """`overwritten` are those of the `Executable`."""
+        self._driver = driver
+        self._inputs = len(inputs)
+        self._outputs = [(p.shape_for(()), p.dtype) for p in outputs]
+        self._workspaces = [p.nbytes for _, p in workspaces]
+        self._overwritten = overwritten
+        self._calls: OrderedDict[tuple[Any, ...], Callable[[], object]] = OrderedDict()
+
+    def call(self, arrays: Sequence[Any], out: Any) -> Any:
+        """Submit a call that is known, and return its results; None for any other call, of which
+        nothing has been done."""
+        if not self._calls or len(arrays) != self._inputs:
+            return None
+        results: list[Any]
+        try:
+            key = [*map(_KEY, arrays)]
+            if out is None:
+                results = [DeviceArray.empty(self._driver, *each) for each in self._outputs]
+            elif self._overwritten:
+                return None
+            else:
+                results = listed(out) or []
+            key += map(_KEY, results)
+            workspaces = [self._driver.pool.take(nbytes) for nbytes in self._workspaces]
+        except (AttributeError, MemoryError):  # An array of another class, or no memory for one.
+            return None
+        try:
+            again = self._calls.get((*key, *[block.handle for block in workspaces]))
+            if again is None:
+                return None
+            again()
+        finally:
+            for block in workspaces:
+                self._driver.pool.give(block)
+        for number, argument in self._overwritten:
+            results.insert(number, arrays[argument])
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def keep(
+        self, arrays: Sequence[DeviceArray], workspaces: Sequence[int], again: Callable[[], object]
+    ) -> None:
+        """Note a plain call: its inputs and results, the handles of its workspaces, and what
+        submits it."""
+        self._calls[(*map(_KEY, arrays), *workspaces)] = again
+        while len(self._calls) > _CALLS:
+            self._calls.popitem(last=False)
+
+
+class CallMemory:
+    """Memory for the parameters of a call, which lives until its commands are submitted.
+
+    A program reads every input as it is before the call. So an input is copied if it shares memory
+    with something that the program writes, and a result goes to memory of its own if the memory
+    given for it is shared.
+    """
+
+    def __init__(self, driver: Driver, frame: list[Any]) -> None:
+        """`frame` has the scalars by position; memory is added to it as spans."""
+        self.frame = frame
+        self._driver = driver
+        self._held: list[object] = []
+        self._used: list[Span] = []
+        self._written: list[Span] = []
+        self._written_here: list[Array] = []
+        """The arrays of the host among these."""
+        self._copies: list[Callable[[], None]] = []
+        self._is_copied = False
+
+    def write(self, position: int, array: Array | DeviceArray) -> None:
+        """Place an array that the program writes; the host's is copied there and back.
+
+        Raises ValueError for an array of the host that shares memory with another one: on the
+        device they would be two.
+        """
+        if isinstance(array, DeviceArray):
+            found = array if self._is_aligned(array) else array.copy()
+            if found is not array:
+                self._copies.append(lambda: self._driver.copy(found.span, array.span))
+        else:
+            if any(np.may_share_memory(array, other) for other in self._written_here):
+                raise ValueError("two arguments that the program writes share memory")
+            self._written_here.append(array)
+            found = self._uploaded(array)
+            self._copies.append(lambda: self._driver.read(found.span, array))
+        self._place(position, found, is_written=True)
+
+    def read(self, position: int, array: Array | DeviceArray) -> DeviceArray:
+        """Place an array that the program only reads."""
+        if isinstance(array, DeviceArray):
+            is_free = self._is_aligned(array) and not _overlaps(array.span, self._written)
+            found = array if is_free else array.copy()
+            self._is_copied |= not is_free
+        else:
+            found = self._uploaded(array)
+        self._place(position, found)
+        return found
+
+    def result(
+        self, position: int, shape: tuple[int, ...], dtype: Any, given: Any, is_cleared: bool
+    ) -> DeviceArray:
+        """Place a result in the memory given for it, an array of the host or of the device, or in
+        new memory."""
+        is_free = (
+            isinstance(given, DeviceArray)
+            and self._is_aligned(given)
+            and not _overlaps(given.span, self._used)
+        )
+        found: DeviceArray = given if is_free else DeviceArray.empty(self._driver, shape, dtype)
+        if given is not None and not is_free:
+            self._copies.append(lambda: _copy(found, given))
+        if is_cleared:
+            self._driver.clear(found.span)
+        self._place(position, found, is_written=True)
+        return found
+
+    def scratch(self, position: int, nbytes: int) -> None:
+        """Place memory with anything in it, which is free after the call."""
+        self._held.append(lease := DeviceLease.of(self._driver.pool, nbytes))
+        self.frame[position] = lease.span
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether everything is where the caller has it, or wants it: nothing has been copied."""
+        return not self._is_copied and not self._copies
+
+    def finish(self) -> None:
+        """Copy results to where the caller wants them, after the program was submitted."""
+        for copy in self._copies:
+            copy()
+
+    def _is_aligned(self, array: DeviceArray) -> bool:
+        """Whether kernels can access an array by vectors; memory of the device always is."""
+        alignment = self._driver.argument_alignment
+        return alignment == 1 or array.address % alignment == 0
+
+    def _uploaded(self, array: Array) -> DeviceArray:
+        self._is_copied = True
+        return DeviceArray.of(self._driver, array)
+
+    def _place(self, position: int, array: DeviceArray, *, is_written: bool = False) -> None:
+        self._held.append(array)
+        self.frame[position] = array.span
+        self._used.append(array.span)
+        if is_written:
+            self._written.append(array.span)
+
+
+def _copy(source: DeviceArray, target: Any) -> None:
+    """Copy a result to memory of the caller, of the host or the device."""
+    if isinstance(target, DeviceArray):
+        source.driver.copy(source.span, target.span)
+    elif target.flags.carray:
+        source.driver.read(source.span, target)
+    else:
+        target[...] = source.numpy()
+
+
+def _overlaps(span: Span, others: Iterable[Span]) -> bool:
+    return any(span.overlaps(other) for other in others)
+
 
 Given = Array | DeviceArray
 Submit = Callable[[Sequence[Command]], object]
@@ -67,8 +251,6 @@ class DeviceExecutable(Executable):
         self._program = replace(program, parameters=())  # The host need not keep the BINARYs.
         self._driver = device.driver
         self._loaded = self._driver.load(program.kernels)
-        self._slots = [ParameterSlot(i, p) for i, p in enumerate(self.parameters)]
-        self._buffers = [slot for slot in self._slots if slot.parameter.role == "buffer"]
         for _, parameter in self._buffers:
             if not parameter.is_dynamic:
                 self._new_buffer(parameter, parameter.shape_for(()))
@@ -84,8 +266,7 @@ class DeviceExecutable(Executable):
         roles = {p.role for p in self.parameters}
         self._repeats: Repeats | None = None
         if (
-            isinstance(self._loaded, RepeatableKernels)
-            and self.inputs  # Whose place decides about that of the results.
+            self.inputs  # Whose place decides about that of the results.
             and roles <= {"input", "output", "workspace", "data"}
             and not (self._is_dynamic or self._constants)
             and not any(p.is_cleared for p in self.outputs)
@@ -138,22 +319,12 @@ class DeviceExecutable(Executable):
     def _results_of(
         self, arrays: Sequence[Any], out: Any, submit: Submit, *, stays: bool = False
     ) -> Any:
-        def called(arrays: Sequence[Any], out: Sequence[Any] | None) -> list[Any]:
-            return self._call(arrays, out, submit)
-
-        memory = listed(out)
-        if self.overwritten:
-            results = self._overwriting(called, arrays, memory)
-        else:
-            results = called(arrays, memory)
+        results = self._overwriting(partial(self._call, submit=submit), arrays, listed(out))
         self._driver.settle()  # Other libraries' arguments.
-        if out is None and not (stays or self._takes_devices(arrays)):
+        is_here = (isinstance(a, DeviceArray) or is_on(self._driver, a) for a in arrays)
+        if out is None and not stays and not any(is_here):
             results = [result.numpy() for result in results]
         return returned(results)
-
-    def _takes_devices(self, arrays: Sequence[Any]) -> bool:
-        """Whether an argument of a call is on a device."""
-        return any(isinstance(a, DeviceArray) or is_on(self._driver, a) for a in arrays)
 
     def _call(self, arrays: Sequence[Any], out: Sequence[Any] | None, submit: Submit) -> list[Any]:
         """The results that are in no argument. `arrays` is a list if there are others, whose arrays
@@ -173,7 +344,7 @@ class DeviceExecutable(Executable):
             for (position, _), array in zip(self._constant_slots, kept.arrays, strict=True):
                 memory.read(position, array)
             for slot, lease in zip(self._persistent, kept.leases, strict=True):
-                frame[slot.position] = Span(lease.block, 0, lease.block.nbytes)
+                frame[slot.position] = lease.span
             for position, array in given.items():
                 parameter = self.parameters[position]
                 if not (parameter.by_reference or parameter.is_constant):
@@ -191,11 +362,11 @@ class DeviceExecutable(Executable):
         commands = bound(self._program.launches[self._program.once :], frame)
         submit(commands)
         memory.finish()
-        loaded = self._loaded
-        if self._repeats is not None and memory.is_plain and isinstance(loaded, RepeatableKernels):
+        again = self._loaded.repeated(commands) if memory.is_plain and self._repeats else None
+        if self._repeats is not None and again is not None:
             inputs = cast("Sequence[DeviceArray]", [*given.values()])
             workspaces = [frame[position].block.handle for position, _ in self._workspaces]
-            self._repeats.keep([*inputs, *results], workspaces, loaded.repeated(commands))
+            self._repeats.keep([*inputs, *results], workspaces, again)
         return list(results if out is None else out)
 
     def _given(self, slot: ParameterSlot, value: Any) -> Given:
@@ -258,7 +429,7 @@ class DeviceExecutable(Executable):
             ]
             leases = [DeviceLease.of(self._driver.pool, p.nbytes) for _, p in self._persistent]
             for slot, lease in zip(self._persistent, leases, strict=True):
-                frame[slot.position] = Span(lease.block, 0, lease.block.nbytes)
+                frame[slot.position] = lease.span
             submit(bound(self._program.launches[: self._program.once], frame))
             self._kept = kept = _Kept(constants, copies, leases)
             return kept

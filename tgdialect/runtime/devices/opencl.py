@@ -10,11 +10,10 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -116,41 +115,36 @@ class OpenClDriver(Driver):
         return DeviceBlock(handle, nbytes)
 
     def write(self, target: Span, array: Array) -> None:
-        if target.nbytes:
-            data = array.reshape(-1).view(np.uint8)
-            with self._reported():
-                cl.enqueue_copy(self.queue, target.block.handle, data, dst_offset=target.offset)
+        places = target.block.handle, array.reshape(-1).view(np.uint8)
+        self._queued(target.nbytes, cl.enqueue_copy, *places, dst_offset=target.offset)
 
     def read(self, source: Span, array: Array) -> None:
-        if source.nbytes:
-            data = array.reshape(-1).view(np.uint8)
-            with self._reported():
-                cl.enqueue_copy(self.queue, data, source.block.handle, src_offset=source.offset)
+        places = array.reshape(-1).view(np.uint8), source.block.handle
+        self._queued(source.nbytes, cl.enqueue_copy, *places, src_offset=source.offset)
 
     def copy(self, source: Span, target: Span) -> None:
-        if source.nbytes:
-            places = {"src_offset": source.offset, "dst_offset": target.offset}
-            handles = target.block.handle, source.block.handle
-            with self._reported():
-                cl.enqueue_copy(self.queue, *handles, byte_count=source.nbytes, **places)
+        places = {"src_offset": source.offset, "dst_offset": target.offset}
+        handles, nbytes = (target.block.handle, source.block.handle), source.nbytes
+        self._queued(nbytes, cl.enqueue_copy, *handles, byte_count=nbytes, **places)
 
     def clear(self, span: Span) -> None:
-        if span.nbytes:
-            where = span.block.handle, np.uint8(0), span.offset, span.nbytes
-            with self._reported():
-                cl.enqueue_fill_buffer(self.queue, *where)
+        where = span.block.handle, np.uint8(0), span.offset, span.nbytes
+        self._queued(span.nbytes, cl.enqueue_fill_buffer, *where)
+
+    def _queued(self, nbytes: int, command: Any, *arguments: Any, **options: int) -> None:
+        """Queue a command on memory, if it has a byte."""
+        if nbytes:
+            self._call(command, self.queue, *arguments, **options)
 
     def synchronize(self) -> None:
         self.settle()
-        with self._reported():
-            self.queue.finish()
+        self._call(lambda: self.queue.finish())
         self.settle()
 
-    @contextmanager
-    def _reported(self) -> Generator[None]:
+    def _call(self, command: Any, *arguments: Any, **options: int) -> None:
         """Raise DeviceError where OpenCL has an error, which may be that of a kernel before."""
         try:
-            yield
+            command(*arguments, **options)
         except cl.Error as error:
             raise DeviceError(
                 f"{self.name}: {_log(error)}; one of the kernels queued before may have caused it"
@@ -201,7 +195,10 @@ class OpenClDriver(Driver):
     def _compiled(self, kernel: DeviceKernel) -> Any:
         store = object_cache()
         source = kernel.code.decode()
-        options = [*OPTIONS, *self._workarounds(source)]
+        # PoCL 3 loses updates of private variables under an IF that some work items skip, in
+        # kernels with BARRIERs.
+        is_wrong = self._is_pocl_3 and "barrier(" in source and "if (" in source
+        options = [*OPTIONS, *(["-cl-opt-disable"] if is_wrong else [])]
         key = cache_key("opencl", *self._compiler, *options, source)
         if store is not None and (binary := store.get(key)) is not None:
             return self._binary(binary, kernel)
@@ -215,25 +212,17 @@ class OpenClDriver(Driver):
     def _is_pocl_3(self) -> bool:
         return "PoCL 3." in self.device.platform.version
 
-    def _workarounds(self, source: str) -> Sequence[str]:
-        """Options for kernels that the device's compiler gets wrong. PoCL 3 loses updates of
-        private variables under an IF that some work items skip, in kernels with BARRIERs."""
-        is_wrong = self._is_pocl_3 and "barrier(" in source and "if (" in source
-        return ("-cl-opt-disable",) if is_wrong else ()
-
     def _binary(self, binary: bytes, kernel: DeviceKernel) -> Any:
-        program = cl.Program(self.context, [self.device], [binary]).build()
-        return _kernel_of(program, kernel)
+        return _kernel_of(cl.Program(self.context, [self.device], [binary]).build(), kernel)
 
 
-class _Mark:
+class _Mark(NamedTuple):
     """A place in the queue: an event."""
 
-    def __init__(self, event: Any) -> None:
-        self._event = event
+    event: Any
 
     def is_reached(self) -> bool:
-        return self._event.command_execution_status <= cl.command_execution_status.COMPLETE
+        return self.event.command_execution_status <= cl.command_execution_status.COMPLETE
 
 
 def _kernel_of(program: Any, kernel: DeviceKernel) -> Any:
@@ -248,8 +237,7 @@ def _kernel_of(program: Any, kernel: DeviceKernel) -> Any:
 
 def _log(error: Exception) -> str:
     """The compiler's messages, without pyopencl's framing."""
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    return "\n".join(lines)
+    return "\n".join([line for line in str(error).splitlines() if line.strip()])
 
 
 class _Kernels(LoadedKernels):
@@ -259,17 +247,16 @@ class _Kernels(LoadedKernels):
         self._driver = driver
         self._kernels = kernels
         self._objects: list[Any] = []
+        size = cl.kernel_work_group_info.WORK_GROUP_SIZE
         with progress(f"loading on {driver.name}", len(kernels)) as shown:
             for kernel in kernels:
-                self._objects.append(driver.built(kernel))
+                self._objects.append(found := driver.built(kernel))
+                driver.check_workgroup(kernel, found.get_work_group_info(size, driver.device))
                 shown.step()
         self._scalars = [
             [None if name is None else np.dtype(name).type for name in kernel.scalars]
             for kernel in kernels
         ]
-        size = cl.kernel_work_group_info.WORK_GROUP_SIZE
-        for kernel, found in zip(kernels, self._objects, strict=True):
-            driver.check_workgroup(kernel, found.get_work_group_info(size, driver.device))
 
     def submit(self, commands: Sequence[Command]) -> None:
         queue = self._driver.queue
@@ -301,8 +288,7 @@ class _Kernels(LoadedKernels):
                 zip(arguments, self._scalars[number], strict=True)
             ):
                 if isinstance(argument, Span):
-                    writes = slot in kernel.written
-                    buffers.append(self._buffer(queue, argument, writes, after))
+                    buffers.append(self._buffer(queue, argument, slot in kernel.written, after))
                     found.set_arg(slot, buffers[-1])
                 else:
                     assert scalar is not None

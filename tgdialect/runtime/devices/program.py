@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from tgdialect.runtime.expressions import Expression
-from tgdialect.runtime.program import CompiledProgram, Parameter, unpacked
-from tgdialect.runtime.windows import Window
+from tgdialect.runtime.expressions import Expression, Window
+from tgdialect.runtime.program import CompiledProgram, Entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +75,7 @@ class DeviceProgram(CompiledProgram):
     windows: tuple[Window, ...] = ()
     """Bounds that the scalars of a call have to satisfy."""
 
-    @classmethod
-    def from_bytes(cls, data: bytes) -> DeviceProgram:
-        """The inverse of `to_bytes`. Raises as `unpacked` and `Parameter.of` for other bytes."""
-        entries = unpacked(data)
-        return cls(
-            tuple(map(Parameter.of, entries["parameters"])),
-            tuple(DeviceKernel(**each) for each in entries["kernels"]),
-            tuple(Launch.of(*each) for each in entries["launches"]),
-            entries["once"],
-            tuple(Window(*each) for each in entries["windows"]),
-        )
+    entries: ClassVar[Entries] = {
+        "kernels": lambda each: DeviceKernel(**each),
+        "launches": lambda each: Launch.of(*each),
+    }

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from tgdialect.environment import RANK_SECONDS
-from tgdialect.runtime.distributed.communicator import Intent, RankError
+from tgdialect.runtime.distributed.exchange import Intent, RankError
 
 _NOTICE, _ENDED = 1, 2
 """The tags of the messages of a rank that has come apart from others, and of its end after that."""
@@ -94,7 +94,7 @@ class Agreement:
         many."""
         comm = comm or self._control
         found = np.empty((comm.Get_size(), len(mine)), np.uint8)
-        sent = np.frombuffer(mine, np.uint8)
+        sent = np.frombuffer(mine, np.uint8)  # MPI reads it until all is done.
         self._await(comm.Iallgather(sent, found))
         return [bytes(row) for row in found]
 
@@ -146,8 +146,7 @@ class Agreement:
         if self.is_broken or self.number >= self._last:
             raise self._apart()
         if waited > self.limit:
-            limit = RANK_SECONDS.name
-            raise self._apart(f": rank {self.rank} has waited {waited:.0f} s ({limit})")
+            raise self._apart(f": rank {self.rank} has waited {waited:.0f} s ({RANK_SECONDS.name})")
 
     # -- coming apart
 
@@ -225,10 +224,8 @@ class Agreement:
 
 def _ranks(ranks: Sequence[int]) -> str:
     """`rank 3` or `rank 0, 1, 2`, of which many are cut short."""
-    shown = [str(rank) for rank in ranks]
-    if len(shown) > _MOST_LINES:
-        shown[_MOST_LINES:] = [f"and {len(shown) - _MOST_LINES} others"]
-    return "rank " + ", ".join(shown)
+    more = [f"and {len(ranks) - _MOST_LINES} others"] if len(ranks) > _MOST_LINES else []
+    return "rank " + ", ".join([*map(str, ranks[:_MOST_LINES]), *more])
 
 
 def _caller() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,41 +23,28 @@ def own_part(array: Array, axis: int | None, position: int, parts: int) -> Array
     return array[tuple(window)]
 
 
+@dataclass(eq=False, repr=False, slots=True, weakref_slot=True)
 class ShardedArray:
     """An array in equal parts along an axis, or as a copy on each of its devices.
 
     In a program of several processes each has the parts of its own devices, so that `numpy` is a
     collective: all processes have to call it.
-
-    Attributes:
-        shape: the extents of the whole.
-        dtype: of the elements.
-        device: the names of the devices; one name for an array of one process among several.
-        axis: the axis that is split; None if each device has the whole.
-        shards: what is on each device of this process, by its name.
-        origin: in a program of several processes, the number of the call of all that has written it
-            last, and its number among the results: the same in each process.
     """
 
-    __slots__ = ("__weakref__", "_gather", "axis", "device", "dtype", "origin", "shape", "shards")
-
-    def __init__(
-        self,
-        shape: tuple[int, ...],
-        dtype: np.dtype[Any],
-        device: str | tuple[str, ...],
-        axis: int | None,
-        shards: Mapping[str, Any],
-        gather: Callable[[ShardedArray], Array] | None = None,
-    ) -> None:
-        """`gather` makes the whole of an array whose parts are in several processes."""
-        self.shape = shape
-        self.dtype = dtype
-        self.device = device
-        self.axis = axis
-        self.shards = shards
-        self.origin: tuple[int, int] = (0, 0)
-        self._gather = gather
+    shape: tuple[int, ...]
+    """The extents of the whole."""
+    dtype: np.dtype[Any]
+    device: str | tuple[str, ...]
+    """The names of the devices; one name for an array of one process among several."""
+    axis: int | None
+    """The axis that is split; None if each device has the whole."""
+    shards: Mapping[str, Any]
+    """The parts on the devices of this process, by their names."""
+    _gather: Callable[[ShardedArray], Array] | None = None
+    """Makes the whole of an array whose parts are in several processes."""
+    origin: tuple[int, int] = (0, 0)
+    """In a program of several processes, the number of the call of all that has written it last,
+    and its number among the results: the same in each process."""
 
     @property
     def devices(self) -> tuple[str, ...]:

@@ -1,11 +1,14 @@
-"""Collectives as data, and what they compute on arrays of NumPy."""
+"""Collectives as data, what they compute on arrays of NumPy, and the interface to what executes
+them, on the side of one device."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,6 +21,13 @@ FROM_ROOT = frozenset({Collective.BROADCAST, Collective.SCATTER, Collective.TRAN
 """Kinds whose root alone has something to send."""
 TO_ROOT = frozenset({Collective.GATHER, Collective.REDUCE})
 """Kinds whose root alone gets a result."""
+OF_ROOT = frozenset({Collective.BROADCAST, Collective.TRANSFER})
+"""Kinds that give the value of the root."""
+SPLITS = frozenset({Collective.ALL_TO_ALL, Collective.REDUCE_SCATTER, Collective.SCATTER})
+"""Kinds that give a device its part of each value."""
+JOINS = frozenset({Collective.ALL_GATHER, Collective.ALL_TO_ALL, Collective.GATHER})
+"""Kinds whose result has a part of each device."""
+REDUCTIONS = frozenset({Collective.ALL_REDUCE, Collective.REDUCE, Collective.REDUCE_SCATTER})
 
 
 class Exchange(NamedTuple):
@@ -99,11 +109,6 @@ def reducer(dtype: np.dtype[Any], reduction: str) -> Reducer:
     return rounded if is_narrow and reduction != "max" else reduced
 
 
-def combined(arrays: Sequence[Array], reduction: str, out: Array | None = None) -> Array:
-    """The reduction of arrays of one shape, as `reducer` does it."""
-    return reducer(arrays[0].dtype, reduction)(arrays, out)
-
-
 def completion(exchange: Exchange, position: int, values: Sequence[Any]) -> Callable[[], Array]:
     """Computes the result of the member at a position from the values of all, whenever it is
     called: these may have other contents then.
@@ -126,3 +131,133 @@ def completion(exchange: Exchange, position: int, values: Sequence[Any]) -> Call
             return own_part(values[root], axis, position, n).copy
         case _:
             return values[root].copy
+
+
+T = TypeVar("T")
+
+
+class RankError(RuntimeError):
+    """Another device of a program failed, or does something else."""
+
+
+class Intent(NamedTuple):
+    """A call of a program, or another exchange, that all devices are to do together.
+
+    Attributes:
+        text: says it after "rank 1": "reads a tensor".
+        key: what it is, as a hash.
+        numbers: sizes, and which arrays are read.
+        groups: the members of the exchanges that come.
+    """
+
+    text: Callable[[], str]
+    key: bytes
+    numbers: tuple[object, ...] = ()
+    groups: frozenset[tuple[int, ...]] = frozenset()
+
+
+class Pending:
+    """A collective that has been started. (An abstract class would make `isinstance` slow.)"""
+
+    def wait(self) -> Any:
+        """The result of this device, in its memory if the communicator takes arrays there; None if
+        it has none.
+
+        Raises RankError if another device has failed.
+        """
+        raise NotImplementedError
+
+
+class Finished(Pending):
+    """A collective that needed no exchange."""
+
+    def __init__(self, result: Any) -> None:
+        self.result = result
+
+    def wait(self) -> Any:
+        return self.result
+
+
+class Communicator(ABC):
+    """One device's connection to the others.
+
+    Attributes:
+        rank: the number of the device.
+        size: how many devices there are.
+        lock: held during a call, where threads of a process share the connection.
+    """
+
+    takes_device_arrays = False
+    """Whether values stay in the memory of the device."""
+
+    lock: AbstractContextManager[object] = nullcontext()
+
+    def __init__(self, rank: int, size: int) -> None:
+        self.rank, self.size = rank, size
+        self._sent = 0
+
+    def call(self, intent: Intent, run: Callable[[], T]) -> T:
+        """The result of a function that all devices run together. Others get to know its error."""
+        with self.lock:
+            try:
+                self.begin(intent)
+                found = run()
+                self.end()
+            except BaseException as error:
+                self.fail(error)
+                raise
+            return found
+
+    @property
+    def bytes_sent(self) -> int:
+        """How many bytes this device has sent to others so far."""
+        return self._sent
+
+    def count(self, nbytes: int) -> None:
+        """Note that bytes go to other devices."""
+        self._sent += nbytes
+
+    @abstractmethod
+    def start(self, exchange: Exchange, value: Any) -> Pending:
+        """Start a collective on this device's value, which may not change until it is done.
+
+        All members start the same ones in the same order. `value` is None where a device only gets.
+        """
+
+    def execute(self, exchange: Exchange, value: Any) -> Any:
+        """As `start`, and at once `wait`."""
+        return self.start(exchange, value).wait()
+
+    @abstractmethod
+    def begin(self, intent: Intent) -> None:
+        """Begin a call. If devices do not all begin the same one, each raises RankError, here or in
+        a `wait` or the `end` of the call."""
+
+    def settle(self) -> None:  # noqa: B027
+        """Wait until all devices are known to have begun the same call. Raises RankError if they
+        have not."""
+
+    def progress(self) -> None:  # noqa: B027
+        """Let collectives that have been started go on."""
+
+    def check(self) -> None:  # noqa: B027
+        """Raise RankError if another device has failed."""
+
+    def end(self) -> None:  # noqa: B027
+        """End a call. Raises RankError if another device does something else."""
+
+    def refuse(self, error: Exception) -> None:  # noqa: B027
+        """Tell the others that this device refuses the arguments of a call. Raises RankError if
+        some accept theirs; if none does, nothing has happened."""
+
+    @abstractmethod
+    def fail(self, error: BaseException) -> None:
+        """Tell the others that this device has failed."""
+
+
+def check_value(exchange: Exchange, value: Any) -> Array:
+    """A value to send, in row-major order."""
+    array = np.require(value, requirements="C")
+    assert array.shape == exchange.shape
+    assert array.dtype == exchange.dtype
+    return array

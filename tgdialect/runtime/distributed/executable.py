@@ -1,37 +1,57 @@
-"""Calls of a program on several devices."""
+"""From a module with values on several devices to an executable, and calls of it."""
 
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import CallOp as FuncCallOp
+from xdsl.dialects.func import FuncOp
+from xdsl.traits import SymbolTable
 
 from tgdialect.analysis.communication import Collective
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import is_process
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.runtime.devices.device import Device
-from tgdialect.runtime.distributed.array import ShardedArray, own_part
-from tgdialect.runtime.distributed.communicator import Communicator, Intent, RankError
-from tgdialect.runtime.distributed.exchange import Exchange
-from tgdialect.runtime.distributed.footprint import device_footprint
-from tgdialect.runtime.distributed.mpi import mpi_communicator
-from tgdialect.runtime.distributed.nccl import NcclCommunicator, NcclLink
-from tgdialect.runtime.distributed.program import CallStep, ExchangeStep, Place, ShardedProgram
+from tgdialect.ops.walk import Walk
+from tgdialect.runtime.devices.device import DEVICES, Device
+from tgdialect.runtime.devices.driver import DeviceError
+from tgdialect.runtime.distributed.array import ShardedArray
+from tgdialect.runtime.distributed.exchange import Communicator, Exchange, Intent, RankError
+from tgdialect.runtime.distributed.mpi import launched_size, mpi_communicator
+from tgdialect.runtime.distributed.nccl import NcclCommunicator, NcclLink, nccl_links
+from tgdialect.runtime.distributed.program import (
+    CallStep,
+    ExchangeStep,
+    Extent,
+    Place,
+    ReshapeStep,
+    ShardedProgram,
+    program_of,
+)
 from tgdialect.runtime.distributed.runner import Clock, Runner
 from tgdialect.runtime.distributed.threads import Team
 from tgdialect.runtime.executable import Executable, ParameterSlot, listed, returned
-from tgdialect.runtime.windows import Window
+from tgdialect.runtime.expressions import Window
+from tgdialect.runtime.footprint import DeviceFootprint
+from tgdialect.runtime.program import HOST, Parameter
+from tgdialect.targets import MPI
+from tgdialect.transforms.shard.grids import WORLD, grids_of
+from tgdialect.transforms.shard.lower import lower_shards
+from tgdialect.transforms.shard.propagate import ShardPass, shard
+from tgdialect.transforms.shard.raise_collectives import raise_collectives
+from tgdialect.transforms.shard.split import split_collectives
 
 if TYPE_CHECKING:
-    from xdsl.dialects.builtin import ModuleOp
-
-    from tgdialect.runtime.footprint import DeviceFootprint
     from tgdialect.runtime.inspection import Kernel
     from tgdialect.runtime.profile import Profile
 
@@ -89,9 +109,8 @@ class ShardedExecutable(Executable):
         return [s.exchange for s in self.program.steps if isinstance(s, ExchangeStep)]
 
     def footprints(self, frame: Sequence[Any]) -> tuple[DeviceFootprint, ...]:
-        scalars = frame[: len(self.inputs)]
         return tuple(
-            device_footprint(self.program, runner.parts, runner.rank, scalars)
+            device_footprint(self.program, runner.parts, runner.rank, frame[: len(self.inputs)])
             for runner in self._runners
         )
 
@@ -117,7 +136,7 @@ class ShardedExecutable(Executable):
         return returned(self._run(arrays))
 
     def profile(self, *arrays: Any, out: Any = None, seconds: float = 1.0) -> Profile:
-        from tgdialect.runtime.kernel_time import KernelTime
+        from tgdialect.runtime.inspection import KernelTime
         from tgdialect.runtime.profile import Profile
 
         steps = self.program.steps
@@ -141,13 +160,11 @@ class ShardedExecutable(Executable):
         rows: list[KernelTime] = []
         for step, taken in zip(steps, medians, strict=True):
             if isinstance(step, CallStep):
-                kernels = parts[step.name].kernels
+                name, kernels = step.name, parts[step.name].kernels
                 work = sum(k.flops for k in kernels), sum(k.bytes for k in kernels)
-                name = step.name
             elif isinstance(step, ExchangeStep):
-                exchange = step.exchange
+                name, exchange = step.exchange.kind.value, step.exchange
                 work = 0, exchange.bytes_sent // len(exchange.members)
-                name = exchange.kind.value
             else:
                 continue
             share = taken / max(sum(medians), 1e-12)
@@ -157,14 +174,11 @@ class ShardedExecutable(Executable):
     def slowest(self, seconds: float) -> float:
         if not self._by_mpi:
             return seconds
-        communicator = mpi_communicator()
-        value = np.array([seconds])
-        everyone = tuple(range(communicator.size))
-        exchange = Exchange(
-            Collective.ALL_REDUCE, everyone, (1,), value.dtype, (1,), reduction="max"
-        )
+        here, value = mpi_communicator(), np.array([seconds])
+        everyone = tuple(range(here.size))
+        how = Exchange(Collective.ALL_REDUCE, everyone, (1,), value.dtype, (1,), reduction="max")
         intent = Intent(lambda: "compares times", b"times")
-        return float(communicator.call(intent, lambda: self._exchanged(exchange, value))[0])
+        return float(here.call(intent, lambda: here.start(how, value).wait())[0])
 
     # -- a call
 
@@ -181,15 +195,13 @@ class ShardedExecutable(Executable):
             before = sum(c.bytes_sent for c in communicators)
             found = self._on_all(communicators, inputs, clock)
             self.bytes_sent += sum(c.bytes_sent for c in communicators) - before
-            results = range(len(self._results))
-            return [self._joined(i, [f[i] for f in found], scalars) for i in results]
+            values = zip(*found, strict=True)
+            return [self._joined(i, [*each], scalars) for i, each in enumerate(values)]
 
     def _communicators(self) -> Sequence[Communicator]:
         hosts = [mpi_communicator()] if self._by_mpi else Team(len(self._runners)).communicators()
-        if not self._links:
-            return hosts
-        pairs = zip(self._links, hosts, strict=True)
-        return [NcclCommunicator(link, host) for link, host in pairs]
+        nccl = [NcclCommunicator(link, h) for link, h in zip(self._links, hosts, strict=False)]
+        return nccl or hosts
 
     def _intent(self, inputs: Sequence[Any]) -> Intent:
         """A call with these inputs, which all devices make together."""
@@ -197,15 +209,15 @@ class ShardedExecutable(Executable):
             v.origin if isinstance(v, ShardedArray) else v if isinstance(v, int) else None
             for v in inputs
         )
-        return Intent(lambda: self._described(numbers), self._key, numbers, self._groups)
 
-    def _described(self, numbers: Sequence[object]) -> str:
-        """A call in words."""
-        given: list[str] = []
-        for parameter, number in zip(self.inputs, numbers, strict=True):
-            text = f"{parameter.name} = {number}" if isinstance(number, int) else str(parameter)
-            given.append(f"{text} of call {number[0]}" if isinstance(number, tuple) else text)
-        return f"runs program {self._key.hex()[:6]} ({', '.join(given)})"
+        def described() -> str:
+            given: list[str] = []
+            for parameter, number in zip(self.inputs, numbers, strict=True):
+                text = f"{parameter.name} = {number}" if isinstance(number, int) else str(parameter)
+                given.append(f"{text} of call {number[0]}" if isinstance(number, tuple) else text)
+            return f"runs program {self._key.hex()[:6]} ({', '.join(given)})"
+
+        return Intent(described, self._key, numbers, self._groups)
 
     def _on_all(
         self, communicators: Sequence[Communicator], inputs: Sequence[Any], clock: Clock | None
@@ -233,7 +245,7 @@ class ShardedExecutable(Executable):
         futures = [self._pool[1].submit(run, position) for position in range(len(runners))]
         errors = [e for f in futures if (e := f.exception()) is not None]
         if errors:
-            raise next((e for e in errors if not isinstance(e, RankError)), errors[0])
+            raise min(errors, key=lambda error: isinstance(error, RankError))
         return [future.result() for future in futures]
 
     # -- inputs
@@ -254,16 +266,15 @@ class ShardedExecutable(Executable):
     def _own(self, number: int, value: Any, runner: Runner) -> Any:
         """A device's own part of an input; None if it has none."""
         parameter, place = self.program.inputs[number]
-        if parameter.role == "scalar" or (place.devices and runner.rank not in place.devices):
+        if parameter.role == "scalar" or not place.has(runner.rank):
             return value if parameter.role == "scalar" else None
         if isinstance(value, ShardedArray):
             return value.shards[self.program.devices[runner.rank]]
-        position = place.devices.index(runner.rank) if place.devices else 0
-        own = own_part(value, place.axis, position, len(place.devices))
+        own = place.part_of(value, runner.rank)
         if not parameter.by_reference:
             # In-place changes after the call do not show: programs read inputs within a call.
             own = np.require(own, requirements=("C", "A"))
-            return runner.device.array(own) if not runner.device.is_host else own
+            return own if runner.device.is_host else runner.device.array(own)
         return runner.device.array(np.array(own, order="C"))
 
     def _write_back(self, inputs: Sequence[Any], own: Sequence[Any], runner: Runner) -> None:
@@ -276,8 +287,7 @@ class ShardedExecutable(Executable):
                 continue
             if place.axis is None and place.devices and runner.rank != place.devices[0]:
                 continue
-            position = place.devices.index(runner.rank) if place.devices else 0
-            own_part(value, place.axis, position, len(place.devices))[...] = np.asarray(mine)
+            place.part_of(value, runner.rank)[...] = np.asarray(mine)
 
     # -- results
 
@@ -291,21 +301,17 @@ class ShardedExecutable(Executable):
         if place.is_single and not self._by_mpi:
             return values[ranks.index(place.devices[0])]
         devices = self._names(place)
-        shards = {
-            self.program.devices[rank]: value
-            for rank, value in zip(ranks, values, strict=True)
-            if rank in place.devices
-        }
-        found = ShardedArray(
+        own = {self.program.devices[r]: v for r, v in zip(ranks, values, strict=True)}
+        shards = {device: value for device, value in own.items() if device in devices}
+        return ShardedArray(
             parameter.shape_for(scalars),
             parameter.dtype,
             devices[0] if place.is_single else devices,
             place.axis,
             shards,
             self._gathered if self._by_mpi else None,
+            self._origin(number),
         )
-        found.origin = self._origin(number)
-        return found
 
     def _origin(self, number: int) -> tuple[int, int]:
         """Where the result of a number of this call comes from."""
@@ -322,31 +328,171 @@ class ShardedExecutable(Executable):
             return own
 
         def exchanged() -> Array:
-            found = own
+            found, shape, dtype = own, array.shape, array.dtype
             if array.axis is not None and own is not None:
-                kind, shape = Collective.ALL_GATHER, own.shape
-                exchange = Exchange(kind, members, shape, own.dtype, array.shape, array.axis)
-                found = self._exchanged(exchange, own)
+                kind = Collective.ALL_GATHER
+                exchange = Exchange(kind, members, own.shape, own.dtype, shape, array.axis)
+                found = communicator.start(exchange, own).wait()
             if members != everyone:
-                kind, shape = Collective.BROADCAST, array.shape
-                exchange = Exchange(kind, everyone, shape, array.dtype, shape, root=members[0])
-                is_root = communicator.rank == members[0]
-                found = self._exchanged(exchange, found if is_root else None)
+                kind = Collective.BROADCAST
+                exchange = Exchange(kind, everyone, shape, dtype, shape, root=members[0])
+                given = found if communicator.rank == members[0] else None
+                found = communicator.start(exchange, given).wait()
             assert found is not None
             return found
 
         numbers = (*array.shape, array.dtype.name, array.axis, *members, array.origin)
         groups = frozenset({members} if len(members) > 1 else ())
         said = partial("reads {!r} of call {}".format, array, array.origin[0])
-        intent = Intent(said, b"read", numbers, groups)
-        return communicator.call(intent, exchanged)
-
-    @staticmethod
-    def _exchanged(exchange: Exchange, own: Array | None) -> Array:
-        found = mpi_communicator().start(exchange, own).wait()
-        assert found is not None
-        return found
+        return communicator.call(Intent(said, b"read", numbers, groups), exchanged)
 
 
 def _no_build() -> Any:
     raise AssertionError("a program on several devices is several compilations")
+
+
+def device_footprint(
+    program: ShardedProgram, parts: Mapping[str, Executable], rank: int, scalars: Sequence[Any]
+) -> DeviceFootprint:
+    """The memory of one device, whose executables are `parts`. `scalars` are those of the inputs.
+
+    The workspace is what the step that needs most has beyond arguments and results: values between
+    steps, and the workspace of a part. What a communicator buffers is not counted.
+    """
+    ranks = [members.index(rank) if rank in members else 0 for members in program.ranks]
+    numbers = dict(enumerate([*scalars, *ranks]))
+    arguments = [_own_bytes(p, place, rank, scalars) for p, place in program.inputs]
+    first = len(numbers) + len(program.buffers)
+    live = dict.fromkeys(range(first), 0)
+    """The bytes of values; inputs and BUFFERs, which live longer, are counted apart."""
+    persistent: dict[str, int] = {}
+    most = 0
+    for step in program.steps:
+        workspace, made = 0, [0] * len(step.results)
+        match step:
+            case CallStep() if rank in step.members:
+                part = parts[step.name]
+                frame: list[Any] = [None] * len(part.parameters)
+                for position, operand in enumerate(step.operands):
+                    if part.inputs[position].role == "scalar":
+                        frame[position] = numbers.get(operand, part.inputs[position].high)
+                made = [p.nbytes_for(frame) for p in part.outputs]
+                (used,) = part.footprints(frame)
+                workspace, persistent[step.name] = used.workspace, used.persistent
+            case ExchangeStep() if rank in step.exchange.members:
+                exchange = step.exchange
+                extents = step.result or [Extent(number) for number in exchange.result]
+                shape = (numbers[e.number] if e.is_dynamic else e.number for e in extents)
+                made = [exchange.dtype.itemsize * math.prod(shape)]
+            case ReshapeStep():  # It shares the memory of its operand, which may be dropped now.
+                made = [live[step.operands[0]]]
+            case _:
+                pass
+        live.update(zip(step.results, made, strict=True))
+        most = max(most, sum(live.values()) + workspace)
+        for dropped in step.dropped:
+            live.pop(dropped, None)
+    returned = {number for number in program.returned if number >= first}
+    results = sum(live[number] for number in returned)
+    buffers = sum(parameter.nbytes_for(scalars) for parameter in program.buffers)
+    name = program.devices[rank]
+    kept = sum(persistent.values())
+    return DeviceFootprint(name, sum(arguments), results, max(most - results, 0), kept, buffers)
+
+
+def _own_bytes(parameter: Parameter, place: Place, rank: int, scalars: Sequence[Any]) -> int:
+    """The bytes of a device's own part of an input."""
+    if parameter.role == "scalar" or not place.has(rank):
+        return 0
+    parts = len(place.devices) if place.axis is not None else 1
+    return parameter.nbytes_for(scalars) // parts
+
+
+CompilePart = Callable[[ModuleOp, str, str | None], Executable]
+"""Compiles the function of that name of a module for the device of that name, or the one that the
+module names."""
+
+
+def build(module: ModuleOp, entry: str, target: str | None, compile: CompilePart) -> Executable:
+    """Compile the function `entry` of a module with values on several devices.
+
+    Args:
+        module: the program at level `tensor`.
+        entry: the function.
+        target: "mpi", if device number k is the process of rank k, whatever its name; else the
+            device that each device's own program runs on, by default the device itself.
+        compile: how a part is compiled.
+
+    Raises DeviceError if there is no such device, or if MPI has not started a process for each.
+    """
+    stages = sharded_stages(module, entry, processes=lambda: mpi_communicator().size)
+    split = list(stages.values())[-1]
+    if WORLD not in grids_of(split):  # Only functions that `entry` does not call are sharded.
+        return compile(_reachable(module, entry), entry, target)
+    program = program_of(split, entry)
+    by_mpi = target == MPI or all(map(is_process, program.devices))
+    if by_mpi:
+        communicator = mpi_communicator()
+        size, wanted = communicator.size, len(program.devices)
+        if size != wanted:
+            start = "" if launched_size() > 1 else f"; start it by mpiexec -n {wanted}"
+            raise DeviceError(f"the program has {wanted} devices, and MPI {size} processes{start}")
+        used = {communicator.rank: DEVICES.own(communicator.local_rank)}
+    else:
+        used = {rank: _device(name, target) for rank, name in enumerate(program.devices)}
+    kinds = {device.name: device for device in used.values()}
+    # Processes with one object cache share the work: each begins with another part.
+    own = list(program.parts.items())
+    first = min(used) % max(len(own), 1)
+    own = [*own[first:], *own[:first]]
+    parts = {name: {part: compile(m, part, name) for part, m in own} for name in kinds}
+    links = nccl_links(list(used.values()), mpi_communicator() if by_mpi else None)
+    return ShardedExecutable(program, parts, used, stages, by_mpi=by_mpi, links=links)
+
+
+def sharded_stages(
+    module: ModuleOp,
+    entry: str,
+    options: ShardPass | None = None,
+    processes: Callable[[], int] = lambda: 0,
+) -> dict[str, ModuleOp]:
+    """The function `entry` of a module after each pass for programs on several devices.
+
+    `options` are those of `tg-shard`; `processes` gives the number of ranks of MPI.
+    """
+    stages: dict[str, ModuleOp] = {}
+    module = _reachable(module, entry)
+    for name, apply in (
+        ("tg-shard", partial(shard, options=options)),
+        ("tg-lower-shards", partial(lower_shards, processes=processes)),
+        ("tg-raise-collectives", raise_collectives),
+        ("tg-split-collectives", split_collectives),
+    ):
+        apply(module)
+        stages[name] = module.clone()
+    return stages
+
+
+def _reachable(module: ModuleOp, entry: str) -> ModuleOp:
+    """A copy of a module with the function `entry` and what it calls alone."""
+    module = module.clone()
+    walk = Walk([entry])
+    for name in walk:
+        function = SymbolTable.lookup_symbol(module, name)
+        if function is None:
+            continue
+        calls = (op for op in function.walk() if isinstance(op, FuncCallOp | tg.CallOp))
+        walk.add(op.callee.string_value() for op in calls)
+    for op in list(module.ops):
+        if isinstance(op, FuncOp) and op.sym_name.data not in walk.seen:
+            module.body.block.erase_op(op, safe_erase=False)
+    return module
+
+
+def _device(name: str, target: str | None) -> Device:
+    """The device of this process that a name of the program stands for. Raises DeviceError if there
+    is none."""
+    if target is not None:
+        return DEVICES[target]
+    device = DEVICES[name]
+    return DEVICES[HOST] if device.is_host else device

@@ -25,16 +25,21 @@ from tgdialect.analysis.communication import Collective
 from tgdialect.environment import RANK_KIB, decimal
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.distributed.agreement import Agreement
-from tgdialect.runtime.distributed.communicator import (
+from tgdialect.runtime.distributed.exchange import (
     Communicator,
+    Exchange,
     Finished,
     Intent,
     Pending,
     RankError,
 )
-from tgdialect.runtime.distributed.exchange import Exchange
-from tgdialect.runtime.distributed.mpi_exchange import Group, MpiExchange, Steps
-from tgdialect.runtime.distributed.segment import machine, shared_segment
+from tgdialect.runtime.distributed.mpi_exchange import (
+    Group,
+    MpiExchange,
+    Steps,
+    machine,
+    shared_segment,
+)
 
 _LAUNCHERS = (
     *("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_SIZE", "MPI_LOCALNRANKS"),
@@ -116,15 +121,15 @@ class MpiCommunicator(Communicator):
         self._nodes = nodes = self.agreement.gathered(node)
         self.local_rank = nodes[: self.rank].count(node)
         """The number of this process among those of its machine."""
-        is_crowded = nodes.count(node) > (os.cpu_count() or 1)
-        self._patience = 1 if is_crowded else _PATIENCE
+        self._patience = 1 if nodes.count(node) > (os.cpu_count() or 1) else _PATIENCE
         everyone = tuple(range(self.size))
-        copy = self.agreement.duplicate(world)
-        self._groups = {everyone: self._new_group(everyone, copy)}
+        self._groups = {everyone: self._new_group(everyone, self.agreement.duplicate(world))}
         self._exchanges: dict[Exchange, MpiExchange] = {}
         self._by_id: dict[int, MpiExchange] = {}
         """By the addresses of their exchanges, which they keep: a hash takes longer."""
         self._unfinished: deque[_Started] = deque()
+        self._look_until = partial(self.poll_until, patience=1)
+        """Polls by a function that offers the core itself."""
         self._steps: Steps | None = None
         """Of the last `execute`: MPI uses its memory even after a failure."""
         if self.size > 1:
@@ -193,8 +198,7 @@ class MpiCommunicator(Communicator):
         position, n = members.index(self.rank), len(members)
         segment = None
         if len({self._nodes[rank] for rank in members}) == 1 < n:
-            slot = RANK_KIB.get() << 10
-            segment = shared_segment(gathered, n, position, slot, self._patience)
+            segment = shared_segment(gathered, n, position, RANK_KIB.get() << 10, self._patience)
         return Group(self.mpi, members, comm, position, segment)
 
     def progress(self) -> None:
@@ -224,10 +228,6 @@ class MpiCommunicator(Communicator):
             self.agreement.check(waited)
             if not has_begun and waited > _SPIN_SECONDS:
                 time.sleep(_PAUSE_SECONDS)
-
-    def _look_until(self, is_done: Callable[[], bool]) -> None:
-        """As `poll_until`, of a function that offers the core itself."""
-        self.poll_until(is_done, 1)
 
     # -- failures
 
@@ -266,10 +266,7 @@ class MpiCommunicator(Communicator):
             self.agreement.fail(error)
 
     def _uncaught(
-        self,
-        kind: type[BaseException],
-        error: BaseException,
-        trace: TracebackType | None,
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
         """End all processes after an error that nothing has caught, and some time in which they can
         say why."""

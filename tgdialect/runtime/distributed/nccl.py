@@ -24,13 +24,25 @@ from typing import Any
 import numpy as np
 
 from tgdialect.analysis.communication import Collective
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.cuda import CudaDriver
-from tgdialect.runtime.devices.cuda_streams import Mark, SideStream
+from tgdialect.runtime.devices.cuda_context import Mark, SideStream
 from tgdialect.runtime.devices.device import Device
 from tgdialect.runtime.devices.driver import DeviceError
-from tgdialect.runtime.distributed.communicator import Communicator, Finished, Intent, Pending
-from tgdialect.runtime.distributed.exchange import Exchange
+from tgdialect.runtime.distributed.exchange import (
+    FROM_ROOT,
+    JOINS,
+    OF_ROOT,
+    REDUCTIONS,
+    SPLITS,
+    TO_ROOT,
+    Communicator,
+    Exchange,
+    Finished,
+    Intent,
+    Pending,
+)
 
 _ID_BYTES = 128
 """The length of what identifies a new communicator of NCCL (`ncclUniqueId`)."""
@@ -41,23 +53,19 @@ _NO_CONFIGURATION = 0
 _PAUSE_SECONDS = 0.0002
 """The time between two looks of the host whether the collectives of a call are done, in seconds.
 Longer: calls end later; shorter: the host's core is busy."""
-_DTYPES = {
-    "int8": "Int8",
-    "uint8": "Uint8",
-    "int32": "Int32",
-    "uint32": "Uint32",
-    "int64": "Int64",
-    "uint64": "Uint64",
-    "float16": "Float16",
-    "bfloat16": "Bfloat16",
-    "float32": "Float32",
-    "float64": "Float64",
+_DTYPES = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 32, 64)) | {
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
 }
-"""NCCL's names of the dtypes that it reduces as we do."""
+"""The dtypes that NCCL reduces as we do. Its names of them begin with a capital."""
+_NAMES = {Collective.ALL_TO_ALL: "allto_all"}
+"""NCCL's names of the kinds that it calls otherwise."""
 _OPERATIONS = {"add": "Sum", "mul": "Prod", "max": "Max"}
 _BOOL_OPERATIONS = {"add": "Max", "mul": "Min", "max": "Max"}
 """Or, and, or: of bytes that are 0 or 1."""
-_REDUCTIONS = frozenset({Collective.ALL_REDUCE, Collective.REDUCE, Collective.REDUCE_SCATTER})
+_Command = Callable[[], None]
 
 
 @cache
@@ -103,14 +111,8 @@ class NcclLink:
         """
         if members not in self._groups:
             position = members.index(host.rank)
-            mine = np.zeros((1, _ID_BYTES), np.uint8)
-            if not position:
-                mine[0] = np.frombuffer(bytes(self.call("get_unique_id")), np.uint8)
-            everyone = (len(members), _ID_BYTES)
-            exchange = Exchange(Collective.ALL_GATHER, members, mine.shape, mine.dtype, everyone)
-            ids = host.start(exchange, mine).wait()
-            assert ids is not None
-            name = bytearray(ids[0])
+            own = bytes(_ID_BYTES) if position else bytes(self.call("get_unique_id"))
+            name = bytearray(_gathered(host, members, own)[0])
             arguments = len(members), position, 1, name, _NO_CONFIGURATION
             self._groups[members] = self.call("comm_init_rank_scalable", *arguments)
         return self._groups[members]
@@ -206,8 +208,7 @@ class _Started(Pending):
         stream is behind those commands."""
         stream = self._link.stream
         # The result is allocated before: its memory may be in use by commands of the kernels.
-        action = getattr(self, f"_{exchange.kind.value}")
-        self._result, commands = action(value)
+        self._result, commands = self._plan(value)
         stream.follow()
         for command in commands:
             command()
@@ -221,75 +222,42 @@ class _Started(Pending):
             self._here.finish(self)
         return self._result
 
-    # -- kinds: each returns the result, and the commands that compute it
-
-    def _all_reduce(self, value: DeviceArray) -> _Plan:
-        found = self._array(self._exchange.result)
-        dtype, operation = self._operation()
-        return found, [self._call("all_reduce", value, found, _count(value), dtype, operation)]
-
-    def _reduce(self, value: DeviceArray) -> _Plan:
-        root = self._exchange.root
-        found = self._array(self._exchange.result) if self._position == root else None
-        dtype, operation = self._operation()
-        return found, [self._call("reduce", value, found, _count(value), dtype, operation, root)]
-
-    def _reduce_scatter(self, value: DeviceArray) -> _Plan:
-        found = self._array(self._exchange.result)
-        parts, split = self._parts(value)
-        dtype, operation = self._operation()
-        call = self._call("reduce_scatter", parts, found, _count(found), dtype, operation)
-        return found, [*split, call]
-
-    def _broadcast(self, value: DeviceArray | None) -> _Plan:
-        found = self._array(self._exchange.result) if value is None else value
-        root = self._exchange.root
-        return found, [self._call("broadcast", value, found, found.nbytes, self._byte, root)]
-
-    def _all_gather(self, value: DeviceArray) -> _Plan:
-        parts, found, join = self._joined(value.shape, self._exchange.axis)
-        return found, [self._call("all_gather", value, parts, value.nbytes, self._byte), *join]
-
-    def _gather(self, value: DeviceArray) -> _Plan:
-        root = self._exchange.root
-        if self._position != root:
-            return None, [self._call("gather", value, None, value.nbytes, self._byte, root)]
-        parts, found, join = self._joined(value.shape, self._exchange.axis)
-        return found, [self._call("gather", value, parts, value.nbytes, self._byte, root), *join]
-
-    def _scatter(self, value: DeviceArray | None) -> _Plan:
-        found = self._array(self._exchange.result)
-        root = self._exchange.root
-        parts, split = self._parts(value) if value is not None else (None, [])
-        call = self._call("scatter", parts, found, found.nbytes, self._byte, root)
-        return found, [*split, call]
-
-    def _all_to_all(self, value: DeviceArray) -> _Plan:
-        exchange = self._exchange
-        given, split = self._parts(value)
-        got, found, join = self._joined(given.shape[1:], exchange.joined)
-        each = value.nbytes // len(exchange.members)
-        return found, [*split, self._call("allto_all", given, got, each, self._byte), *join]
-
-    def _transfer(self, value: DeviceArray | None) -> _Plan:
-        other = 1 - self._position
-        is_source = self._position == self._exchange.root
-        found = value if is_source else self._array(self._exchange.shape)
-        assert found is not None
-        arguments = found.address, found.nbytes, self._byte, other, self._group
-        return found, [partial(self._link.submit, "send" if is_source else "recv", *arguments)]
-
-    # -- pieces
-
-    @property
-    def _byte(self) -> int:
-        return int(self._link.api.DataType.Uint8)
+    def _plan(self, value: DeviceArray | None) -> tuple[DeviceArray | None, list[_Command]]:
+        """The result, and the commands that compute it: copies that split the value, NCCL's, and
+        copies that join the result."""
+        exchange, kind = self._exchange, self._exchange.kind
+        is_root = self._position == exchange.root
+        before: list[_Command] = []
+        after: list[_Command] = []
+        source, found = value, None
+        if kind in SPLITS and value is not None:
+            source, before = self._parts_of(value, exchange.axis, is_joining=False)
+        if kind in OF_ROOT and is_root:
+            found = value
+        elif is_root or kind not in TO_ROOT:
+            found = self._array(exchange.result)
+        target = found
+        if kind in JOINS and found is not None:
+            axis = exchange.joined if kind is Collective.ALL_TO_ALL else exchange.axis
+            target, after = self._parts_of(found, axis, is_joining=True)
+        count = math.prod(exchange.shape) // (len(exchange.members) if kind in SPLITS else 1)
+        rest = count * exchange.dtype.itemsize, int(self._link.api.DataType.Uint8)
+        if kind is Collective.TRANSFER:
+            name, arrays, rest = "send" if is_root else "recv", [found], (*rest, 1 - self._position)
+        else:
+            name, arrays = _NAMES.get(kind, kind.value), [source, target]
+            rest = (count, *self._operation()) if kind in REDUCTIONS else rest
+            rest = (*rest, exchange.root) if kind in FROM_ROOT | TO_ROOT else rest
+        # This device may have no array to read, or to write.
+        addresses = [0 if array is None else array.address for array in arrays]
+        call = partial(self._link.submit, name, *addresses, *rest, self._group)
+        return found, [*before, call, *after]
 
     def _operation(self) -> tuple[int, int]:
         """NCCL's numbers of the dtype and of the operation of a reduction."""
         api, exchange = self._link.api, self._exchange
         is_bool = exchange.dtype == np.bool_
-        dtype = "Uint8" if is_bool else _DTYPES[exchange.dtype.name]
+        dtype = "Uint8" if is_bool else exchange.dtype.name.capitalize()
         names = _BOOL_OPERATIONS if is_bool else _OPERATIONS
         return int(api.DataType[dtype]), int(api.RedOp[names[exchange.reduction]])
 
@@ -298,50 +266,19 @@ class _Started(Pending):
         self._keep.append(found)
         return found
 
-    def _call(
-        self, name: str, source: DeviceArray | None, target: DeviceArray | None, *rest: int
-    ) -> Callable[[], None]:
-        """A call of NCCL on two arrays; None is for one that this device does not have."""
-        addresses = [0 if array is None else array.address for array in (source, target)]
-        return partial(self._link.submit, name, *addresses, *rest, self._group)
-
-    def _parts(self, value: DeviceArray) -> tuple[DeviceArray, list[Callable[[], None]]]:
-        """An array whose leading axis is that of the parts of a value, and what fills it."""
-        n, axis = len(self._exchange.members), self._exchange.axis
-        shape = value.shape
-        part = (*shape[:axis], shape[axis] // n, *shape[axis + 1 :])
-        if math.prod(shape[:axis]) == 1:
-            return value.reshaped((n, *part)), []
-        parts = self._array((n, *part))
-        return parts, self._copies(part, axis, parts, value, is_joining=False)
-
-    def _joined(
-        self, part: Sequence[int], axis: int
-    ) -> tuple[DeviceArray, DeviceArray, list[Callable[[], None]]]:
-        """An array whose leading axis is that of the parts, one with the parts joined along another
-        axis, and what fills the second from the first."""
-        n = len(self._exchange.members)
-        found = self._array((*part[:axis], n * part[axis], *part[axis + 1 :]))
-        if math.prod(part[:axis]) == 1:
-            return found.reshaped((n, *part)), found, []
-        parts = self._array((n, *part))
-        return parts, found, self._copies(part, axis, parts, found, is_joining=True)
-
-    def _copies(
-        self,
-        part: Sequence[int],
-        axis: int,
-        parts: DeviceArray,
-        whole: DeviceArray,
-        *,
-        is_joining: bool,
-    ) -> list[Callable[[], None]]:
-        """Strided copies between an array whose leading axis is that of the parts, and one whose
-        rows have a piece of each part."""
-        n = len(self._exchange.members)
-        rows = math.prod(part[:axis])
-        width = math.prod(part[axis:]) * self._exchange.dtype.itemsize
-        stream = self._link.stream
+    def _parts_of(
+        self, whole: DeviceArray, axis: int, *, is_joining: bool
+    ) -> tuple[DeviceArray, list[_Command]]:
+        """An array whose leading axis is that of the parts of another one along an axis, and what
+        copies the one to the other: rows of the whole have a piece of each part."""
+        n, stream = len(self._exchange.members), self._link.stream
+        before, (extent, *after) = whole.shape[:axis], whole.shape[axis:]
+        shape = n, *before, extent // n, *after
+        rows = math.prod(before)
+        if rows == 1:
+            return whole.reshaped(shape), []
+        parts = self._array(shape)
+        width = parts.nbytes // (n * rows)
 
         def copy(position: int) -> None:
             apart = parts.address + position * rows * width, width
@@ -349,7 +286,7 @@ class _Started(Pending):
             source, target = (apart, together) if is_joining else (together, apart)
             stream.copy_rows(source, target, width, rows)
 
-        return [partial(copy, position) for position in range(n)]
+        return parts, [partial(copy, position) for position in range(n)]
 
 
 def nccl_links(
@@ -374,10 +311,8 @@ def nccl_links(
     return [_link(gpu, api) for gpu in gpus]
 
 
-@cache
-def _link(driver: CudaDriver, api: Any) -> NcclLink:
-    """The link of a GPU, which all programs share: NCCL's communicators take memory and time."""
-    return NcclLink(driver, api)
+_link = cache(NcclLink)
+"""The link of a GPU, which all programs share: NCCL's communicators take memory and time."""
 
 
 @cache
@@ -385,26 +320,26 @@ def _are_distinct(gpu: bytes | None, communicator: Communicator) -> bool:
     """Whether each process has a GPU, given by its UUID, that no other process has: their names are
     all "CUDA:0" where each process sees one. All processes ask at once, when they compile their
     first program."""
-    mine = np.frombuffer(gpu or bytes(_UUID_BYTES), np.uint8).reshape((1, -1))
     everyone = tuple(range(communicator.size))
-    shape = (communicator.size, mine.size)
-    exchange = Exchange(Collective.ALL_GATHER, everyone, mine.shape, mine.dtype, shape)
     intent = Intent(lambda: "asks whether all GPUs are distinct", b"GPUs")
-    found = communicator.call(intent, lambda: communicator.execute(exchange, mine))
-    assert found is not None
+    own = gpu or bytes(_UUID_BYTES)
+    found = communicator.call(intent, lambda: _gathered(communicator, everyone, own))
     return bool(found.any(1).all()) and len(np.unique(found, axis=0)) == communicator.size
 
 
-_Plan = tuple[DeviceArray | None, list[Callable[[], None]]]
-
-
-def _count(array: DeviceArray) -> int:
-    return math.prod(array.shape)
+def _gathered(host: Communicator, members: tuple[int, ...], own: bytes) -> Array:
+    """The bytes of some devices, of one length, in an array with a row for each."""
+    value = np.frombuffer(own, np.uint8).reshape((1, -1))
+    shape = len(members), value.size
+    exchange = Exchange(Collective.ALL_GATHER, members, value.shape, value.dtype, shape)
+    found = host.execute(exchange, value)
+    assert found is not None
+    return found
 
 
 def _is_native(exchange: Exchange) -> bool:
     """Whether NCCL computes what a collective does."""
-    if exchange.kind not in _REDUCTIONS:
+    if exchange.kind not in REDUCTIONS:
         return True
     dtype = exchange.dtype
     if dtype == np.bool_:

@@ -16,12 +16,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
 )
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.dialects.shard import (
-    CollectiveCommunicationOp,
-    RecvOp,
-    ReductionKindAttr,
-    SendOp,
-)
+from xdsl.dialects.shard import CollectiveCommunicationOp, RecvOp, ReductionKindAttr, SendOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
@@ -34,8 +29,10 @@ from tgdialect.ops.arrays import numpy_dtype_of
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.call import CallOp as KernelCallOp
 from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import Dim, place, place_of, shape_of, tensor, tensor_type
 from tgdialect.ops.source import parameters
+from tgdialect.runtime.distributed.array import own_part
 from tgdialect.runtime.distributed.exchange import Exchange
 from tgdialect.runtime.program import Parameter
 from tgdialect.transforms.shard.grids import DEVICES, WORLD, Grid, grids_of
@@ -54,6 +51,15 @@ class Place(NamedTuple):
     axis: int | None = None
     is_single: bool = False
 
+    def has(self, rank: int) -> bool:
+        """Whether a device has it, or a part of it."""
+        return not self.devices or rank in self.devices
+
+    def part_of(self, array: Array, rank: int) -> Array:
+        """The own part of a device that has one, as a view of the whole."""
+        position = self.devices.index(rank) if self.devices else 0
+        return own_part(array, self.axis, position, len(self.devices))
+
 
 class Extent(NamedTuple):
     """An extent: a number, or the number of the value that it is."""
@@ -68,6 +74,9 @@ class Placed(NamedTuple):
 
     parameter: Parameter
     place: Place
+
+
+Numbers = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -168,12 +177,17 @@ class _Reader:
     def program(self) -> ShardedProgram:
         body = self.function.body.block
         places = cast("ArrayAttr[Attribute]", self.function.attributes[INPUTS]).data
-        params = parameters(body)
-        values = [*body.args, *(p.result for p in params)]
+        values = [*body.args, *(p.result for p in parameters(body))]
         self.numbers.update((value, number) for number, value in enumerate(values))
-        for op in body.ops:  # Several PARAMs of a slot are one value.
+        buffers: dict[int, Parameter] = {}
+        for op in body.ops:  # Several PARAMs, or BUFFERs, of a slot are one value.
             if isinstance(op, tg.ParamOp):
                 self.numbers[op.result] = len(body.args) + op.slot.data
+            elif isinstance(op, tg.BufferOp):
+                slot = op.slot.data
+                if slot not in buffers:
+                    buffers[slot] = self.parameter(op.result, slot, Place(), "buffer")
+                self.numbers[op.result] = len(values) + [*buffers].index(slot)
         inputs: list[Placed] = []
         ranks: list[tuple[int, ...]] = []
         for value, where in zip(values, places, strict=True):
@@ -182,14 +196,6 @@ class _Reader:
             else:
                 where = self.place(where)
                 inputs.append(Placed(self.parameter(value, len(inputs), where), where))
-        buffers: list[Parameter] = []
-        by_slot: dict[int, int] = {}
-        for op in body.ops:
-            if isinstance(op, tg.BufferOp):
-                if op.slot.data not in by_slot:
-                    by_slot[op.slot.data] = len(values) + len(buffers)
-                    buffers.append(self.parameter(op.result, op.slot.data, Place(), "buffer"))
-                self.numbers[op.result] = by_slot[op.slot.data]
         steps, returned = self.steps(list(body.ops), len(values) + len(buffers))
         wheres = cast("ArrayAttr[Attribute]", self.function.attributes[RESULTS]).data
         last = body.last_op
@@ -200,7 +206,15 @@ class _Reader:
         ]
         parts = {s.name: self.part(s.name) for s in steps if isinstance(s, CallStep)}
         return ShardedProgram(
-            self.world, inputs, ranks, buffers, steps, returned, results, parts, str(self.module)
+            self.world,
+            inputs,
+            ranks,
+            [*buffers.values()],
+            steps,
+            returned,
+            results,
+            parts,
+            str(self.module),
         )
 
     def part(self, name: str) -> ModuleOp:
@@ -263,55 +277,47 @@ class _Reader:
     def steps(self, ops: Sequence[Operation], first: int) -> tuple[list[ProgramStep], list[int]]:
         made: list[ProgramStep] = []
         returned: list[int] = []
+        kept: list[tuple[Operation, tuple[int, ...]]] = []
         last_use: dict[int, int] = {}
-        free = first
-        kept = [op for op in ops if not isinstance(op, tg.ParamOp | tg.BufferOp)]
-        for position, op in enumerate(kept):
-            for number in (*(self.numbers[o] for o in op.operands), *self._sizes(op)):
-                last_use[number] = position
+        for op in ops:
+            if isinstance(op, tg.ParamOp | tg.BufferOp):
+                continue
+            operands = (*(self.numbers[o] for o in op.operands), *self._sizes(op))
+            last_use.update(dict.fromkeys(operands, len(kept)))
+            kept.append((op, operands))
             if not is_step(op):  # The value stays what it is.
-                self.numbers[op.results[0]] = self.numbers[op.operands[0]]
+                self.numbers[op.results[0]] = operands[0]
                 continue
             for result in op.results:
-                self.numbers[result] = free
-                free += 1
-        for position, op in enumerate(kept):
-            operands = (*(self.numbers[o] for o in op.operands), *self._sizes(op))
+                self.numbers[result] = first
+                first += 1
+        for position, (op, operands) in enumerate(kept):
             if isinstance(op, ReturnOp):
                 returned = list(operands)
             elif is_step(op):
                 dropped = tuple(o for o in dict.fromkeys(operands) if last_use[o] == position)
                 unused = tuple(self.numbers[r] for r in op.results if not r.uses)
                 results = tuple(self.numbers[r] for r in op.results)
-                made.append(self.step(op, operands, results, (*dropped, *unused)))
+                made.append(self.step(op, (operands, results, (*dropped, *unused))))
         return made, returned
 
-    def step(
-        self,
-        op: Operation,
-        operands: tuple[int, ...],
-        results: tuple[int, ...],
-        dropped: tuple[int, ...],
-    ) -> ProgramStep:
+    def step(self, op: Operation, numbers: Numbers) -> ProgramStep:
+        """An op, given the numbers of its operands, of its results and of what is dropped."""
         match op:
             case CallOp():
-                names = op.attributes.get(DEVICES)
-                devices = (
-                    [n.data for n in cast("ArrayAttr[StringAttr]", names)]
-                    if isinstance(names, ArrayAttr)
-                    else self.world
+                names = cast("ArrayAttr[StringAttr] | None", op.attributes.get(DEVICES))
+                devices = self.world if names is None else [n.data for n in names]
+                return CallStep(
+                    *numbers, op.callee.string_value(), frozenset(self.members(devices))
                 )
-                members = frozenset(self.members(devices))
-                name = op.callee.string_value()
-                return CallStep(operands, results, dropped, name, members)
             case tg.ReshapeOp():
                 shape = tuple(None if d == DYNAMIC_INDEX else d for d in op.shape.get_values())
-                return ReshapeStep(operands, results, dropped, shape)
+                return ReshapeStep(*numbers, shape)
             case CollectiveCommunicationOp():
                 shapes = [self.extents(v) for v in (op.operands[0], op.results[0])]
                 if not any(e.is_dynamic for shape in shapes for e in shape):
                     shapes = []
-                return ExchangeStep(operands, results, dropped, self.exchange(op), *shapes)
+                return ExchangeStep(*numbers, self.exchange(op), *shapes)
             case _:
                 raise AssertionError(f"{op.name} is no step")
 
@@ -323,11 +329,8 @@ class _Reader:
             ends = self.members([str(place(v).device) for v in (source, result)])
             return Exchange(Collective.TRANSFER, ends, shape, dtype, shape)
         assert is_tensor(result.type)
-        reduction = op.properties.get("reduction")
-        kind = "add"
-        if isinstance(reduction, ReductionKindAttr):
-            kind = KINDS[reduction.data].value
-        root = op.properties.get("root")
+        reduction, root = (op.properties.get(name) for name in ("reduction", "root"))
+        is_reduction = isinstance(reduction, ReductionKindAttr)
         return Exchange(
             Collective(op.name.removeprefix("shard.")),
             members,
@@ -336,7 +339,7 @@ class _Reader:
             result.type.get_shape(),
             axis=_axis(op, "split_axis", "scatter_axis", "gather_axis"),
             joined=_axis(op, "concat_axis"),
-            reduction=kind,
+            reduction=KINDS[reduction.data].value if is_reduction else "add",
             root=root.get_values()[0] if isinstance(root, DenseArrayBase) else 0,  # pyright: ignore
         )
 

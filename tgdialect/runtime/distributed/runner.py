@@ -5,15 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.device import Device
-from tgdialect.runtime.distributed.communicator import Communicator, Pending
-from tgdialect.runtime.distributed.exchange import FROM_ROOT, Exchange
+from tgdialect.runtime.distributed.exchange import FROM_ROOT, Communicator, Exchange, Pending
 from tgdialect.runtime.distributed.program import (
     CallStep,
     ExchangeStep,
@@ -40,14 +38,11 @@ class Runner:
         self._buffers: dict[int, Any] = {}
         self._ranks = [m.index(rank) if rank in m else 0 for m in program.ranks]
         self._has_buffers = bool(program.buffers)
-        self._returned = program.returned
-        results = [r for step in program.steps for r in step.results]
-        self._unknown = [None] * len(results)
-        steps = [*program.steps, None]
+        self._unknown = [None for step in program.steps for _ in step.results]
+        following = [*program.steps[1:], None]
         self._actions = [
             (self._action(step, after), step.dropped)
-            for step, after in pairwise(steps)
-            if step is not None
+            for step, after in zip(program.steps, following, strict=False)
         ]
 
     def run(
@@ -65,10 +60,7 @@ class Runner:
                 act(values, communicator)
                 for value in dropped:
                     values[value] = None
-        return [
-            self._value(number, values) if isinstance(values[number], Pending) else values[number]
-            for number in self._returned
-        ]
+        return [self._value(number, values) for number in self.program.returned]
 
     def _time(self, values: list[Any], communicator: Communicator, clock: Clock) -> None:
         """Execute each step, and wait for its results."""
@@ -97,8 +89,7 @@ class Runner:
             case CallStep() if self.rank in step.members:
                 return partial(self._call, self.parts[step.name], step)
             case ExchangeStep() if self.rank in step.exchange.members:
-                is_needed = after is None or step.results[0] in after.operands
-                return self._exchange(step, is_needed)
+                return self._exchange(step, after is None or step.results[0] in after.operands)
             case ReshapeStep():
                 return self._reshape(step)
             case _:

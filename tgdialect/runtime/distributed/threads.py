@@ -10,19 +10,23 @@ import numpy as np
 
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.distributed.array import own_part
-from tgdialect.runtime.distributed.communicator import Communicator, Intent, Pending, RankError
 from tgdialect.runtime.distributed.exchange import (
     FROM_ROOT,
+    OF_ROOT,
+    SPLITS,
+    TO_ROOT,
     Collective,
+    Communicator,
     Exchange,
-    combined,
+    Intent,
+    Pending,
+    RankError,
     completion,
+    reducer,
 )
 
 _SHARED = frozenset({Collective.ALL_GATHER, Collective.ALL_REDUCE})
 """Kinds with the same result on all devices: it is one array."""
-_OWN_PARTS = frozenset({Collective.ALL_TO_ALL, Collective.REDUCE_SCATTER, Collective.SCATTER})
-"""Kinds in which a device reads a part of each value."""
 
 
 class Team:
@@ -54,8 +58,7 @@ class Team:
         """Raise RankError if a device has failed."""
         if self.failure is not None:
             rank, error = self.failure
-            message = f"device {rank} failed: {type(error).__name__}: {error}"
-            raise RankError(message) from error
+            raise RankError(f"device {rank} failed: {type(error).__name__}: {error}") from error
 
 
 class _Meeting:
@@ -107,23 +110,19 @@ class _Started(Pending):
         here, exchange, meeting = self._here, self._exchange, self._meeting
         members = exchange.members
         position = members.index(here.rank)
-        if exchange.kind in FROM_ROOT:
-            needed = [members[exchange.root]]
-        elif exchange.kind in (Collective.GATHER, Collective.REDUCE) and position != exchange.root:
+        if exchange.kind in TO_ROOT and position != exchange.root:
             return None
-        else:
-            needed = list(members)
+        needed = [members[exchange.root]] if exchange.kind in FROM_ROOT else members
         here.team.wait_for(lambda: all(rank in meeting.values for rank in needed))
         values: list[Any] = [meeting.values.get(rank) for rank in members]
-        if exchange.kind in _SHARED:
-            return self._shared(values, position)
-        return self._own(values, position)
+        result = self._shared if exchange.kind in _SHARED else self._own
+        return result(values, position)
 
     def _shared(self, values: list[Array], position: int) -> Array:
         """A result that all members have. Whoever waits for it computes parts of it, so that it
         does not depend on members that wait for something else, or for nothing."""
         exchange, meeting, team = self._exchange, self._meeting, self._here.team
-        n = len(exchange.members)
+        n, reduced = len(exchange.members), reducer(exchange.dtype, exchange.reduction)
         while (chunk := self._next_chunk(meeting)) < n:
             assert meeting.shared is not None
             if exchange.kind is Collective.ALL_GATHER:
@@ -132,7 +131,7 @@ class _Started(Pending):
                 size = values[0].size
                 span = slice(size * chunk // n, size * (chunk + 1) // n)
                 parts = [value.reshape(-1)[span] for value in values]
-                combined(parts, exchange.reduction, meeting.shared.reshape(-1)[span])
+                reduced(parts, meeting.shared.reshape(-1)[span])
             with team.condition:
                 meeting.done += 1
                 team.condition.notify_all()
@@ -149,15 +148,15 @@ class _Started(Pending):
         with self._here.team.condition:
             if meeting.shared is None:
                 meeting.shared = np.empty(exchange.result, exchange.dtype)
-            chunk, meeting.begun = meeting.begun, meeting.begun + 1
-            return chunk
+            meeting.begun += 1
+            return meeting.begun - 1
 
     def _own(self, values: list[Array], position: int) -> Array | None:
         """A result of this member alone."""
         exchange = self._exchange
         needed = [exchange.root] if exchange.kind in FROM_ROOT else range(len(values))
         read = sum(values[i].nbytes for i in needed if i != position)
-        self._here.count(read // len(values) if exchange.kind in _OWN_PARTS else read)
-        if exchange.kind in (Collective.BROADCAST, Collective.TRANSFER):
+        self._here.count(read // len(values) if exchange.kind in SPLITS else read)
+        if exchange.kind in OF_ROOT:
             return values[exchange.root]
         return completion(exchange, position, values)()

@@ -5,6 +5,8 @@
 * `openmp.ll`: runs a loop on those of an OpenMP library
 * `segment.ll`: exchanges values with other processes through memory, with
 * `reduce.ll`: a reduction of the values of all
+* `peaks.ll`: what measures the peak speeds of a CPU; `clock.ll`: the clock of profiles,
+  and `timed.ll`: a kernel that is timed by it
 * `trial.ll`: what LLVM compiles first, which is never called
 * `library.h`, `library.c`: a program as a function of C, with `threads.c`: the threads of its loops
 """

@@ -1,6 +1,6 @@
 ; Builtin functions that check their arguments against a table and call compiled code.
 ;
-; `launcher.py` makes the tables. `launcher_layout.py` has the numbers of the placeholders, names in
+; `launcher.py` makes the tables, and has the numbers of the placeholders, names in
 ; braces, which `string.Template` replaces. A comment must not contain the character that begins
 ; one.
 

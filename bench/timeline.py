@@ -14,11 +14,7 @@ from xdsl.dialects.func import FuncOp
 from tgdialect.analysis.communication import Algorithm, Link, seconds
 from tgdialect.analysis.estimates import Estimates, estimate_tensors
 from tgdialect.runtime.distributed.exchange import Exchange
-from tgdialect.runtime.distributed.program import (
-    CallStep,
-    ExchangeStep,
-    ShardedProgram,
-)
+from tgdialect.runtime.distributed.program import CallStep, ExchangeStep, ShardedProgram
 
 
 class DeviceModel(NamedTuple):
@@ -100,8 +96,8 @@ def works(program: ShardedProgram) -> dict[str, Estimates]:
 def timeline(
     program: ShardedProgram, machine: DeviceModel, algorithm: Algorithm | None = None
 ) -> Timeline:
-    """A run of a program as `runner.py` executes it: an exchange starts when its operand is there
-    and those before are done, and is waited for where its result is used."""
+    """A run of a program as `runtime/distributed/runner.py` executes it: an exchange starts when
+    its operand is there and those before are done, and is waited for where its result is used."""
     work = works(program)
     ready: dict[int, float] = {}
     spans: list[TimedStep] = []
