@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.ranges import closed_ranges, is_loop, needed_ops, open_ranges
+from tgdialect.analysis.ranges import Ranges, closed_ranges, is_loop, needed_ops, open_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.lowering.expand.warps import Warps, WorkItemAxes
 from tgdialect.lowering.kernel_memory import grouped, new_buffer, version
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
@@ -138,7 +138,7 @@ class _Exchange:
         shared = self._exchange(parts, items, position, count, gate)
         # In two steps, if there are many: neighbouring work items load neighbouring parts.
         if count > MOST_PARTS and warps is None and (width := _divisor(count)):
-            item = self._range(width, tg.AxisType.LOCAL)
+            item = b.range(tg.AxisType.LOCAL, width).result
             parts = [
                 self._total(kind, memory, count // width, width, item)
                 for kind, memory in zip(kinds, shared, strict=True)
@@ -162,10 +162,6 @@ class _Exchange:
             total.name_hint = op.result.name_hint
             op.result.replace_all_uses_with(total)
             b.block.erase_op(op)
-
-    def _range(self, extent: int, kind: tg.AxisType) -> SSAValue:
-        b = self._builder
-        return b.put(tg.RangeOp(next(b.free_axes), kind, b.index_constant(extent)))
 
     def _shuffled(self, kind: tg.ReduceKind, part: SSAValue) -> SSAValue:
         """The total of the parts of a warp, which each of its work items gets."""
@@ -203,9 +199,10 @@ class _Exchange:
         self, kind: tg.ReduceKind, memory: SSAValue, count: int, step: int, first: SSAValue | None
     ) -> SSAValue:
         """REDUCE of the parts `first + step * i`, for i to `count`."""
-        b = self._builder
-        range = self._range(count, tg.AxisType.UNROLL if count <= FEW_PARTS else tg.AxisType.REDUCE)
-        position = range
+        b, kind_of_loop = self._builder, tg.AxisType.REDUCE
+        position = range = b.range(
+            tg.AxisType.UNROLL if count <= FEW_PARTS else kind_of_loop, count
+        ).result
         if first is not None:
             position = b.put(tg.AddOp(b.put(tg.MulOp(range, b.index_constant(step))), first))
         part = b.put(tg.LoadOp(self._cell(memory, position)))
@@ -242,3 +239,78 @@ def _sort(block: Block) -> None:
     for op in list(postorder(ops_of(block), sources)):
         op.detach()
         block.add_op(op)
+
+
+# -- warps -----------------------------------------------------------------------------------------
+
+
+_ITEMS = frozenset((tg.AxisType.LOCAL, tg.AxisType.WARP, tg.AxisType.GROUP_REDUCE))
+"""The types of loops that become axes of a workgroup."""
+
+
+@dataclass(frozen=True)
+class Warps:
+    """The warps that the work items of a GROUP_REDUCE are in."""
+
+    threads: int
+    """The work items of a warp; fewer than the target's where a workgroup has no more."""
+    width: int
+    """How many neighbouring parts are those of one warp, or of a part of one: a power of two."""
+
+
+class WorkItemAxes:
+    """The axes of a workgroup, which `tg-linearize` makes of the loops over work items: those at
+    one depth are one axis, and the innermost varies fastest."""
+
+    def __init__(
+        self, ops: Sequence[Operation], around: Mapping[Operation, Ranges], target: Target
+    ) -> None:
+        """`around` has the ranges that each op is in."""
+        self._target = target
+        self._around = around
+        levels: dict[int, set[int | None]] = defaultdict(set)
+        for op in ops:
+            if isinstance(op, tg.EndOp | tg.ReduceOp):
+                depth = sum(map(_is_item, around[op]))
+                for range in _items(_outermost_first(op)):
+                    levels[depth].add(known_index(range.bound))
+                    depth += 1
+        self._extents = [levels[depth] for depth in sorted(levels)]
+        """The extents of the loops at each depth, the outermost first."""
+
+    def warps(self, op: tg.ReduceOp, groups: Sequence[tg.RangeOp]) -> Warps | None:
+        """The warps of the work items that share a REDUCE; None if they cannot exchange values by
+        shuffles.
+
+        All work items of the workgroup have to take part: the loops around the REDUCE and those
+        that it closes are as many as a workgroup has axes, and none is shorter than its axis.
+        """
+        if not self._target.shuffles:
+            return None
+        depth = sum(map(_is_item, self._around[op])) + len(groups)
+        if depth != len(self._extents) or any(len(extents) > 1 for extents in self._extents):
+            return None
+        sizes = [extent for (extent,) in self._extents]
+        if any(size is None for size in sizes):
+            return None
+        count = math.prod(size or 1 for size in sizes)
+        threads = min(self._target.warp, count)
+        if threads & (threads - 1) or count % threads:
+            return None
+        parts = math.prod(size or 1 for size in sizes[len(sizes) - len(groups) :])
+        width = min(parts & -parts, threads)
+        return Warps(threads, width) if width > 1 else None
+
+
+def _is_item(range: tg.RangeOp) -> bool:
+    return range.axis_type.data in _ITEMS
+
+
+def _items(ranges: Iterable[tg.RangeOp]) -> list[tg.RangeOp]:
+    return [range for range in ranges if _is_item(range)]
+
+
+def _outermost_first(op: tg.EndOp | tg.ReduceOp) -> Iterable[tg.RangeOp]:
+    """The ranges that an op closes; an END lists the innermost first."""
+    ranges = closed_ranges(op)
+    return reversed(ranges) if isinstance(op, tg.EndOp) else ranges

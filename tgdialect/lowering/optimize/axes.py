@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import cached_property
@@ -17,6 +18,7 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.passed_memory import aliased_kernels
 from tgdialect.lowering.recomputation import IN_LOOPS, renumber
 from tgdialect.ops import tg
+from tgdialect.ops.axis_types import WORKGROUP
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import MovementOp
@@ -205,6 +207,22 @@ class Axes:
         axis = range.axis.data
         if range.axis_type.data is tg.AxisType.WARP or axis in self._fragments:
             raise IllegalOptError(f"range {axis} is of the fragments of a WMMA")
+
+    def check_work_items(self, range: tg.RangeOp, kind: tg.AxisType, extent: int) -> None:
+        """Raise IllegalOptError if a range of this type and extent gave a nest more work items than
+        the workgroups of a grid can have."""
+        most, name = self.target.workgroup, self.target.name
+        if kind not in WORKGROUP or not self.target.is_grid:
+            return
+        for op in self.ops:
+            if not isinstance(op, tg.EndOp | tg.ReduceOp):
+                continue
+            nest = {*self.open[op], *closed_ranges(op)}
+            items = [r for r in nest if r.axis_type.data in WORKGROUP and r is not range]
+            count = math.prod(known_index(r.bound) or 1 for r in items) * extent
+            if range in nest and count > most:
+                message = f"a workgroup would have {count} work items, and the target {name} allows"
+                raise IllegalOptError(f"{message} {most}")
 
     @cached_property
     def _fragments(self) -> Set[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +13,10 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.analysis.affine.strides import Strides, strides
 from tgdialect.analysis.ranges import Ranges, closed_ranges
 from tgdialect.lowering.optimize.axes import Axes, by_range
+from tgdialect.lowering.optimize.optops.apply import attempt, opt, try_opt
+from tgdialect.lowering.optimize.optops.merge import mergeable
 from tgdialect.lowering.optimize.optops.prepack import may_prepack
+from tgdialect.lowering.optimize.optops.split import divisors
 from tgdialect.lowering.optimize.optops.tile_loads import is_of_parameter
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import BOOL, INDEX
@@ -160,3 +163,31 @@ def part(extent: int, most: int, of: int = 0) -> int:
     """The greatest divisor of `of`, by default the extent, up to both; 1 if there is no other."""
     whole = of or extent
     return next((n for n in range(min(extent, most), 0, -1) if whole % n == 0), 1)
+
+
+# -- as few loops as possible, without divisions in their indices: what heuristics begin with ------
+
+
+def split_loops(axes: Axes) -> None:
+    """Split a loop whose variable indices divide, so that each digit is a loop variable. Strides
+    are known of loop variables, not of quotients."""
+    while any(try_opt(axes, which) for which in _digits(axes)):
+        pass
+
+
+def _digits(axes: Axes) -> Iterator[tg.OptAttr]:
+    """The SPLITs that remove a division."""
+    for axis, range in axes.ranges.items():
+        if not (found := divisors(range)) or (extent := known_index(range.bound)) is None:
+            continue
+        least = min(found)
+        if 1 < least < extent and not any(each % least for each in (*found, extent)):
+            yield opt(tg.OptOp.SPLIT, axis, least, range.axis_type.data.value)
+
+
+def merge_loops(axes: Axes) -> None:
+    """Merge loops whose indices are one flat index."""
+    tried: set[tuple[int, int]] = set()
+    while (pair := next((p for p in mergeable(axes) if p not in tried), None)) is not None:
+        tried.add(pair)
+        attempt(axes, tg.OptOp.MERGE, *pair)

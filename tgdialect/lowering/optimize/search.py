@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, zip_longest
+from operator import attrgetter
 from typing import NamedTuple
 
 from tgdialect.analysis.ranges import is_expanded
@@ -98,20 +99,16 @@ def beam_search(
             ):
                 yield Timed(timer(candidate, best), opts)
 
-    beam = sorted(measured(iter(start), math.inf), key=_seconds)
+    beam = sorted(measured(iter(start), math.inf), key=attrgetter("seconds"))
     while beam and go_on():
         quickest = beam[0].seconds
         # Take the neighbours of each schedule in turns: there may be no time for all.
         moves = zip_longest(*(neighbours(kernel, opts, target) for _, opts in beam[:width]))
         found = measured((o for o in chain.from_iterable(moves) if o is not None), quickest)
-        beam = sorted([*beam, *found], key=_seconds)[: max(width, 1)]
+        beam = sorted([*beam, *found], key=attrgetter("seconds"))[: max(width, 1)]
         if beam[0].seconds > (1 - LEAST_GAIN) * quickest:
             break
     return beam
-
-
-def _seconds(timed: Timed) -> float:
-    return timed.seconds
 
 
 def _work(kernel: tg.KernelOp, target: Target) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -12,18 +12,16 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.constants import constant_slots
 from tgdialect.analysis.eviction import evicted_slots, note_evicted
 from tgdialect.analysis.symbols import called_in_loops, calling_last
-from tgdialect.diagnostics import errors_at
+from tgdialect.diagnostics import errors_at, locate
 from tgdialect.lowering.levels import LoweringPass
-from tgdialect.lowering.optimize.axes import Axes, Packing
-from tgdialect.lowering.optimize.explicit import (
-    apply_explicit,
-    check_kernels,
-    explicit_opts,
-    opts_of,
+from tgdialect.lowering.optimize import cpu
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, Packing
+from tgdialect.lowering.optimize.optops.apply import (
+    apply_opts,
+    begin_schedule,
+    has_schedule,
+    parse_opt,
 )
-from tgdialect.lowering.optimize.heuristics import schedule_kernel, schedule_prepacking
-from tgdialect.lowering.optimize.modes import MODES, TF32, beam_width
-from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedule
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.overwritten_memory import copy_overwritten
 from tgdialect.lowering.passed_memory import aliased_kernels
@@ -31,6 +29,124 @@ from tgdialect.ops import tg
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
 from tgdialect.transforms.simplify import simplify, simplify_kernels
+
+EXPLICIT = "explicit"
+"""The mode that applies OptOps that a user has written."""
+
+TF32 = "heuristic:tf32"
+"""The heuristic's mode in which products of f32 may round their factors to tf32."""
+
+BEAM = "beam"
+"""The mode that searches; `beam:N` gives the width."""
+
+MODES = ("none", "heuristic", TF32, "explicit:OPTS", "beam:N")
+"""The modes. The last needs a machine to time on (`tgdialect/runtime/optimize.py`)."""
+
+DEFAULT_WIDTH = 4
+"""The schedules that a beam search keeps for the next round, unless `opt` says how many. Larger:
+longer searches; smaller: local optima."""
+
+
+def beam_width(mode: str) -> int | None:
+    """The width that a mode asks for, as "beam:4"; None for other modes.
+
+    Raises PassFailedException where it is no positive number.
+    """
+    name, colon, width = mode.partition(":")
+    if name != BEAM:
+        return None
+    if not colon:
+        return DEFAULT_WIDTH
+    if not (width.isascii() and width.isdigit() and int(width) > 0):
+        raise PassFailedException(f"mode {mode!r}: the width of a beam is a positive number")
+    return int(width)
+
+
+class KernelOpt(NamedTuple):
+    """An OptOp, and the name of the kernel that it is for: None for all kernels."""
+
+    kernel: str | None
+    opt: tg.OptAttr
+
+
+def explicit_opts(mode: str, opts: Sequence[str]) -> Sequence[KernelOpt] | None:
+    """The OptOps of a mode that is `explicit`: those of `opts`, or those behind its colon.
+
+    `explicit:split 0, 8, upcast; @main_1: order 1, 0` is the same as `explicit` with the opts
+    `split 0, 8, upcast` and `@main_1: order 1, 0`. None for other modes, which take no opts.
+    Raises PassFailedException for what is no OptOp.
+    """
+    name, colon, rest = mode.partition(":")
+    if name != EXPLICIT:
+        if opts:
+            raise PassFailedException(f"mode {mode!r} takes no opts: mode=explicit does")
+        return None
+    if colon and opts:
+        raise PassFailedException(f"mode {mode!r} has its OptOps already, and opts has others")
+    texts = [text for text in rest.split(";") if text.strip()] if colon else opts
+    return [_parse(text) for text in texts]
+
+
+def _parse(text: str) -> KernelOpt:
+    text = text.strip()
+    if not text.startswith("@"):
+        return KernelOpt(None, parse_opt(text))
+    kernel, colon, opt = text[1:].partition(":")
+    if not colon:
+        raise PassFailedException(f"{text!r} names no OptOp: write '@kernel: split 0, 8, upcast'")
+    return KernelOpt(kernel.strip(), parse_opt(opt))
+
+
+def check_kernels(opts: Sequence[KernelOpt], kernels: Sequence[tg.KernelOp]) -> None:
+    """Raise PassFailedException where an OptOp names a kernel that the module does not have."""
+    names = [kernel.sym_name.data for kernel in kernels]
+    for each in opts:
+        if each.kernel is not None and each.kernel not in names:
+            there_are = ", ".join(f"@{name}" for name in names) or "none"
+            raise PassFailedException(f"there is no kernel @{each.kernel}; there are: {there_are}")
+
+
+def opts_of(opts: Sequence[KernelOpt], kernel: str) -> Sequence[tg.OptAttr]:
+    """The OptOps that are for a kernel."""
+    return [each.opt for each in opts if each.kernel in (None, kernel)]
+
+
+def apply_explicit(axes: Axes, opts: Sequence[tg.OptAttr]) -> None:
+    """Apply OptOps to a kernel, from left to right; an error names it, and is at it."""
+    for which in opts:
+        try:
+            apply_opts(axes, [which])
+        except IllegalOptError as error:
+            message = f"kernel @{axes.kernel.sym_name.data}: {error}"
+            raise locate(PassFailedException(message), axes.kernel) from None
+
+
+def _schedule_on_grid(axes: Axes, target: Target) -> None:
+    # Imported when it is used, as dialects are, for a short start-up time.
+    from tgdialect.lowering.optimize import grid
+
+    grid.schedule_grid(axes, target)
+
+
+_HEURISTICS: Mapping[str, Callable[[Axes, Target], None]] = {
+    "loops": cpu.schedule_loops,
+    "grid": _schedule_on_grid,
+}
+"""By `Target.execution`."""
+
+
+def schedule_kernel(axes: Axes, target: Target) -> None:
+    """Apply OptOps that make a kernel fast on a target. One that turns out to be illegal is left
+    out."""
+    _HEURISTICS[target.execution](axes, target)
+
+
+def schedule_prepacking(axes: Axes, target: Target) -> None:
+    """Schedule the kernels that STAGEs of a kernel have made."""
+    for kernel in axes.prepacked:
+        packing = Axes(kernel)
+        begin_schedule(packing)
+        schedule_kernel(packing, target)
 
 
 @dataclass(frozen=True)

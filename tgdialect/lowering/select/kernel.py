@@ -10,7 +10,7 @@ from xdsl.ir import Block, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.zeros import is_positive_zero
-from tgdialect.lowering.select.accesses import Accesses
+from tgdialect.lowering.select.accesses import Accesses, Transposes
 from tgdialect.lowering.select.bounds_checks import BoundsChecks
 from tgdialect.lowering.select.indices import Ramp, TilePiece, is_ramp
 from tgdialect.lowering.select.locations import CellIndex, Locations
@@ -27,7 +27,6 @@ from tgdialect.lowering.select.tiles import (
     rows,
     scalar,
 )
-from tgdialect.lowering.select.transposes import Transposes
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.codegen import is_shared_factor

@@ -10,7 +10,7 @@ from tgdialect.analysis.affine.strides import Strides, strides
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.matrix_products import product_of
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
-from tgdialect.lowering.optimize.cpu.threads import share_among_threads
+from tgdialect.lowering.optimize.cpu.loops import share_among_threads
 from tgdialect.lowering.optimize.cpu.tiles import nest_parts
 from tgdialect.lowering.optimize.nests import Nests, part
 from tgdialect.lowering.optimize.optops.apply import apply_opts, attempt, made_by

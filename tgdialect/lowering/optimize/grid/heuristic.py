@@ -14,14 +14,15 @@ import math
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.flat_loops import merge_loops, split_loops
 from tgdialect.lowering.optimize.grid.blocks import share_blocks
 from tgdialect.lowering.optimize.grid.matrix import multiply_matrices
 from tgdialect.lowering.optimize.grid.nests import FEW, VECTOR, GridNest
 from tgdialect.lowering.optimize.grid.products import reusing_row, tile_product
 from tgdialect.lowering.optimize.grid.rows import share_reductions, share_rows
-from tgdialect.lowering.optimize.grid.transposes import transpose
+from tgdialect.lowering.optimize.nests import merge_loops, split_loops
 from tgdialect.ops import tg
+from tgdialect.ops.properties import known_index
+from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 
 
@@ -92,3 +93,45 @@ def _share_results(nest: GridNest, reductions: list[tg.ReduceOp], *, has_loops: 
     has_vectors = not has_loops and nest.is_contiguous(column)
     left = nest.split_registers(column, VECTOR) if has_vectors else column
     nest.split_items([left, *others], nest.items)
+
+
+# -- transposes ------------------------------------------------------------------------------------
+
+
+SIDE, TALL = 32, 8
+"""The side of a square, and the rows of it that are copied at a time. A row of 32 elements of f32
+fills the 128 bytes of one transaction; each work item copies SIDE / TALL elements. The usual choice
+of hand-written transposes."""
+
+
+def transpose(nest: GridNest) -> bool:
+    """Tile a kernel that stores rows and loads columns, if it is one and that is legal."""
+    accesses = nest.nests.accesses
+    stores = [a.strides for a in accesses if isinstance(a.op, tg.StoreOp)]
+    column = next((r for r in nest.loops if all(s.get(r) == 1 for s in stores)), None)
+    if column is None:
+        return False
+    for access in accesses:
+        row = next((r for r in nest.loops if access.strides.get(r) == 1), None)
+        apart = access.strides.get(column, 0)
+        if isinstance(access.op, tg.LoadOp) and row is not None and apart not in (0, 1):
+            param = memory_of(access.op.operands[0]).owner
+            if isinstance(param, tg.ParamOp):
+                return _tile(nest, param.slot.data, row, column)
+    return False
+
+
+def _tile(nest: GridNest, slot: int, row: tg.RangeOp, column: tg.RangeOp) -> bool:
+    extents = [known_index(range.bound) or 1 for range in (row, column)]
+    if any(extent % SIDE for extent in extents) or nest.items < SIDE * TALL:
+        return False
+    outer = [r.axis.data for r in nest.loops]
+    if (inside := nest.split_blocks((row, column), (SIDE, SIDE))) is None:
+        return False
+    around = [axis for axis in outer if axis not in inside]
+    if not around or not nest.stage(slot, nest.loops[-3].axis.data, SIDE * TALL):
+        return False
+    high, wide = (nest.axes[axis] for axis in inside)
+    nest.split(wide, SIDE, tg.AxisType.LOCAL)
+    nest.split(high, TALL, tg.AxisType.LOCAL)
+    return True

@@ -17,7 +17,6 @@ from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, NoChangeError
 from tgdialect.lowering.optimize.optops.merge import merge
-from tgdialect.lowering.optimize.optops.nolocals import nolocals
 from tgdialect.lowering.optimize.optops.order import order, swap
 from tgdialect.lowering.optimize.optops.padto import padto
 from tgdialect.lowering.optimize.optops.pipeline import pipeline
@@ -25,6 +24,7 @@ from tgdialect.lowering.optimize.optops.split import split
 from tgdialect.lowering.optimize.optops.stage import stage
 from tgdialect.lowering.optimize.optops.tc import tc
 from tgdialect.ops import tg
+from tgdialect.ops.axis_types import WORK_ITEMS
 
 
 def opt(kind: tg.OptOp, *arguments: int | str) -> tg.OptAttr:
@@ -118,6 +118,15 @@ def parse_opt(text: str) -> tg.OptAttr:
 def spelled(which: tg.OptAttr) -> str:
     """An OptOp as `parse_opt` takes it."""
     return " ".join([which.op.data, ", ".join(str(a.data) for a in which.arguments)]).strip()
+
+
+def nolocals(axes: Axes) -> None:
+    """Use no workgroup: LOCAL ranges are not allowed after this.
+
+    before -> after: nothing but the record; a CPU has no workgroups anyway.
+    """
+    if any(r.axis_type.data in WORK_ITEMS for r in axes.ranges.values()):
+        raise IllegalOptError("there are LOCAL ranges already")
 
 
 _RULES: dict[tg.OptOp, Callable[..., None]] = {

@@ -145,7 +145,7 @@ def _by_rows(
     put, constant = builder.put, builder.index_constant
     (*outer, last), shape = extents, list(extents.values())
     width = math.gcd(shape[-1], cells)
-    run = _range(builder, tg.AxisType.LOOP, math.prod(shape) // width)
+    run = builder.range(tg.AxisType.LOOP, math.prod(shape) // width)
     rest, digits = run.result, dict[int, SSAValue]()
     for number in reversed([*outer[1:], last] if outer else []):
         extent = constant(extents[number] // (width if number == last else 1))
@@ -153,7 +153,7 @@ def _by_rows(
     digits[outer[0] if outer else last] = rest
     ranges = [run]
     if width > 1:
-        ranges.append(lane := _range(builder, tg.AxisType.UPCAST, width))
+        ranges.append(lane := builder.range(tg.AxisType.UPCAST, width))
         digits[last] = put(tg.AddOp(put(tg.MulOp(digits[last], constant(width))), lane))
     if has_padding and outer:
         shape[-1] += cells
@@ -221,8 +221,8 @@ def _by_blocks(builder: OpBuilder, blocks: _Blocks, cells: int) -> _Order:
     put, constant = builder.put, builder.index_constant
     runs, rows = constant(blocks.runs), constant(CORE_ROWS)
     size = math.prod(blocks.extents.values()) * CORE_ROWS * blocks.runs
-    run = _range(builder, tg.AxisType.LOOP, size)
-    lane = _range(builder, tg.AxisType.UPCAST, cells)
+    run = builder.range(tg.AxisType.LOOP, size)
+    lane = builder.range(tg.AxisType.UPCAST, cells)
     line, number = _divided(builder, run.result, blocks.runs)
     block, row = _divided(builder, line, CORE_ROWS)
     above, beside = _divided(builder, block, blocks.extents[blocks.columns])
@@ -264,10 +264,6 @@ def _divided(builder: OpBuilder, value: SSAValue, by: int) -> tuple[SSAValue, SS
         return value, builder.index_constant(0)
     divisor = builder.index_constant(by)
     return builder.put(tg.IDivOp(value, divisor)), builder.put(tg.ModOp(value, divisor))
-
-
-def _range(builder: OpBuilder, kind: tg.AxisType, extent: int) -> tg.RangeOp:
-    return builder.insert(tg.RangeOp(next(builder.free_axes), kind, builder.index_constant(extent)))
 
 
 def _limits(load: tg.LoadOp, index: tg.IndexOp) -> Sequence[tuple[int, SSAValue]]:

@@ -11,7 +11,6 @@ from tgdialect.analysis.ranges import closed_ranges, is_expanded
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.matrix_products import is_zero, product_of
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, NoChangeError
-from tgdialect.lowering.optimize.optops.workgroups import check_work_items
 from tgdialect.lowering.recomputation import computed_again, renumber
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
@@ -69,7 +68,7 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     padded = multiple if extent is None else -(-extent // multiple) * multiple
     if padded > DTYPES[INDEX].high:
         raise IllegalOptError(f"range {axis} to {padded} has more iterations than an index counts")
-    check_work_items(axes, range, range.axis_type.data, padded)
+    axes.check_work_items(range, range.axis_type.data, padded)
     _pad(axes, range, multiple, gated)
 
 

@@ -9,7 +9,6 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.ranges import closed_ranges, excess
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
-from tgdialect.lowering.optimize.optops.workgroups import check_work_items
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.elementwise import own_cost
@@ -65,7 +64,7 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
             raise IllegalOptError(f"range {axis} to {extent} is not made of parts of {factor}")
     if kind is tg.AxisType.LOCAL:
         _check_copies(axes, range, factor)
-    check_work_items(axes, range, kind, factor)
+    axes.check_work_items(range, kind, factor)
     if kind in EXPANDED:
         _check_size(axes, range, factor)
     has_copies = kind in EXPANDED or kind is tg.AxisType.LOCAL

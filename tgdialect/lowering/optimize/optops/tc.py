@@ -71,15 +71,10 @@ def tc(axes: Axes, axis: int, index: int, level: int, mode: int) -> None:
     # The ranges of a fragment: the lane, the elements of C, and the steps.
     first = next(op for op in axes.kernel.body.block.ops if op in (rows, columns, steps))
     builder = OpBuilder.before(first)
-
-    def made(kind: tg.AxisType, extent: int) -> tg.RangeOp:
-        return builder.insert(
-            tg.RangeOp(next(builder.free_axes), kind, builder.index_constant(extent))
-        )
-
-    lanes = [made(tg.AxisType.WARP, config.threads)] if config.threads > 1 else []
-    elements = [made(tg.AxisType.UPCAST, 1 << len(run)) for run in reversed(c_fields(config))]
-    inner = made(tg.AxisType.UNROLL, config.m_n_k[2])
+    lanes = [builder.range(tg.AxisType.WARP, config.threads)] if config.threads > 1 else []
+    runs = reversed(c_fields(config))
+    elements = [builder.range(tg.AxisType.UPCAST, 1 << len(run)) for run in runs]
+    inner = builder.range(tg.AxisType.UNROLL, config.m_n_k[2])
     # The number of an iteration, by bits of the lane and of the elements.
     lane = lanes[0].result if lanes else None
     values = [range.result for range in reversed(elements)]
