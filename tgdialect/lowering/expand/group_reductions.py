@@ -199,10 +199,8 @@ class _Exchange:
         self, kind: tg.ReduceKind, memory: SSAValue, count: int, step: int, first: SSAValue | None
     ) -> SSAValue:
         """REDUCE of the parts `first + step * i`, for i to `count`."""
-        b, kind_of_loop = self._builder, tg.AxisType.REDUCE
-        position = range = b.range(
-            tg.AxisType.UNROLL if count <= FEW_PARTS else kind_of_loop, count
-        ).result
+        b, kinds = self._builder, (tg.AxisType.REDUCE, tg.AxisType.UNROLL)
+        position = range = b.range(kinds[count <= FEW_PARTS], count).result
         if first is not None:
             position = b.put(tg.AddOp(b.put(tg.MulOp(range, b.index_constant(step))), first))
         part = b.put(tg.LoadOp(self._cell(memory, position)))

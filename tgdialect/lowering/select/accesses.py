@@ -32,17 +32,29 @@ from tgdialect.ops import tg
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.properties import dtype_of, number, place, tensor, tensor_type
 
+_PART = 16
+"""The bytes of the parts of a register between which shuffles are slow. Columns of so many bytes or
+more are joined to registers as they are loaded, and squares in all parts of them are transposed at
+once, which takes less than half of the shuffles. Joined shorter columns would need more."""
+
 
 class Accesses:
     """Appends LOADs and STOREs to a kernel."""
 
     def __init__(
-        self, scalars: Scalars, narrow: NarrowFloats, bounds: BoundsChecks, locations: Locations
+        self,
+        scalars: Scalars,
+        narrow: NarrowFloats,
+        bounds: BoundsChecks,
+        locations: Locations,
+        lanes: int,
     ) -> None:
+        """`lanes` is how many elements a vector register has, the greatest size of a square."""
         self.scalars = scalars
         self.bounds = bounds
         self.locations = locations
         self._narrow = narrow
+        self._lanes = lanes
 
     def load(
         self,
@@ -170,39 +182,10 @@ class Accesses:
         count = lanes_of(value)
         return self.scalars.stack([self.scalars.lane(value, i) for i in reversed(range(count))])
 
+    # -- tiles whose columns, not rows, are contiguous in memory
 
-def _is_constant(mask: SSAValue) -> bool:
-    """Whether every lane of a mask is a constant."""
-    return isinstance(op := mask.owner, tg.StackOp) and all(
-        constant_attribute(lane) is not None for lane in op.sources
-    )
-
-
-def _is_true(lane: SSAValue | None) -> bool:
-    """Whether one lane of a mask is the constant true."""
-    attribute = None if lane is None else constant_attribute(lane)
-    return attribute is not None and bool(number(attribute))
-
-
-# -- tiles whose columns, not rows, are contiguous in memory ---------------------------------------
-
-
-_PART = 16
-"""The bytes of the parts of a register between which shuffles are slow. Columns of so many bytes or
-more are joined to registers as they are loaded, and squares in all parts of them are transposed at
-once, which takes less than half of the shuffles. Joined shorter columns would need more."""
-
-
-class Transposes:
-    """Loads and stores whole tiles by their columns."""
-
-    def __init__(self, accesses: Accesses, lanes: int) -> None:
-        """`lanes` is how many elements a vector register has, the greatest size of a square."""
-        self._accesses = accesses
-        self._scalars = accesses.scalars
-        self._lanes = lanes
-
-    # -- deciding between rows and columns
+    # Columns are loaded or stored as vectors, and square blocks of the tile are transposed in
+    # registers.
 
     def height_of_load(self, memory: SSAValue, shape: StaticShape, widths: Sequence[int]) -> int:
         """How many elements of a column are loaded as one vector. It is 0 if rows are loaded,
@@ -249,12 +232,12 @@ class Transposes:
     ) -> LaneIndex:
         """The flat indices of the cells of a tile's first piece."""
         cell = (*(0,) * (len(shape) - 1), Ramp(0, 1, widths[0]))
-        return self._accesses.locations.locate(memory, cell).position
+        return self.locations.locate(memory, cell).position
 
     def _has_columns(self, memory: SSAValue, shape: StaticShape, height: int) -> bool:
         """Whether the cells of a column are contiguous in memory, and no cell of the tile needs a
         bounds check."""
-        locate, rows = self._accesses.locations.locate, shape[-2]
+        locate, rows = self.locations.locate, shape[-2]
         lead, count = (0,) * (len(shape) - 2), min(height, rows)
         row = locate(memory, (*lead, 0, Ramp(0, 1, shape[-1])))
         column = locate(memory, (*lead, Ramp(0, 1, count), 0))
@@ -262,10 +245,7 @@ class Transposes:
         return (
             is_ramp(column.position)
             and column.position.step == 1
-            and all(
-                self._accesses.bounds.gate(each.checks, None) is None
-                for each in (row, column, last)
-            )
+            and all(self.bounds.gate(each.checks, None) is None for each in (row, column, last))
         )
 
     def _is_interleaved(self, memory: SSAValue, tile: RegisterTile, height: int) -> bool:
@@ -274,9 +254,7 @@ class Transposes:
         row = self._first_piece(memory, tile.shape, tile.widths)
         return height == tile.shape[-2] < self._lanes and is_ramp(row) and row.step == height
 
-    # -- the accesses
-
-    def load(
+    def load_columns(
         self, memory: SSAValue, shape: StaticShape, widths: Sequence[int], height: int
     ) -> Sequence[TilePiece]:
         """Load the columns of a tile, and transpose them to the pieces of its rows: as many columns
@@ -294,23 +272,26 @@ class Transposes:
                     parts: list[Sequence[SSAValue]] = []
                     for left in range(start, start + width, count):
                         cells = ((*lead, Ramp(top, 1, height), left + i) for i in range(count))
-                        columns = [self._accesses.load(memory, cell, height) for cell in cells]
-                        parts.append(self._scalars.transposed(columns))
-                    strip.append([self._scalars.joined(p) for p in zip(*parts, strict=True)])
+                        columns = [self.load(memory, cell, height) for cell in cells]
+                        parts.append(self.scalars.transposed(columns))
+                    strip.append([self.scalars.joined(p) for p in zip(*parts, strict=True)])
                 for at, pieces_of_row in enumerate(zip(*strip, strict=True), top):
                     rows.setdefault(at, pieces_of_row)
             for row in rows.values():
                 pieces += row
         return pieces
 
-    def store(self, memory: SSAValue, tile: RegisterTile, height: int) -> Sequence[SSAValue]:
+    def store_columns(
+        self, memory: SSAValue, tile: RegisterTile, height: int
+    ) -> Sequence[SSAValue]:
         """Transpose a tile and store its columns. Strips of rows may overlap; a row in two strips
         is stored twice."""
         rows, count = tile.shape[-2], len(tile.widths)
         present = min(rows, height)
         if self._is_interleaved(memory, tile, height):
             return self._store_interleaved(memory, tile)
-        mask = self._scalars.first_lanes(present, height) if present < height else None
+        are_rows = [self.scalars.constant(row < present, "i1") for row in range(height)]
+        mask = self.scalars.stack(are_rows) if present < height else None
         stores: list[SSAValue] = []
         for block, lead in enumerate(product(*map(range, tile.shape[:-2]))):
             for top in _tops(rows, present):
@@ -320,14 +301,14 @@ class Transposes:
                     # the tile, repeat the last row; the mask keeps it out of memory.
                     pieces = list(tile.pieces[first + i : first + i + present * count : count])
                     pieces += pieces[-1:] * (height - present)
-                    vectors = [self._scalars.splat(cast(SSAValue, p), width) for p in pieces]
+                    vectors = [self.scalars.splat(cast(SSAValue, p), width) for p in pieces]
                     # Store each column of the transposed square.
-                    for left, column in enumerate(self._scalars.transposed(vectors), start):
+                    for left, column in enumerate(self.scalars.transposed(vectors), start):
                         cell = *lead, Ramp(top, 1, present), left
-                        where = self._accesses.locations.locate(memory, cell)
+                        where = self.locations.locate(memory, cell)
                         position = cast(Ramp, where.position)._replace(lanes=height)
-                        location = self._accesses.locations.reference(where.view, position)
-                        stores.append(self._accesses.put(location, column, mask))
+                        location = self.locations.reference(where.view, position)
+                        stores.append(self.put(location, column, mask))
         return stores
 
     def _store_interleaved(self, memory: SSAValue, tile: RegisterTile) -> Sequence[SSAValue]:
@@ -337,13 +318,26 @@ class Transposes:
         for block, lead in enumerate(product(*map(range, tile.shape[:-2]))):
             for i, (start, width) in enumerate(tile.runs):
                 pieces = tile.pieces[block * rows * count :][i : rows * count : count]
-                vectors = [self._scalars.splat(cast(SSAValue, p), width) for p in pieces]
-                where = self._accesses.locations.locate(memory, (*lead, 0, start))
+                vectors = [self.scalars.splat(cast(SSAValue, p), width) for p in pieces]
+                where = self.locations.locate(memory, (*lead, 0, start))
                 position = Ramp(cast(Scalar, where.position), 1, rows * width)
-                location = self._accesses.locations.reference(where.view, position)
-                whole = self._scalars.interleaved(vectors)
-                stores.append(self._accesses.put(location, whole, None))
+                location = self.locations.reference(where.view, position)
+                whole = self.scalars.interleaved(vectors)
+                stores.append(self.put(location, whole, None))
         return stores
+
+
+def _is_constant(mask: SSAValue) -> bool:
+    """Whether every lane of a mask is a constant."""
+    return isinstance(op := mask.owner, tg.StackOp) and all(
+        constant_attribute(lane) is not None for lane in op.sources
+    )
+
+
+def _is_true(lane: SSAValue | None) -> bool:
+    """Whether one lane of a mask is the constant true."""
+    attribute = None if lane is None else constant_attribute(lane)
+    return attribute is not None and bool(number(attribute))
 
 
 def _are_neighbours(row: LaneIndex) -> bool:

@@ -161,8 +161,9 @@ _UNSIGNED: dict[int, Dtype] = {1: "ui8", 2: "ui16", 4: "ui32", 8: "ui64"}
 """The unsigned integer dtype of each size in bytes."""
 
 
-def _reinterpreted(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:
-    return value if dtype_name(value) == dtype else k.scalars.apply("bitcast", (value,), dtype)
+def _as(k: SelectedKernel, value: SSAValue, dtype: Dtype, op: str) -> SSAValue:
+    """A value of a dtype: as it is, or by CAST or BITCAST."""
+    return value if dtype_name(value) == dtype else k.scalars.apply(op, (value,), dtype)
 
 
 def _bits_of(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:
@@ -170,14 +171,15 @@ def _bits_of(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:
     word = _UNSIGNED[_itemsize(dtype)]
     if dtype == "i1":
         return k.scalars.apply("cast", (value,), word)
-    return _reinterpreted(k, k.narrow.stored(value, dtype), word)
+    return _as(k, k.narrow.stored(value, dtype), word, "bitcast")
 
 
 def _from_bits(k: SelectedKernel, bits: SSAValue, dtype: Dtype) -> SSAValue:
     """The inverse of `_bits`: the value of a dtype with these bits."""
     if dtype == "i1":
         return k.scalars.apply("cast", (bits,), dtype)
-    return k.narrow.computed(_reinterpreted(k, bits, k.narrow.stored_dtype(dtype)), dtype)
+    stored = _as(k, bits, k.narrow.stored_dtype(dtype), "bitcast")
+    return k.narrow.computed(stored, dtype)
 
 
 def _part(k: SelectedKernel, word: SSAValue, i: int, size: int) -> SSAValue:
@@ -257,7 +259,8 @@ def _accumulated(k: SelectedKernel, op: tg.ReduceOp) -> RegisterTile:
             total if rest is None else k.scalars.apply(kind, (total, rest), computed)
             for total, rest in zip(totals, rests, strict=True)
         ]
-    if adds_zero and is_across and not all(map(_is_vector, chains)):
+    is_vector = all(chain is not None and lanes_of(chain) > 1 for chain in chains)
+    if adds_zero and is_across and not is_vector:
         totals = [k.scalars.apply(kind, (total, neutral), computed) for total in totals]
     if dtype in NARROW_FORMATS and kind is not tg.ReduceKind.MAX:
         totals = [k.narrow.rounded(total, dtype) for total in totals]
@@ -278,10 +281,6 @@ def _added(
     return k.scalars.apply(kind, (total, value), dtype)
 
 
-def _is_vector(chain: SSAValue | None) -> bool:
-    return chain is not None and lanes_of(chain) > 1
-
-
 def _piece_starts(shape: StaticShape, widths: Sequence[int]) -> Sequence[int]:
     """The row-major position of the first element of each piece."""
     length = row_length(shape)
@@ -297,7 +296,7 @@ def wmma(k: SelectedKernel, op: tg.WmmaOp) -> RegisterTile:
     m, n, depth = op.config.m_n_k
     shape, dtype = static_shape(op.result), dtype_name(op.result)
     computed = k.narrow.computed_dtype(dtype)
-    a, b = ([_widened(k, lane, computed) for lane in k.elements(x)] for x in (op.a, op.b))
+    a, b = ([_as(k, lane, computed, "cast") for lane in k.elements(x)] for x in (op.a, op.b))
     result = list(k.elements(op.accumulator))
     for i, (row, column) in enumerate(cells((m, n))):
         for step in range(depth):
@@ -323,10 +322,6 @@ def shuffle(k: SelectedKernel, op: tg.ShuffleOp) -> RegisterTile:
             for piece in tile.pieces
         ]
     )
-
-
-def _widened(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:
-    return value if dtype_name(value) == dtype else k.scalars.apply("cast", (value,), dtype)
 
 
 def custom(k: SelectedKernel, op: tg.CustomOp) -> RegisterTile:
@@ -383,7 +378,8 @@ def reduce(k: SelectedKernel, op: tg.ReduceOp) -> RegisterTile:
     mnemonic, type = {"mnemonic": StringAttr(f"{k.target.name}.{name}")}, tensor_type(TYPES[dtype])
 
     def added(total: SSAValue, pair: tuple[Bytes, Bytes]) -> SSAValue:
-        a, b = (_joined(k, word) for word in pair)
+        parts = ([_bits_of(k, byte, dtype_name(byte)) for byte in word] for word in pair)
+        a, b = (_word(k, each, DOTTED) for each in parts)
         return k.scalars.emit(tg.InsOp, (a, b, total), mnemonic, type)
 
     zero = k.scalars.constant(0, dtype)
@@ -457,9 +453,3 @@ def _place(k: SelectedKernel, byte: SSAValue) -> tuple[object, int] | None:
             base, distance = apart(k.scalars.known_index(location.indices[0]))
             return (location.source, base), distance
     return None
-
-
-def _joined(k: SelectedKernel, word: Bytes) -> SSAValue:
-    """A word of 32 bits."""
-    parts = [_bits_of(k, byte, dtype_name(byte)) for byte in word]
-    return _word(k, parts, DOTTED)

@@ -52,8 +52,7 @@ class BoundsChecks:
         """The intervals of values where a gate is true."""
         if (known := self._intervals.get(gate)) is None:
             assert gate is not None
-            assumed = implied_intervals(gate, self._intervals[None])
-            of_all = self._intervals[None]
+            assumed = implied_intervals(gate, of_all := self._intervals[None])
             has_lanes = bool(tensor(gate).get_shape())
             known = MinMaxOfCells(assumed, of_all) if has_lanes else MinMax(assumed)
             self._intervals[gate] = known

@@ -10,7 +10,7 @@ from xdsl.ir import Block, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.zeros import is_positive_zero
-from tgdialect.lowering.select.accesses import Accesses, Transposes
+from tgdialect.lowering.select.accesses import Accesses
 from tgdialect.lowering.select.bounds_checks import BoundsChecks
 from tgdialect.lowering.select.indices import Ramp, TilePiece, is_ramp
 from tgdialect.lowering.select.locations import CellIndex, Locations
@@ -57,8 +57,7 @@ class SelectedKernel:
         self.values: dict[SSAValue, RegisterTile] = {}
         """The tile of each value of the old kernel; that of an ordering edge is a scalar."""
         self.locations = Locations(self.scalars, self.narrow, self.tile, self.edges)
-        self._accesses = Accesses(self.scalars, self.narrow, self.bounds, self.locations)
-        self._transposes = Transposes(self._accesses, lanes)
+        self._accesses = Accesses(self.scalars, self.narrow, self.bounds, self.locations, lanes)
         self._register = lanes
 
     # -- tiles
@@ -115,9 +114,9 @@ class SelectedKernel:
         if (
             alt is None
             and gate is None
-            and (height := self._transposes.height_of_load(memory, shape, widths))
+            and (height := self._accesses.height_of_load(memory, shape, widths))
         ):
-            columns = self._transposes.load(memory, shape, widths, height)
+            columns = self._accesses.load_columns(memory, shape, widths, height)
             return RegisterTile(shape, widths, columns)
         # Otherwise, load piece by piece.
         cells = _cells_of_pieces(shape, widths)
@@ -149,11 +148,11 @@ class SelectedKernel:
         # Without a gate, store by columns if those are contiguous in memory.
         is_masked = self.target.masks_stores and dtype_of(memory).itemsize >= 4
         if gate is None and (
-            height := self._transposes.height_of_store(
+            height := self._accesses.height_of_store(
                 memory, tile.shape, tile.widths, is_masked=is_masked
             )
         ):
-            return self._transposes.store(memory, tile._replace(pieces=pieces), height)
+            return self._accesses.store_columns(memory, tile._replace(pieces=pieces), height)
         # Otherwise, store piece by piece.
         return [
             store

@@ -12,6 +12,7 @@ import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any, cast
 
 from xdsl.ir import Attribute, Block, SSAValue
@@ -325,11 +326,6 @@ class Scalars(OpBuilder):
         type = tensor_type(tensor(lanes[0]).element_type, (len(lanes),))
         return self.emit(tg.StackOp, lanes, type=type)
 
-    def first_lanes(self, count: int, lanes: int) -> SSAValue:
-        """A mask of `lanes` lanes, of which the first `count` are true."""
-        numbers = [self.constant(lane < count, "i1") for lane in range(lanes)]
-        return self.stack(numbers)
-
     def transposed(self, rows: Sequence[SSAValue]) -> Sequence[SSAValue]:
         """The columns of the matrix whose rows are these vectors: a power of two of them, of a
         multiple of as many lanes, or of a power of two lanes that divides their number."""
@@ -346,20 +342,15 @@ class Scalars(OpBuilder):
 
     def _columns(self, rows: Sequence[SSAValue]) -> SSAValue:
         """The matrix whose columns are some vectors."""
-        type = tensor(rows[0])
-        dtype, (width,), height = type.element_type, type.get_shape(), len(rows)
-        matrix = self.emit(tg.StackOp, rows, type=tensor_type(dtype, (height, width)))
         order = {"order": split((1, 0))[0]}
-        return self.emit(tg.PermuteOp, (matrix,), order, tensor_type(dtype, (width, height)))
+        return self.emit(tg.PermuteOp, (self.emit(tg.StackOp, rows),), order)
 
     def joined(self, parts: Sequence[SSAValue]) -> SSAValue:
         """The concatenation of vectors of one width."""
         if len(parts) == 1:
             return parts[0]
-        type = tensor(parts[0])
-        dtype, (width,), count = type.element_type, type.get_shape(), len(parts)
-        matrix = self.emit(tg.StackOp, parts, type=tensor_type(dtype, (count, width)))
-        return self.emit(tg.ReshapeOp, (matrix,), _shape(count * width))
+        shape = _shape(len(parts) * lanes_of(parts[0]))
+        return self.emit(tg.ReshapeOp, (self.emit(tg.StackOp, parts),), shape)
 
     def numbers(self, values: Sequence[int]) -> TilePiece:
         """The piece with constant indices: a ramp if their differences are equal."""
@@ -488,11 +479,8 @@ def _is_index(piece: TilePiece) -> bool:
 
 
 _INDEX_METHODS: dict[str, Callable[..., LaneIndex]] = {
-    "add": Scalars.add,
-    "sub": Scalars.sub,
-    "mul": Scalars.mul,
-    "idiv": Scalars.idiv,
-    "mod": Scalars.mod,
+    method.__name__: method
+    for method in (Scalars.add, Scalars.sub, Scalars.mul, Scalars.idiv, Scalars.mod)
 }
 """The ops whose result may be a ramp if an operand is, each with its index arithmetic."""
 
@@ -515,12 +503,10 @@ def _neutral(name: str, operands: Sequence[SSAValue]) -> SSAValue | None:
 
 def _fold(name: str, operands: Sequence[SSAValue], dtype: Dtype) -> Attribute | None:
     """The result of an op on constants; None if an operand is not one or the op is not folded."""
-    attributes: list[Attribute] = []
-    for operand in operands:
-        if (attribute := constant_attribute(operand)) is None:
-            return None
-        attributes.append(attribute)
-    values = [number(a) for a in attributes]
+    attributes = takewhile(lambda a: a is not None, map(constant_attribute, operands))
+    values = [number(attribute) for attribute in attributes if attribute is not None]
+    if len(values) < len(operands):
+        return None
     source, type = dtype_of(operands[0]), TYPES[dtype]
     if name == "bitcast":
         if source.name not in _BITS or dtype not in _BITS or values[0] != values[0]:

@@ -32,7 +32,6 @@ from tgdialect.lowering.select.tiles import (
     scalar,
 )
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DTYPES, TYPES
 from tgdialect.ops.properties import integers, is_memory, number
 from tgdialect.transforms.soft_float import NARROW_FORMATS
@@ -103,7 +102,8 @@ def index(k: SelectedKernel, op: tg.IndexOp) -> RegisterTile | None:
     axes = [[k.scalars.known_index(i) for i in k.elements(index)] for index in op.indices]
     picks, tile = list(product(*axes)), k.tile(op.source)
     # Constant indices in range: move elements between registers.
-    if all(_is_known(axis, extent) for axis, extent in zip(axes, indexed, strict=True)):
+    pairs = ((i, end) for axis, end in zip(axes, indexed, strict=True) for i in axis)
+    if all(isinstance(i, int) and 0 <= i < end for i, end in pairs):
         positions = np.arange(math.prod(shape)).reshape(shape)
         taken = [positions[cast("tuple[int, ...]", pick)] for pick in picks]
         at = np.array(taken, dtype=np.intp).reshape(result)
@@ -115,11 +115,6 @@ def index(k: SelectedKernel, op: tg.IndexOp) -> RegisterTile | None:
     zero = k.scalars.constant(0, k.narrow.computed_dtype(dtype_name(op.result)))
     pieces = [lane for pick in picks for lane in _row(k, pick, rows, [zero] * size)]
     return RegisterTile(result, ones(result), pieces)
-
-
-def _is_known(axis: Sequence[LaneIndex], extent: int) -> bool:
-    """Whether the indices of an axis are constants in range."""
-    return all(isinstance(i, int) and 0 <= i < extent for i in axis)
 
 
 def _row(
@@ -159,11 +154,6 @@ def after(k: SelectedKernel, op: tg.AfterOp) -> None:
     """AFTER of memory: the accesses through it emit it (`Locations.version`)."""
 
 
-def in_order(k: SelectedKernel, op: TgOp) -> RegisterTile:
-    """END, GROUP, SINK and BARRIER: the same op on the new ordering edges."""
-    return k.rebuilt(op)
-
-
 # -- memory --------------------------------------------------------------------------------------
 
 
@@ -174,12 +164,7 @@ def load(k: SelectedKernel, op: tg.LoadOp) -> RegisterTile:
 
 
 def store(k: SelectedKernel, op: tg.StoreOp) -> RegisterTile:
-    return _grouped(k, k.store(op.buffer, op.value, op.gate))
-
-
-def _grouped(k: SelectedKernel, effects: Sequence[SSAValue]) -> RegisterTile:
-    """One ordering edge for several effects."""
-    return scalar(grouped(k.scalars, effects))
+    return scalar(grouped(k.scalars, k.store(op.buffer, op.value, op.gate)))
 
 
 def atomic_add(k: SelectedKernel, op: tg.AtomicAddOp) -> RegisterTile:
@@ -206,4 +191,4 @@ def atomic_add(k: SelectedKernel, op: tg.AtomicAddOp) -> RegisterTile:
             value = k.narrow.stored(value, dtype)
         location = k.locations.reference(where.view, index)
         adds.append(k.scalars.put(tg.AtomicAddOp(location, value)))
-    return _grouped(k, adds)
+    return scalar(grouped(k.scalars, adds))

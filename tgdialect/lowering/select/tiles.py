@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import accumulate, product
+from itertools import accumulate, chain, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -196,8 +196,13 @@ def _plan(
     """
     # The piece and the lane of each column of the source.
     length = row_length(shape)
-    piece_at = np.repeat(np.arange(len(widths)), widths)
-    lane_at = np.concatenate([np.arange(width) for width in widths] or [np.arange(0)])
+    columns = [(piece, lane) for piece, width in enumerate(widths) for lane in range(width)]
+
+    def place(position: int) -> tuple[int, int]:
+        row, column = divmod(position, length)
+        piece, lane = columns[column]
+        return row * len(widths) + piece, lane
+
     plan: list[Source] = []
     for row in positions.reshape(-1, row_length(positions.shape)).tolist():
         start = 0
@@ -205,42 +210,24 @@ def _plan(
             wanted = row[start : start + width]
             start += width
             # One whole piece, one element for all lanes, or an element for each lane.
-            row_number, column = divmod(wanted[0], length)
-            first = row_number * len(widths) + int(piece_at[column])
+            piece, lane = place(wanted[0])
             is_run = wanted == list(range(wanted[0], wanted[0] + width))
-            if is_run and lane_at[column] == 0 and widths[piece_at[column]] == width:
-                plan.append((first,))
+            if is_run and lane == 0 and widths[piece % len(widths)] == width:
+                plan.append((piece,))
             elif wanted.count(wanted[0]) == width:
-                plan.append((first, int(lane_at[column])))
+                plan.append((piece, lane))
             else:
-                source: list[int] = []
-                for position in wanted:
-                    row_number, column = divmod(position, length)
-                    source.append(row_number * len(widths) + int(piece_at[column]))
-                    source.append(int(lane_at[column]))
-                plan.append(tuple(source))
+                plan.append(tuple(chain.from_iterable(map(place, wanted))))
     return plan
 
 
-_SOURCES: dict[type[Operation], Callable[[Any, Positions], Positions]] = {
-    tg.PermuteOp: lambda op, source: source.transpose(integers(op, "order")),
-    tg.FlipOp: lambda op, source: source[
-        tuple(slice(None, None, -1 if flag else 1) for flag in integers(op, "flags"))
-    ],
-    tg.ExpandOp: lambda op, source: np.broadcast_to(source, tensor(op.result).get_shape()),
-    tg.ReshapeOp: lambda op, source: source.reshape(tensor(op.result).get_shape()),
-    tg.ShrinkOp: lambda op, source: source[
-        tuple(map(_window, integers(op, "offsets"), tensor(op.result).get_shape()))
-    ],
-}
-"""For each movement op, how it rearranges the positions of its source."""
-
-
-def _window(offset: int, extent: int) -> slice:
-    return slice(offset, offset + extent)
-
-
 def moved(op: Operation) -> Positions:
-    """For each element of the result of a movement op, the position in its source."""
+    """For each element of the result of a PERMUTE, FLIP or SHRINK, the position in its source."""
     shape = tensor(op.operands[0]).get_shape()
-    return _SOURCES[type(op)](op, np.arange(math.prod(shape)).reshape(shape))
+    source = np.arange(math.prod(shape)).reshape(shape)
+    if isinstance(op, tg.PermuteOp):
+        return source.transpose(integers(op, "order"))
+    if isinstance(op, tg.FlipOp):
+        return source[tuple(slice(None, None, -1 if f else 1) for f in integers(op, "flags"))]
+    windows = zip(integers(op, "offsets"), tensor(op.results[0]).get_shape(), strict=True)
+    return source[tuple(slice(start, start + extent) for start, extent in windows)]
