@@ -9,17 +9,24 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.ranges import Ranges, closed_ranges, is_loop, needed_ops, open_ranges
+from tgdialect.analysis.ranges import (
+    closed_ranges,
+    extents_by_depth,
+    is_loop,
+    needed_ops,
+    open_ranges,
+)
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.kernel_memory import grouped, new_buffer, version
 from tgdialect.ops import tg
+from tgdialect.ops.axis_types import WORKGROUP
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DTYPES, number_attribute
@@ -67,13 +74,14 @@ def reduce_in_groups(block: Block, target: Target) -> None:
         if isinstance(op, tg.ReduceOp) and (ranges := _groups(op)):
             batches[ranges].append(op)
     around = open_ranges(ops)
-    axes = WorkItemAxes(ops, around, target)
+    levels = extents_by_depth(ops, around, _items)
     for ranges, batch in batches.items():
         outer = sorted(around[batch[0]], key=lambda range: range.axis.data)
         # A part that does not depend on the work item would be computed outside of their loop.
         owners = [op.source.owner for op in batch]
         depends = all(isinstance(o, TgOp) and around[o].issuperset(ranges) for o in owners)
-        warps = axes.warps(batch[0], ranges) if depends else None
+        depth = sum(len(_items(range)) for range in outer)
+        warps = _warps(levels, depth, len(ranges), target) if depends else None
         _Exchange(outer, ranges, warps).rewrite(batch)
     _sort(block)
 
@@ -239,16 +247,12 @@ def _sort(block: Block) -> None:
         block.add_op(op)
 
 
-# -- warps -----------------------------------------------------------------------------------------
-
-
-_ITEMS = frozenset((tg.AxisType.LOCAL, tg.AxisType.WARP, tg.AxisType.GROUP_REDUCE))
-"""The types of loops that become axes of a workgroup."""
+# -- warps ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Warps:
-    """The warps that the work items of a GROUP_REDUCE are in."""
+    """The warps that the work items of a GROUP_REDUCE are in, so that shuffles reach them."""
 
     threads: int
     """The work items of a warp; fewer than the target's where a workgroup has no more."""
@@ -256,59 +260,30 @@ class Warps:
     """How many neighbouring parts are those of one warp, or of a part of one: a power of two."""
 
 
-class WorkItemAxes:
-    """The axes of a workgroup, which `tg-linearize` makes of the loops over work items: those at
-    one depth are one axis, and the innermost varies fastest."""
+def _warps(
+    levels: Sequence[set[int | None]], depth: int, groups: int, target: Target
+) -> Warps | None:
+    """The warps of the work items that share a REDUCE, which closes so many loops over them, inside
+    of `depth` others; None if they cannot exchange values by shuffles.
 
-    def __init__(
-        self, ops: Sequence[Operation], around: Mapping[Operation, Ranges], target: Target
-    ) -> None:
-        """`around` has the ranges that each op is in."""
-        self._target = target
-        self._around = around
-        levels: dict[int, set[int | None]] = defaultdict(set)
-        for op in ops:
-            if isinstance(op, tg.EndOp | tg.ReduceOp):
-                depth = sum(map(_is_item, around[op]))
-                for range in _items(_outermost_first(op)):
-                    levels[depth].add(known_index(range.bound))
-                    depth += 1
-        self._extents = [levels[depth] for depth in sorted(levels)]
-        """The extents of the loops at each depth, the outermost first."""
-
-    def warps(self, op: tg.ReduceOp, groups: Sequence[tg.RangeOp]) -> Warps | None:
-        """The warps of the work items that share a REDUCE; None if they cannot exchange values by
-        shuffles.
-
-        All work items of the workgroup have to take part: the loops around the REDUCE and those
-        that it closes are as many as a workgroup has axes, and none is shorter than its axis.
-        """
-        if not self._target.shuffles:
-            return None
-        depth = sum(map(_is_item, self._around[op])) + len(groups)
-        if depth != len(self._extents) or any(len(extents) > 1 for extents in self._extents):
-            return None
-        sizes = [extent for (extent,) in self._extents]
-        if any(size is None for size in sizes):
-            return None
-        count = math.prod(size or 1 for size in sizes)
-        threads = min(self._target.warp, count)
-        if threads & (threads - 1) or count % threads:
-            return None
-        parts = math.prod(size or 1 for size in sizes[len(sizes) - len(groups) :])
-        width = min(parts & -parts, threads)
-        return Warps(threads, width) if width > 1 else None
+    `levels` are the extents of the loops at each depth: `tg-linearize` makes an axis of the
+    workgroup of them, of which the innermost varies fastest. All work items of the workgroup have
+    to take part: the loops around the REDUCE and those that it closes are as many as a workgroup
+    has axes, and none is shorter than its axis.
+    """
+    sizes = [extent for level in levels for extent in level if extent is not None]
+    is_one_each = len(sizes) == len(levels) == sum(map(len, levels))
+    if not target.shuffles or depth + groups != len(levels) or not is_one_each:
+        return None
+    count = math.prod(sizes)
+    threads = min(target.warp, count)
+    if threads & (threads - 1) or count % threads:
+        return None
+    parts = math.prod(sizes[depth:])
+    width = min(parts & -parts, threads)
+    return Warps(threads, width) if width > 1 else None
 
 
-def _is_item(range: tg.RangeOp) -> bool:
-    return range.axis_type.data in _ITEMS
-
-
-def _items(ranges: Iterable[tg.RangeOp]) -> list[tg.RangeOp]:
-    return [range for range in ranges if _is_item(range)]
-
-
-def _outermost_first(op: tg.EndOp | tg.ReduceOp) -> Iterable[tg.RangeOp]:
-    """The ranges that an op closes; an END lists the innermost first."""
-    ranges = closed_ranges(op)
-    return reversed(ranges) if isinstance(op, tg.EndOp) else ranges
+def _items(range: tg.RangeOp) -> Sequence[int | None]:
+    """The extent of a loop that becomes an axis of a workgroup; of other loops nothing."""
+    return [known_index(range.bound)] if range.axis_type.data in WORKGROUP else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
+from tgdialect.analysis.ranges import closed_ranges, extents_by_depth, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.nests import Nests, part
 from tgdialect.lowering.optimize.optops.apply import attempt, made_by
@@ -86,7 +86,7 @@ class GridNest:
         target has."""
         old, extent = range.axis_type.data, known_index(range.bound) or 1
         parts = [(kind, factor)] if extent == factor else [(old, extent // factor), (kind, factor)]
-        if kind in WORKGROUP and workgroup(self.axes, range, parts) > self.axes.target.workgroup:
+        if kind in WORKGROUP and _workgroup(self.axes, range, parts) > self.axes.target.workgroup:
             return False
         return attempt(self.axes, tg.OptOp.SPLIT, range.axis.data, factor, kind.value)
 
@@ -234,29 +234,17 @@ def is_wasteful(extent: int, tile: int) -> bool:
     return -extent % tile * WASTE > extent
 
 
-def workgroup(axes: Axes, split: tg.RangeOp, parts: Sequence[tuple[tg.AxisType, int]]) -> int:
+def _workgroup(axes: Axes, split: tg.RangeOp, parts: Sequence[tuple[tg.AxisType, int]]) -> int:
     """How many work items a workgroup has with these parts, the outermost first, in the place of a
     range.
 
     Loops over work items at the same depth of different nests are one axis of the workgroup, as
     long as the longest of them (`lowering/linearize/grid.py`).
     """
-    levels: list[int] = []
-    for op in axes.ops:
-        if not isinstance(op, tg.EndOp | tg.ReduceOp):
-            continue
-        depth = sum(len(_items(each, split, parts)) for each in axes.open[op])
-        own = closed_ranges(op)[::-1] if isinstance(op, tg.EndOp) else closed_ranges(op)
-        for extent in (extent for each in own for extent in _items(each, split, parts)):
-            levels += [1] * (depth + 1 - len(levels))
-            levels[depth] = max(levels[depth], extent)
-            depth += 1
-    return math.prod(levels)
 
+    def items(each: tg.RangeOp) -> Sequence[int]:
+        known = [(each.axis_type.data, known_index(each.bound) or 1)]
+        return [n for kind, n in (parts if each is split else known) if kind in WORKGROUP]
 
-def _items(
-    each: tg.RangeOp, split: tg.RangeOp, parts: Sequence[tuple[tg.AxisType, int]]
-) -> Sequence[int]:
-    """The extents of the loops over work items that a range is, or will be."""
-    known = [(each.axis_type.data, known_index(each.bound) or 1)]
-    return [extent for kind, extent in (parts if each is split else known) if kind in WORKGROUP]
+    levels = extents_by_depth(axes.ops, axes.open, items)
+    return math.prod(max((n or 1 for n in level), default=1) for level in levels)
