@@ -114,23 +114,17 @@ def _fragments(
     bits: dict[SSAValue, Sequence[str]] = dict.fromkeys(lanes, of_c[:lane_bits])
     bits.update(zip(indices[::-1], c_runs, strict=True))
     bits[steps.result] = [f"k{i}" for i in range(config.m_n_k[2].bit_length() - 1)]
-    shared = {
-        name: None
-        if factors.gates
-        else shared_block(builder, value, bits, layout[lane_bits:], is_local=config.threads > 1)
-        for name, value in (("a", a), ("b", b))
-        if config.is_shared(name) and (layout := config.layout(name))
-    }
-    if None in shared.values():
-        del op.properties["wmma"], op.properties["fragment"]
-        steps.axis_type = tg.AxisTypeAttr(tg.AxisType.REDUCE)
-        return None
     for name, value in (("a", a), ("b", b)):
-        if (block := shared.get(name)) is not None:
+        layout = config.layout(name)
+        if config.is_shared(name):
+            block = shared_block(builder, value, bits, layout[lane_bits:], config.threads > 1)
+            if block is None or factors.gates:
+                del op.properties["wmma"], op.properties["fragment"]
+                steps.axis_type = tg.AxisTypeAttr(tg.AxisType.REDUCE)
+                return None
             new.append(block)
             axes.append(None)
             continue
-        layout = config.layout(name)
         runs = fields(layout[lane_bits:])
         # GROUP_REDUCE are the last axes of values: vectors lie along them.
         kind = tg.AxisType.GROUP_REDUCE
@@ -155,18 +149,15 @@ def _fragments(
             value = builder.put(tg.WhereOp(gate, value, zero))
         new.append(computed_again(builder, value, mapping))
         axes.append(tuple(own_ranges))
-    if (start := _start(op, open)) is not None:
+    if (start := _start(op, open)) is None:
+        multiplied = builder.insert(tg.MulOp(*new))
+    else:
         shared = (*NOT_COPIED, tg.BufferOp)
         start = builder.clone(start, {}, shared=shared, everything=True)
-    multiplied = builder.insert(
-        tg.MulOp(*new) if start is None else tg.MulAccOp(new[0], new[1], start)
-    )
-    kept = [range.result for range in closed_ranges(op) if range is not steps]
-    op.operands = (
-        multiplied.results[0],
-        *kept,
-        *(range.result for own_ranges in axes for range in own_ranges or ()),
-    )
+        multiplied = builder.insert(tg.MulAccOp(*new, start))
+    kept = [range for range in closed_ranges(op) if range is not steps]
+    kept += [range for own_ranges in axes for range in own_ranges or ()]
+    op.operands = (multiplied.results[0], *(range.result for range in kept))
     return WarpProduct(config, multiplied, axes[0], axes[1], tuple(c))
 
 
@@ -192,14 +183,11 @@ class FragmentAccumulator:
 
     def __init__(self, expansion: Expansion, op: tg.ReduceOp, fragments: WarpProduct) -> None:
         self._expansion, self._op, self._fragments = expansion, op, fragments
-        self._factors: list[_Block | _Fragments] = []
-        pairs = zip(fragments.product.operands, (fragments.a, fragments.b), strict=False)
-        shapes = fragments.config.operand_shapes
-        for (factor, own), (size,) in zip(pairs, shapes, strict=False):
-            if own is None:
-                self._factors.append(_Block(expansion, factor, size))
-            else:
-                self._factors.append(_Fragments(expansion, factor, own))
+        factors = zip(fragments.product.operands, (fragments.a, fragments.b), strict=False)
+        self._factors = [
+            _Block(expansion, factor) if own is None else _Fragments(expansion, factor, own)
+            for factor, own in factors
+        ]
         self._unrolled = [r for r in closed_ranges(op) if r.axis_type.data is tg.AxisType.UNROLL]
         # The tiles: the other expanded ranges that a factor depends on.
         tiles = {axis for each in self._factors for axis in each.axes} - {*self._unrolled}
@@ -222,9 +210,7 @@ class FragmentAccumulator:
         put = self._expansion.put
         totals: list[SSAValue] = []
         for tile in _cells(self._expansion.shape(self._tiles)):
-            cell = [self._expansion.constant(i) for i in tile]
-            start = put(tg.IndexOp(self._start, cell)) if cell else self._start
-            totals.append(self._multiplied(start, tile))
+            totals.append(self._multiplied(self._at(self._start, tile), tile))
         return self._as_results(totals[0] if len(totals) == 1 else put(tg.StackOp(totals)))
 
     def update(self, loops: Sequence[SSAValue]) -> SSAValue:
@@ -238,9 +224,7 @@ class FragmentAccumulator:
         sums = put(tg.AfterOp(self._buffer, [start, *loops]))
         stores: list[SSAValue] = []
         for tile in _cells(expansion.shape(self._tiles)):
-            cell = sums
-            if tile:
-                cell = put(tg.IndexOp(sums, [expansion.constant(i) for i in tile]))
+            cell = self._at(sums, tile)
             stores.append(put(tg.StoreOp(cell, self._multiplied(put(tg.LoadOp(cell)), tile))))
         return grouped(expansion, stores)
 
@@ -250,6 +234,11 @@ class FragmentAccumulator:
         put, config = self._expansion.put, self._fragments.config
         memory = put(tg.AfterOp(self._buffer, [done]))
         return self._as_results(memory if config.threads == 1 else put(tg.LoadOp(memory)))
+
+    def _at(self, value: SSAValue, tile: tuple[int, ...]) -> SSAValue:
+        """The fragment of a tile, or its location."""
+        cell = [self._expansion.constant(i) for i in tile]
+        return self._expansion.put(tg.IndexOp(value, cell)) if cell else value
 
     def _multiplied(self, total: SSAValue, tile: tuple[int, ...]) -> SSAValue:
         """A fragment of C after the WMMAs of one iteration."""
@@ -310,13 +299,12 @@ class _Fragments:
 class _Block:
     """A factor in LOCAL memory, from which all lanes load one block for each tile and step."""
 
-    def __init__(self, expansion: Expansion, first: SSAValue, size: int) -> None:
-        """`first` is the LOAD of the first of `size` elements (`shared_block`)."""
+    def __init__(self, expansion: Expansion, first: SSAValue) -> None:
+        """`first` is the LOAD of the first element (`shared_block`)."""
         load = first.owner
         assert isinstance(load, tg.LoadOp)
         index = load.buffer.owner
         assert isinstance(index, tg.IndexOp)
-        assert tensor(index.source).get_shape()[1:] == (size,)
         self._expansion = expansion
         self._blocks = expansion.value(index.source)
         self._number = expansion.value(index.indices[0])
@@ -347,7 +335,6 @@ def shared_block(
     factor: SSAValue,
     bits: Mapping[SSAValue, Sequence[str]],
     layout: Sequence[str],
-    *,
     is_local: bool,
 ) -> SSAValue | None:
     """The LOAD of the first element of the block of memory that holds a factor, in the order of a

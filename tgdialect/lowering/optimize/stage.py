@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -106,39 +106,25 @@ def check_kernels(opts: Sequence[KernelOpt], kernels: Sequence[tg.KernelOp]) -> 
             raise PassFailedException(f"there is no kernel @{each.kernel}; there are: {there_are}")
 
 
-def opts_of(opts: Sequence[KernelOpt], kernel: str) -> Sequence[tg.OptAttr]:
-    """The OptOps that are for a kernel."""
-    return [each.opt for each in opts if each.kernel in (None, kernel)]
-
-
 def apply_explicit(axes: Axes, opts: Sequence[tg.OptAttr]) -> None:
     """Apply OptOps to a kernel, from left to right; an error names it, and is at it."""
-    for which in opts:
-        try:
-            apply_opts(axes, [which])
-        except IllegalOptError as error:
-            message = f"kernel @{axes.kernel.sym_name.data}: {error}"
-            raise locate(PassFailedException(message), axes.kernel) from None
+    try:
+        apply_opts(axes, opts)
+    except IllegalOptError as error:
+        message = f"kernel @{axes.kernel.sym_name.data}: {error}"
+        raise locate(PassFailedException(message), axes.kernel) from None
 
 
-def _schedule_on_grid(axes: Axes, target: Target) -> None:
+def schedule_kernel(axes: Axes, target: Target) -> None:
+    """Apply OptOps that make a kernel fast on a target, by the heuristic for the way in which that
+    runs loop nests. One that turns out to be illegal is left out."""
+    if not target.is_grid:
+        cpu.schedule_loops(axes, target)
+        return
     # Imported when it is used, as dialects are, for a short start-up time.
     from tgdialect.lowering.optimize import grid
 
     grid.schedule_grid(axes, target)
-
-
-_HEURISTICS: Mapping[str, Callable[[Axes, Target], None]] = {
-    "loops": cpu.schedule_loops,
-    "grid": _schedule_on_grid,
-}
-"""By `Target.execution`."""
-
-
-def schedule_kernel(axes: Axes, target: Target) -> None:
-    """Apply OptOps that make a kernel fast on a target. One that turns out to be illegal is left
-    out."""
-    _HEURISTICS[target.execution](axes, target)
 
 
 def schedule_prepacking(axes: Axes, target: Target) -> None:
@@ -191,7 +177,7 @@ class Schedule(Left):
     def finish(self, kernel: tg.KernelOp | tg.ProgramOp) -> Mapping[tg.KernelOp, Packing]:
         assert isinstance(kernel, tg.KernelOp)
         aliased = {kernel.sym_name.data} if self.is_aliased else frozenset[str]()
-        axes = Axes(kernel, constants={*self.constants}, aliased=aliased, may_round=self.may_round)
+        axes = Axes(kernel, None, {*self.constants}, aliased, may_round=self.may_round)
         begin_schedule(axes)
         if self.opts is None:
             schedule_kernel(axes, self.target)
@@ -305,14 +291,14 @@ class OptimizePass(LoweringPass):
                 continue
             name = kernel.sym_name.data
             slots = constants.get(name, frozenset())
-            opts = None if explicit is None else opts_of(explicit, name)
-            if kernel in copying and opts is not None:
-                opts = ()
+            opts = None
+            if explicit is not None:
+                is_new = kernel in copying
+                opts = tuple(o for at, o in explicit if at in (None, name) and not is_new)
             machine = target.in_loop if name in in_loops else target
             note_evicted(kernel, evicted.get(name, frozenset()))
-            chosen = None if opts is None else tuple(opts)
             facts = tuple(sorted(slots)), name in aliased, self.mode == TF32
-            yield Scheduled(kernel, Schedule(machine, chosen, *facts))
+            yield Scheduled(kernel, Schedule(machine, opts, *facts))
         for kernel in calling_last(op for op in module.ops if isinstance(op, tg.KernelOp)):
             if kernel.calls:
                 yield Scheduled(kernel, rest)

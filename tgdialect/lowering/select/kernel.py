@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.zeros import is_positive_zero
@@ -31,6 +31,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.codegen import is_shared_factor
 from tgdialect.ops.properties import dtype_of, is_memory, place, tensor
+from tgdialect.ops.walk import users_of
 from tgdialect.targets import Target
 
 
@@ -111,11 +112,8 @@ class SelectedKernel:
         if _is_matrix(memory):
             return RegisterTile(shape, shape, [self._accesses.load_block(memory)])
         widths = self._widths(memory, shape)
-        if (
-            alt is None
-            and gate is None
-            and (height := self._accesses.height_of_load(memory, shape, widths))
-        ):
+        is_whole = alt is None and gate is None
+        if is_whole and (height := self._accesses.height_of_load(memory, shape, widths)):
             columns = self._accesses.load_columns(memory, shape, widths, height)
             return RegisterTile(shape, widths, columns)
         # Otherwise, load piece by piece.
@@ -186,8 +184,7 @@ class SelectedKernel:
             return widths if is_ramp(position) and abs(position.step) == 1 else ones(shape)
         if len(shape) != 1:
             return widths
-        uses = [use.operation for use in memory.uses]
-        loaded = [u.operation for op in uses if isinstance(op, tg.LoadOp) for u in op.result.uses]
+        loaded = _users_of_loads(memory)
         is_column = bool(loaded) and all(
             isinstance(op, tg.ReshapeOp) and static_shape(op.result)[-1] == 1 for op in loaded
         )
@@ -201,11 +198,9 @@ class SelectedKernel:
             or place(memory).addrspace is not tg.AddrSpace.GLOBAL
         ):
             return self.lanes
-        uses = [use.operation for use in memory.uses]
-        users = [u.operation for op in uses if isinstance(op, tg.LoadOp) for u in op.result.uses]
         is_copy = all(
             isinstance(op, tg.StoreOp) and place(op.buffer).addrspace is tg.AddrSpace.LOCAL
-            for op in users
+            for op in _users_of_loads(memory)
         )
         bits = 8 * dtype_of(memory).itemsize
         return max(self.lanes, self.target.vector_bits // bits) if is_copy else self.lanes
@@ -218,6 +213,12 @@ class SelectedKernel:
         return is_positive_zero(pieces[0]) and self.locations.is_whole(memory)
 
 
+def _users_of_loads(memory: SSAValue) -> Sequence[Operation]:
+    """The ops that use what is loaded of memory."""
+    uses = [use.operation for use in memory.uses]
+    return [user for op in uses if isinstance(op, tg.LoadOp) for user in users_of(op)]
+
+
 def _is_matrix(memory: SSAValue) -> bool:
     """Whether a block of memory is loaded for a WMMA, all of whose threads read all of it."""
     uses = [u for use in memory.uses for u in use.operation.results[0].uses]
@@ -226,10 +227,9 @@ def _is_matrix(memory: SSAValue) -> bool:
 
 def _is_accumulator(memory: SSAValue, shape: StaticShape) -> bool:
     """Whether memory is loaded as what a WMMA begins with, a fragment that is one vector."""
-    loads = [use.operation for use in memory.uses if isinstance(use.operation, tg.LoadOp)]
-    users = [use.operation for load in loads for use in load.result.uses]
+    users = _users_of_loads(memory)
     while users and all(isinstance(op, tg.ReshapeOp) for op in users):
-        users = [use.operation for op in users for use in op.results[0].uses]
+        users = [user for op in users for user in users_of(op)]
     return bool(users) and all(
         isinstance(op, tg.WmmaOp | tg.InsOp)
         and (config := op.config) is not None
@@ -241,9 +241,8 @@ def _is_accumulator(memory: SSAValue, shape: StaticShape) -> bool:
 
 def _is_one_value(memory: SSAValue, tile: RegisterTile, pieces: Sequence[SSAValue]) -> bool:
     """Whether a row of memory that is not GLOBAL gets one value in several pieces."""
-    is_row = len(tile.shape) == 1 and len(pieces) > 1
     return (
-        is_row
+        len(tile.shape) == 1 < len(pieces)
         and place(memory).addrspace is not tg.AddrSpace.GLOBAL
         and all(not tensor(piece).get_shape() and piece is pieces[0] for piece in pieces)
     )
