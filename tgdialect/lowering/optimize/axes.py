@@ -155,6 +155,12 @@ class Axes:
         return by_range((op, closed_ranges(op)) for op in self.ops if isinstance(op, tg.ReduceOp))
 
     @cached_property
+    def written(self) -> Set[SSAValue]:
+        """The memory that the kernel writes."""
+        writes = (op for op in self.ops if isinstance(op, tg.StoreOp | tg.AtomicAddOp))
+        return {memory_of(op.operands[0]) for op in writes}
+
+    @cached_property
     def accesses(self) -> Mapping[tg.RangeOp, Sequence[tg.LoadOp | tg.StoreOp | tg.AtomicAddOp]]:
         """The accesses in the loop of each range."""
         found = (op for op in self.ops if isinstance(op, tg.LoadOp | tg.StoreOp | tg.AtomicAddOp))
@@ -205,7 +211,7 @@ class Axes:
     def check_no_fragment(self, range: tg.RangeOp) -> None:
         """Raise IllegalOptError for a range that TC has made: an instruction decides its extent."""
         axis = range.axis.data
-        if range.axis_type.data is tg.AxisType.WARP or axis in self._fragments:
+        if range.axis_type.data is tg.AxisType.WARP or axis in self.fragments:
             raise IllegalOptError(f"range {axis} is of the fragments of a WMMA")
 
     def check_work_items(self, range: tg.RangeOp, kind: tg.AxisType, extent: int) -> None:
@@ -225,7 +231,7 @@ class Axes:
                 raise IllegalOptError(f"{message} {most}")
 
     @cached_property
-    def _fragments(self) -> Set[int]:
+    def fragments(self) -> Set[int]:
         """The axis ids of the ranges of the fragments of WMMAs."""
         return {axis for op in self.ops if _is_of_wmma(op) for axis in integers(op, "fragment")}
 
@@ -282,12 +288,10 @@ class Axes:
     ) -> None:
         """Replace a range by two that are in the block; `index` is the number of its iteration."""
         renumber(range, index, index.owner, outer, inner)
-        for op in list(dict.fromkeys(use.operation for use in range.result.uses)):
+        for op in dict.fromkeys(use.operation for use in range.result.uses):
             pair = (inner, outer) if isinstance(op, tg.EndOp) else (outer, inner)
-            operands: list[SSAValue] = []
-            for operand in op.operands:
-                operands += [r.result for r in pair] if operand is range.result else [operand]
-            op.operands = operands
+            new = [r.result for r in pair]
+            op.operands = [v for o in op.operands for v in (new if o is range.result else [o])]
         self.kernel.body.block.erase_op(range)
         self.changed()
 
@@ -326,14 +330,9 @@ class Axes:
     def shared_buffers(self, range: tg.RangeOp) -> Sequence[tg.BufferOp]:
         """The buffers of the kernel that are written in the loop of a range at cells that do not
         depend on it."""
-        found: dict[tg.BufferOp, None] = {}
-        for store in self.stores(range):
-            memory = memory_of(store.buffer)
-            if not self.depends_on_index(store.buffer, range) and isinstance(
-                memory.owner, tg.BufferOp
-            ):
-                found[memory.owner] = None
-        return list(found)
+        cells = [store.buffer for store in self.stores(range)]
+        shared = [memory_of(c).owner for c in cells if not self.depends_on_index(c, range)]
+        return [*dict.fromkeys(owner for owner in shared if isinstance(owner, tg.BufferOp))]
 
     def depends_on_index(self, location: SSAValue, range: tg.RangeOp) -> bool:
         """Whether which cell a location is depends on a range."""
@@ -403,9 +402,7 @@ class Axes:
 
     def nest(self, range: tg.RangeOp) -> tg.EndOp | tg.ReduceOp:
         """The op that closes a range: its END, or else the first REDUCE over it."""
-        if (end := self.ends.get(range)) is not None:
-            return end
-        return self.reductions[range][0]
+        return self.ends.get(range) or self.reductions[range][0]
 
     def reorder(self, order: Sequence[tg.RangeOp]) -> None:
         """Nest ranges in this order, the outermost first, wherever they are closed together."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from tgdialect.analysis.affine.strides import Strides, strides
 from tgdialect.analysis.ranges import Ranges, closed_ranges
@@ -22,7 +22,6 @@ from tgdialect.ops import tg
 from tgdialect.ops.dtypes import BOOL, INDEX
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.properties import dtype_of, known_index, tensor
-from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 
 UNKNOWN_EXTENT = 256
@@ -43,6 +42,11 @@ class StridedAccess:
     @property
     def itemsize(self) -> int:
         return dtype_of(self.op.operands[0]).itemsize
+
+    def apart(self, range: tg.RangeOp, most: int) -> int:
+        """How many bytes apart the cells of neighbouring iterations are, `most` at most."""
+        stride = self.strides.get(range, 0)
+        return most if stride is None else min(abs(stride) * self.itemsize, most)
 
 
 class Nests:
@@ -71,13 +75,6 @@ class Nests:
         is_reused = any(self.extent(r) > 1 for r in loops if strides.get(r, 0) == 0)
         is_reduced = any(s != 0 and r not in self.axes.ends for r, s in strides.items())
         return is_reused and is_reduced and may_prepack(self.axes, op)
-
-    @cached_property
-    def written(self) -> Set[SSAValue]:
-        """The memory that the kernel writes."""
-        return {
-            memory_of(a.op.operands[0]) for a in self.accesses if not isinstance(a.op, tg.LoadOp)
-        }
 
     @cached_property
     def _along(self) -> Mapping[tg.RangeOp, Sequence[int]]:
@@ -141,6 +138,11 @@ class Nests:
 
     def extent(self, range: tg.RangeOp) -> int:
         return UNKNOWN_EXTENT if (known := known_index(range.bound)) is None else known
+
+    def pages(self, access: StridedAccess, range: tg.RangeOp) -> float:
+        """The number of pages over which the iterations of a range are spread."""
+        page = self.target.page
+        return max(1.0, self.extent(range) * access.apart(range, page) / page)
 
     def trips(self, op: Operation) -> int:
         """How often an op runs; a REDUCE runs once per element that it reduces."""

@@ -128,18 +128,14 @@ def _tile_size(kernel: tg.KernelOp, target: Target) -> int:
     part that a work item has. A fragment of a matrix instruction counts for one element."""
     nests = Nests(Axes(kernel), target)
     work_items = {tg.AxisType.GROUP_REDUCE} if target.is_grid else set[tg.AxisType]()
-    products = [op for op in nests.axes.ops if isinstance(op, tg.ReduceOp)]
-    fragments = {axis for op in products if op.fragment for axis in op.fragment.get_values()}
-    sizes = [
-        math.prod(
-            nests.extent(r)
-            for r in nests.around(op)
-            if is_expanded(r)
-            and r.axis_type.data not in work_items
-            and r.axis.data not in fragments
-        )
-        for op in nests.work
-    ]
+    tiled = {
+        range
+        for range in nests.axes.ranges.values()
+        if is_expanded(range)
+        and range.axis_type.data not in work_items
+        and range.axis.data not in nests.axes.fragments
+    }
+    sizes = (math.prod(map(nests.extent, nests.around(op) & tiled)) for op in nests.work)
     return max(sizes, default=1)
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.cpu.costs import pages_of
 from tgdialect.lowering.optimize.cpu.tiles import nest_parts, split_off
 from tgdialect.lowering.optimize.cpu.vectors import (
     MIN_REUSE,
@@ -42,15 +41,13 @@ def pack_tiles(nests: Nests) -> None:
             continue
         vector = _lanes(nests, end)
         for access in nests.accesses_along(closed_ranges(end)):
-            if not isinstance(load := access.op, tg.LoadOp):
+            # One that was the same as another has been packed.
+            load = access.op
+            if not isinstance(load, tg.LoadOp) or load.parent is None:
                 continue
-            if load.parent is None:
-                continue  # It was the same as another, which has been packed.
-            if not is_stageable(nests, load):
+            is_inside = axes.open[load] & axes.ends.keys() <= {*closed_ranges(end), *axes.open[end]}
+            if not is_inside or not is_stageable(nests, load):
                 continue
-            loops = axes.open[load] & axes.ends.keys()
-            if not loops <= {*closed_ranges(end), *axes.open[end]}:
-                continue  # It is in another nest.
             loop = loop_of_copy(nests, access, end)
             around = loop_outside(nests, access, end)
             # A nest of one tile has no loop to copy it in.
@@ -61,14 +58,12 @@ def pack_tiles(nests: Nests) -> None:
             if access.is_constant and loop is not None:
                 attempt(axes, tg.OptOp.STAGE, memory.slot.data, loop.axis.data, "global")
                 continue
-            tries = (
-                made_by(axes, tg.OptOp.STAGE, memory.slot.data, at.axis.data, "local")
-                for at in (around, loop)
-                if at is not None
-            )
-            made = next((each for each in tries if each is not None), None)
-            if made is not None and is_apart(access, vector):
-                _transpose(axes, [axes[number] for number in made], nests.target)
+            for at in filter(None, (around, loop)):
+                made = made_by(axes, tg.OptOp.STAGE, memory.slot.data, at.axis.data, "local")
+                if made is not None:
+                    if is_apart(access, vector):
+                        _transpose(axes, [axes[number] for number in made], nests.target)
+                    break
 
 
 def loop_of_copy(nests: Nests, access: StridedAccess, end: tg.EndOp) -> tg.RangeOp | None:
@@ -101,9 +96,7 @@ def loop_of_copy(nests: Nests, access: StridedAccess, end: tg.EndOp) -> tg.Range
         return loops[around] if in_squares or uses >= MIN_APART else None
     # Others: the copy saves TLB misses, or strided loads of vectors in a reduction over many rows.
     # Elements that are the same for all lanes are loaded as quickly from where they are.
-    pages = math.prod(
-        pages_of(nests.extent(r), s, access.itemsize, nests.target) for r, s in inside.items()
-    )
+    pages = math.prod(nests.pages(access, r) for r in inside)
     rows = uses * math.prod(nests.extent(r) for r in ranges if r not in (*loops, *inside))
     is_vector = access.strides.get(_lanes(nests, end), 0) != 0
     in_steps = any(r.axis_type.data is tg.AxisType.REDUCE for r in inside)
@@ -200,10 +193,9 @@ def block_reductions(nests: Nests) -> None:
 
 def _over_pages(nests: Nests, access: StridedAccess) -> tg.RangeOp | None:
     """The range of a REDUCE along which an operand is spread over more pages than the TLB holds."""
-    for range, stride in access.strides.items():
+    for range in access.strides:
         is_reduced = range.axis_type.data is tg.AxisType.REDUCE and range not in nests.axes.ends
-        pages = pages_of(nests.extent(range), stride, access.itemsize, nests.target)
-        if is_reduced and pages > nests.target.tlb_pages:
+        if is_reduced and nests.pages(access, range) > nests.target.tlb_pages:
             return range
     return None
 

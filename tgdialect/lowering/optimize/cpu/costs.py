@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
-from tgdialect.lowering.optimize.nests import Nests, StridedAccess
+from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.ops import tg
 from tgdialect.ops.elementwise import TRANSCENDENTAL
 from tgdialect.ops.properties import dtype_of, place
@@ -37,24 +37,10 @@ def cycles(nests: Nests) -> float:
         / nests.target.lanes(dtype_of(op.operands[0]).itemsize)
         for op in nests.work
     )
-    moved = sum(
-        _bytes(nests, access) for access in nests.accesses if _is_global(access.op.operands[0])
-    )
+    moved = 0
+    for access in nests.accesses:
+        if place(access.op.operands[0]).addrspace is tg.AddrSpace.GLOBAL:
+            # The bytes of the distinct cells.
+            ranges = [r for r, stride in access.strides.items() if stride != 0]
+            moved += math.prod(map(nests.extent, ranges)) * access.itemsize
     return max(ops / nests.target.vector_ports, moved / nests.target.bytes_per_cycle)
-
-
-def _is_global(location: SSAValue) -> bool:
-    return place(location).addrspace is tg.AddrSpace.GLOBAL
-
-
-def _bytes(nests: Nests, access: StridedAccess) -> float:
-    """The bytes of the distinct cells that an access touches."""
-    ranges = [r for r, stride in access.strides.items() if stride != 0]
-    cells = math.prod(nests.extent(r) for r in ranges)
-    return cells * access.itemsize
-
-
-def pages_of(extent: int, stride: int | None, itemsize: int, target: Target) -> float:
-    """The number of pages over which the iterations of a range are spread."""
-    apart = target.page if stride is None else min(abs(stride) * itemsize, target.page)
-    return max(1.0, extent * apart / target.page)

@@ -14,11 +14,11 @@ from tgdialect.lowering.optimize.cpu.vectors import (
     vector_of,
 )
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess
-from tgdialect.lowering.optimize.optops.apply import attempt, opt, try_opt
+from tgdialect.lowering.optimize.optops.apply import attempt
 from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops import tg
+from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.properties import dtype_of, known_index
-from tgdialect.targets import Target
 
 LINE_COST = 4
 """The factor by which a load with a stride along the vector costs more, as it reads a cache line
@@ -71,11 +71,11 @@ def order_reductions(nests: Nests, vectors: Sequence[tg.RangeOp]) -> bool:
     lanes are apart do not count: they are packed. Returns whether a loop has moved."""
     axes, along = nests.axes, set(vectors)
     has_moved = False
-    for reduce in (
-        op for op in nests.closers if isinstance(op, tg.ReduceOp) and len(op.ranges) > 1
-    ):
+    for reduce in nests.closers:
         loops = closed_ranges(reduce)
         # Nests in one of the loops would run more often in another order.
+        if isinstance(reduce, tg.EndOp) or len(reduce.ranges) < 2:
+            continue
         if any({*nests.closers_in.get(loop, ())} - {reduce} for loop in loops):
             continue
         loads = [
@@ -84,17 +84,11 @@ def order_reductions(nests: Nests, vectors: Sequence[tg.RangeOp]) -> bool:
             if isinstance(access.op, tg.LoadOp)
             and not any(r in along and is_apart(access, r) for r in access.strides)
         ]
-        step = {r: sum(_bytes_apart(access, r, nests.target) for access in loads) for r in loops}
+        step = {r: sum(access.apart(r, nests.target.page) for access in loads) for r in loops}
         order = sorted(loops, key=step.__getitem__, reverse=True)
         if order != list(loops):
             has_moved |= attempt(axes, tg.OptOp.ORDER, *(r.axis.data for r in order))
     return has_moved
-
-
-def _bytes_apart(access: StridedAccess, range: tg.RangeOp, target: Target) -> int:
-    """How far apart the cells of neighbouring iterations are: at most a page."""
-    stride = access.strides.get(range, 0)
-    return target.page if stride is None else min(abs(stride) * access.itemsize, target.page)
 
 
 def order_loops(nests: Nests, threads: int) -> tg.RangeOp | None:
@@ -149,8 +143,7 @@ def interleave_scans(nests: Nests) -> None:
         if not is_scan or nests.extent(row) % ROWS_AT_ONCE or not is_expandable(axes, row):
             continue
         if len(nests.work_around.get(row, ())) <= CHAIN_OPS:
-            which = opt(tg.OptOp.SPLIT, row.axis.data, ROWS_AT_ONCE, tg.AxisType.UPCAST.value)
-            try_opt(axes, which)
+            attempt(axes, tg.OptOp.SPLIT, row.axis.data, ROWS_AT_ONCE, tg.AxisType.UPCAST)
 
 
 def _loaded_anew(nests: Nests, range: tg.RangeOp, vector: tg.RangeOp) -> float:
@@ -158,12 +151,9 @@ def _loaded_anew(nests: Nests, range: tg.RangeOp, vector: tg.RangeOp) -> float:
     total = 0.0
     for access in nests.accesses_along([range]):
         if isinstance(access.op, tg.LoadOp):
-            inner = [
-                r
-                for r, stride in access.strides.items()
-                if stride != 0 and (is_expanded(r) or r.axis_type.data is tg.AxisType.REDUCE)
-            ]
-            cells = math.prod(nests.extent(r) for r in inner)
+            moved = [r for r, stride in access.strides.items() if stride != 0]
+            kinds = {*EXPANDED, tg.AxisType.REDUCE}
+            cells = math.prod(nests.extent(r) for r in moved if r.axis_type.data in kinds)
             lines = LINE_COST if is_apart(access, vector) else 1
             total += cells * access.itemsize * lines
     return total

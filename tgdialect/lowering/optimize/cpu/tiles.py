@@ -256,16 +256,10 @@ class ReductionTiles:
         """The LOADs in its loops."""
         self._splats = [a.strides for a in self._reads if not a.strides.get(vector, 0)]
         """The strides of those whose elements are broadcast to all lanes."""
-        self._rows = [
-            r
-            for r in axes.ranges.values()
-            if r in opened[reduce]
-            and r is not vector
-            and r in axes.ends
-            and is_expandable(axes, r)
-            # Each row would need a copy of the buffer, which gains nothing.
-            and not axes.shared_buffers(r)
-        ]
+        around = [r for r in axes.ranges.values() if r in opened[reduce] and r in axes.ends]
+        rows = [r for r in around if r is not vector and is_expandable(axes, r)]
+        # Each row of one with a buffer would need a copy of that, which gains nothing.
+        self._rows = [r for r in rows if not axes.shared_buffers(r)]
         self._steps = math.prod(nests.extent(r) for r in loops if r is not vector)
         inner = nests.work_in.get(vector, ())
         self._body = sum(cycles_of(op, target) for op in inner if opened[op] & loops)
@@ -316,25 +310,18 @@ class ReductionTiles:
     @cached_property
     def _useful_rows(self) -> Sequence[tg.RangeOp]:
         """The ranges whose iterations share loads, or stores."""
-        reads = self._reads
-        return [
-            r
-            for r in self._rows
-            if r in self._columns or any(not a.strides.get(r, 0) for a in reads)
-        ]
+        shared = {r for r in self._rows if any(not a.strides.get(r, 0) for a in self._reads)}
+        return [r for r in self._rows if r in shared or r in self._columns]
 
     @property
     def _most_vectors(self) -> int:
         """The most vectors of a tile whose packed operands fit into the caches."""
         nests, vector, lanes, target = self._nests, self._vector, self._lanes, self._target
-        packed = [
-            (a, packed_bytes(nests, a.op, vector, lanes))
-            for a in self._reads
-            if isinstance(a.op, tg.LoadOp)
-            and is_apart(a, vector)
-            and is_packable(nests, a.op, vector, lanes)
-        ]
-        most = min([MOST_VECTORS, *(target.copied // each for _, each in packed)])
+        apart = [(a, a.op) for a in self._reads if is_apart(a, vector)]
+        loads = [(a, op) for a, op in apart if isinstance(op, tg.LoadOp)]
+        packed = [(a, op) for a, op in loads if is_packable(nests, op, vector, lanes)]
+        bytes = [packed_bytes(nests, op, vector, lanes) for _, op in packed]
+        most = min([MOST_VECTORS, *(target.copied // each for each in bytes)])
         if packed:
             # A copy is made in the loop over tiles, of which there has to be more than one, or for
             # all of the nest outside of loops around it.
@@ -479,8 +466,7 @@ class ReductionTiles:
         count = 1.0 if along == 0 else float(vectors)
         if row is not None and (stride := access.strides.get(row, 0)) != 0:
             line = target.cache_line
-            apart = line if stride is None else min(abs(stride) * access.itemsize, line)
-            count *= height * (1 + APART * apart / line)
+            count *= height * (1 + APART * access.apart(row, line) / line)
             is_one_set = stride is not None and stride * access.itemsize % target.l1_way == 0
             if is_one_set and height > target.l1_ways:
                 count *= ONE_SET

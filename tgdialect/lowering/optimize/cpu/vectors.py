@@ -10,7 +10,6 @@ from xdsl.ir import Operation
 from tgdialect.analysis.affine.lanes import is_near
 from tgdialect.analysis.ranges import closed_ranges, is_loop, loops_of
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.cpu.costs import pages_of
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmetic
 from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops import tg
@@ -63,10 +62,11 @@ Gains = Mapping[tg.RangeOp, float]
 
 def vector_gains(nests: Nests) -> Gains:
     """The gain of each range that a nest of a kernel closes."""
+    loads = [access for access in nests.accesses if isinstance(access.op, tg.LoadOp)]
     scattered: dict[Operation, float] = {
-        op: nests.trips(op) * SCATTERED * part
-        for op in nests.work
-        if isinstance(op, tg.LoadOp) and (part := _scattered(nests, op))
+        access.op: nests.trips(access.op) * SCATTERED * part
+        for access in loads
+        if (part := _scattered(nests, access))
     }
     return {range: _gain(nests, range, scattered) for range in nests.closers_of}
 
@@ -156,18 +156,15 @@ def _bytes(buffer: tg.BufferOp) -> int:
     return math.prod(type.get_shape()) * dtype_of(buffer.result).itemsize
 
 
-def _scattered(nests: Nests, load: tg.LoadOp) -> float:
+def _scattered(nests: Nests, load: StridedAccess) -> float:
     """The part of the steps of a reduction in which a LOAD of tiles' rows reads another page than
     the step before, if these are more pages than the TLB holds; 0 for other LOADs."""
-    strides = nests.stride_of[load]
-    if not any(stride == 1 and range in nests.axes.ends for range, stride in strides.items()):
-        return 0.0
-    part = 0.0
-    for range, stride in strides.items():
-        steps = nests.extent(range)
-        pages = pages_of(steps, stride, dtype_of(load.result).itemsize, nests.target)
-        if range not in nests.axes.ends and pages > nests.target.tlb_pages:
-            part = max(part, min(pages, steps) / steps)
+    ends, part = nests.axes.ends, 0.0
+    if any(stride == 1 and range in ends for range, stride in load.strides.items()):
+        for range in load.strides:
+            steps, pages = nests.extent(range), nests.pages(load, range)
+            if range not in ends and pages > nests.target.tlb_pages:
+                part = max(part, min(pages, steps) / steps)
     return part
 
 
@@ -209,7 +206,7 @@ def is_stageable(nests: Nests, load: tg.LoadOp) -> bool:
     """Whether STAGE is legal for a LOAD: its parameter is read-only, its index not computed by a
     loop."""
     axes, memory = nests.axes, memory_of(load.buffer)
-    is_read_only = isinstance(memory.owner, tg.ParamOp) and memory not in nests.written
+    is_read_only = isinstance(memory.owner, tg.ParamOp) and memory not in axes.written
     return is_read_only and not axes.is_bound_to(load.buffer, axes.open[load])
 
 

@@ -108,33 +108,25 @@ def _share(axes: Axes, loops: Sequence[int]) -> None:
         count = part(extent, SIDE)
         inner = part(extent // count, SIDE)
         if 1 < inner < extent:
-            _split(axes, row, inner, tg.AxisType.LOCAL)
-        _split(axes, row, min(count, axes.extent(axes[row])), tg.AxisType.LOCAL)
+            attempt(axes, tg.OptOp.SPLIT, row, inner, tg.AxisType.LOCAL)
+        attempt(axes, tg.OptOp.SPLIT, row, min(count, axes.extent(axes[row])), tg.AxisType.LOCAL)
         return
     for axis, most in ((row, WIDE), (columns[-1], WIDE)):
         extent = axes.extent(axes[axis])
         count = part(extent, SIDE)
         width = part(extent // count, most)
         if width > 1:
-            _split(axes, axis, width, tg.AxisType.UPCAST)
+            attempt(axes, tg.OptOp.SPLIT, axis, width, tg.AxisType.UPCAST)
         if count > 1 and axes[axis].axis_type.data is not tg.AxisType.UPCAST:
-            _split(axes, axis, count, tg.AxisType.LOCAL)
-
-
-def _split(axes: Axes, axis: int, factor: int, kind: tg.AxisType) -> bool:
-    return attempt(axes, tg.OptOp.SPLIT, axis, factor, kind.value)
+            attempt(axes, tg.OptOp.SPLIT, axis, count, tg.AxisType.LOCAL)
 
 
 def _order(axes: Axes) -> None:
     """Nest work items around other loops of a nest."""
     for end in dict.fromkeys(axes.ends.values()):
         loops = loops_of(end)
-        kinds = {tg.AxisType.LOCAL: 1, tg.AxisType.LOOP: 2}
-        last = [r for r in loops if r.axis_type.data is tg.AxisType.LOCAL]
-        if not last:
-            continue
-        outer = loops[: loops.index(last[0])]
-        rest = [r for r in loops if r not in outer]
-        wanted = [*outer, *sorted(rest, key=lambda r: kinds.get(r.axis_type.data, 2))]
-        if wanted != loops:
+        is_inner = [r.axis_type.data is not tg.AxisType.LOCAL for r in loops]
+        first = is_inner.index(False) if False in is_inner else len(loops)
+        rest = sorted(loops[first:], key=lambda r: r.axis_type.data is not tg.AxisType.LOCAL)
+        if (wanted := [*loops[:first], *rest]) != loops:
             attempt(axes, tg.OptOp.ORDER, *(r.axis.data for r in wanted))

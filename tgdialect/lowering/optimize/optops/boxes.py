@@ -123,12 +123,9 @@ def copy_box(
             position = put(tg.WhereOp(exists, position, constant(side.last)))
         indices.append(position)
     location = put(tg.IndexOp(index.source, indices))
-    if limits:
-        gates = [put(tg.CmpLtOp(indices[number], end)) for number, end in limits]
-        gate = reduce(lambda a, b: put(tg.AndOp(a, b)), gates)
-        value = put(tg.LoadOp(location, first.alt, gate))
-    else:
-        value = put(tg.LoadOp(location))
+    gates = [put(tg.CmpLtOp(indices[number], end)) for number, end in limits]
+    gate = reduce(lambda a, b: put(tg.AndOp(a, b)), gates) if gates else None
+    value = put(tg.LoadOp(location, first.alt if gates else None, gate))
     cell = put(tg.IndexOp(put(tg.AfterOp(buffer, [at.result])), copy.cell))
     end = put(tg.EndOp(put(tg.StoreOp(cell, value)), [r.result for r in reversed(copy.ranges)]))
     own = {number: _sum(builder, sides[number].inner) for number in tile}
@@ -275,12 +272,10 @@ def _limits(load: tg.LoadOp, index: tg.IndexOp) -> Sequence[tuple[int, SSAValue]
     found: list[tuple[int, SSAValue]] = []
     for gate, holds in conjuncts([(load.gate, True)]):
         test = gate.owner
-        if not holds or not isinstance(test, tg.CmpLtOp) or known_index(test.operands[1]) is None:
+        is_end = holds and isinstance(test, tg.CmpLtOp) and known_index(test.rhs) is not None
+        if not is_end or (value := _unclamped(test.lhs)[0]) not in own:
             raise IllegalOptError("the LOADs of the tile are gated by more than their indices")
-        value, _ = _unclamped(test.operands[0])
-        if value not in own:
-            raise IllegalOptError("the LOADs of the tile are gated by more than their indices")
-        found.append((own.index(value), test.operands[1]))
+        found.append((own.index(value), test.rhs))
     if load.alt is None or not isinstance(load.alt.owner, tg.ConstOp):
         raise IllegalOptError("where the LOADs of the tile are gated, they give no constant")
     return found

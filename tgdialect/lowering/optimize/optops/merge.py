@@ -9,7 +9,7 @@ from itertools import pairwise
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.rewriter import InsertPoint
 
-from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.analysis.ranges import closed_ranges, outermost_first
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
@@ -101,7 +101,5 @@ def mergeable(axes: Axes) -> Iterator[tuple[int, int]]:
     """Pairs of ranges that are closed together, one directly in the other, the inner ones first."""
     for op in axes.ops:
         if isinstance(op, tg.EndOp | tg.ReduceOp):
-            nest = closed_ranges(op)
-            inside = nest if isinstance(op, tg.EndOp) else nest[::-1]
-            for inner, outer in pairwise(inside):
+            for inner, outer in pairwise(outermost_first(op)[::-1]):
                 yield outer.axis.data, inner.axis.data

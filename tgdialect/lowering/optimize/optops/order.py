@@ -70,13 +70,8 @@ def _reorder(axes: Axes, ranges: Sequence[tg.RangeOp]) -> None:
     kinds = [range.axis_type.data for range in ranges if not is_expanded(range)]
     if tg.AxisType.WARP in kinds[:-1]:
         raise IllegalOptError("the lanes of a warp are the innermost loop")
-    for op in axes.ops:
-        if (
-            isinstance(op, tg.ReduceOp)
-            and op.ordered is not None
-            and {*closed_ranges(op)} & {*ranges}
-        ):
-            raise IllegalOptError("the REDUCE over them is ordered")
+    if any(op.ordered is not None for r in ranges for op in axes.reductions.get(r, ())):
+        raise IllegalOptError("the REDUCE over them is ordered")
     axes.reorder(ranges)
 
 
@@ -111,10 +106,8 @@ def accumulate_outside(axes: Axes, reduced: tg.RangeOp, inside: Sequence[tg.Rang
     def again(numbers: Iterable[int]) -> list[SSAValue]:
         """New ranges for the loops that move inside."""
         bounds = [builder.index_constant(axes.extent(range)) for range in loops]
-        kinds = [
-            tg.AxisType.LOOP if (kind := range.axis_type.data) not in _KEPT else kind
-            for range in loops
-        ]
+        kinds = [range.axis_type.data for range in loops]
+        kinds = [kind if kind in _KEPT else tg.AxisType.LOOP for kind in kinds]
         ranges = zip(kinds, bounds, numbers, strict=False)
         return [put(tg.RangeOp(number, kind, bound)) for kind, bound, number in ranges]
 
@@ -166,12 +159,9 @@ def _checked(
     axis = reduced.axis.data
     if reduced.axis_type.data is not tg.AxisType.REDUCE:
         raise IllegalOptError(f"range {axis} is {reduced.axis_type.data}, and not reduce")
-    closers = [
-        op for op in axes.ops if isinstance(op, tg.ReduceOp) and reduced in closed_ranges(op)
-    ]
-    if len(closers) > 1:
+    reduce, *others = axes.reductions[reduced]
+    if others:
         raise IllegalOptError(f"several REDUCEs are over range {axis}")
-    (reduce,) = closers
     if reduce.ordered is not None:
         raise IllegalOptError("the REDUCE over them is ordered")
     # The nest: the loops are its inner ones, and the REDUCE is in all of its loops.
@@ -199,13 +189,8 @@ def _checked(
     if any(axes.depends(r.bound, k) for r in axes.ranges.values() for k in (*kept, reduced)):
         raise IllegalOptError("the extent of a range depends on one of them")
     # Memory: what the REDUCE reads is the same in every iteration that moves.
-    written = {
-        memory_of(op.operands[0]).owner
-        for op in axes.ops
-        if isinstance(op, tg.StoreOp | tg.AtomicAddOp)
-    }
     for op in computed_from(reduce.source):
-        if isinstance(op, tg.LoadOp) and memory_of(op.buffer).owner in written:
+        if isinstance(op, tg.LoadOp) and memory_of(op.buffer) in axes.written:
             raise IllegalOptError("the REDUCE is of memory that this kernel writes")
     if axes.is_bound_to(reduce.source, kept):
         raise IllegalOptError("the REDUCE is of what a loop in that nest computes")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from xdsl.ir import SSAValue
 
@@ -63,8 +63,7 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     if where == "zero":
         gated += [load for load in _factors(axes, range) if load not in gated]
     if axes.target.is_grid:
-        loads = (*_written(axes, range), *_of_workgroup(axes, range))
-        gated += [load for load in loads if load not in gated]
+        gated += [load for load in _of_others(axes, range) if load not in gated]
     padded = multiple if extent is None else -(-extent // multiple) * multiple
     if padded > DTYPES[INDEX].high:
         raise IllegalOptError(f"range {axis} to {padded} has more iterations than an index counts")
@@ -83,22 +82,16 @@ def _factors(axes: Axes, range: tg.RangeOp) -> Sequence[tg.LoadOp]:
     ]
 
 
-def _written(axes: Axes, range: tg.RangeOp) -> Sequence[tg.LoadOp]:
-    """The LOADs in the loop of a range of parameters that it writes."""
+def _of_others(axes: Axes, range: tg.RangeOp) -> Iterator[tg.LoadOp]:
+    """The LOADs in the loop of a range of parameters that it writes, and of LOCAL buffers. With a
+    gate, a work item that reads cells of its own reads no other's, so that these cells of a LOCAL
+    buffer may be registers."""
     written = {memory_of(store.buffer) for store in axes.stores(range)}
-    params = {memory for memory in written if isinstance(memory.owner, tg.ParamOp)}
-    return [load for load in axes.reads(range) if memory_of(load.buffer) in params]
-
-
-def _of_workgroup(axes: Axes, range: tg.RangeOp) -> Sequence[tg.LoadOp]:
-    """The LOADs in the loop of a range of LOCAL buffers. With a gate, a work item that reads cells
-    of its own reads no other's, so that the cells may be registers."""
-    return [
-        load
-        for load in axes.reads(range)
-        if isinstance(memory_of(load.buffer).owner, tg.BufferOp)
-        and place(load.buffer).addrspace is tg.AddrSpace.LOCAL
-    ]
+    for load in axes.reads(range):
+        memory, space = memory_of(load.buffer), place(load.buffer).addrspace
+        is_local = isinstance(memory.owner, tg.BufferOp) and space is tg.AddrSpace.LOCAL
+        if is_local or (isinstance(memory.owner, tg.ParamOp) and memory in written):
+            yield load
 
 
 def _pad(axes: Axes, range: tg.RangeOp, multiple: int, gated: Sequence[tg.LoadOp]) -> None:
@@ -118,11 +111,7 @@ def _pad(axes: Axes, range: tg.RangeOp, multiple: int, gated: Sequence[tg.LoadOp
     gate = inside.put(tg.CmpLtOp(range.result, extent))
     clamped = inside.put(tg.WhereOp(gate, range.result, last))
     renumber(range, clamped, gate.owner, clamped.owner)
-    zero = [
-        op
-        for op in axes.ops
-        if isinstance(op, tg.ReduceOp) and range in closed_ranges(op) and _adds_zero(op, gated)
-    ]
+    zero = [op for op in axes.reductions.get(range, ()) if _adds_zero(op, gated)]
     for load in gated:
         _gate_load(load, gate, range.result, clamped)
     for store in stores:

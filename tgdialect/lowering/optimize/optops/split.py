@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 
 from xdsl.ir import Operation, SSAValue
 
@@ -15,19 +15,13 @@ from tgdialect.ops.elementwise import own_cost
 from tgdialect.ops.properties import dtype_of, known_index, place, tensor
 from tgdialect.ops.views import memory_of
 
-SPLIT_FROM: dict[tg.AxisType, tuple[frozenset[tg.AxisType], frozenset[bool]]] = {
-    tg.AxisType.LOCAL: (frozenset({tg.AxisType.GLOBAL, tg.AxisType.LOOP}), frozenset({False})),
-    tg.AxisType.THREAD: (frozenset({tg.AxisType.GLOBAL}), frozenset({True})),
-    tg.AxisType.GROUP_REDUCE: (frozenset({tg.AxisType.REDUCE}), frozenset({False, True})),
-    tg.AxisType.UPCAST: (
-        frozenset({tg.AxisType.GLOBAL, tg.AxisType.LOCAL, tg.AxisType.LOOP}),
-        frozenset({False}),
-    ),
-    tg.AxisType.UNROLL: (
-        frozenset({tg.AxisType.REDUCE, tg.AxisType.GROUP_REDUCE}),
-        frozenset({False}),
-    ),
-    tg.AxisType.LOOP: (frozenset({tg.AxisType.UPCAST}), frozenset({True})),
+SPLIT_FROM: Mapping[tg.AxisType, tuple[Set[tg.AxisType], Set[bool]]] = {
+    tg.AxisType.LOCAL: ({tg.AxisType.GLOBAL, tg.AxisType.LOOP}, {False}),
+    tg.AxisType.THREAD: ({tg.AxisType.GLOBAL}, {True}),
+    tg.AxisType.GROUP_REDUCE: ({tg.AxisType.REDUCE}, {False, True}),
+    tg.AxisType.UPCAST: ({tg.AxisType.GLOBAL, tg.AxisType.LOCAL, tg.AxisType.LOOP}, {False}),
+    tg.AxisType.UNROLL: ({tg.AxisType.REDUCE, tg.AxisType.GROUP_REDUCE}, {False}),
+    tg.AxisType.LOOP: ({tg.AxisType.UPCAST}, {True}),
 }
 """The specification's table: by target, the types that it is split from, and whether it may be the
 outer part (`top`). The last row is ours: a loop over parts of a tile that is too wide. A range
@@ -158,11 +152,9 @@ def _check_structure(axes: Axes, range: tg.RangeOp, kind: tg.AxisType) -> None:
     """Raise IllegalOptError unless the kernel may have a part of this type."""
     axis = range.axis.data
     axes.check_no_fragment(range)
-    if kind is tg.AxisType.LOCAL and any(
-        o.op.data == tg.OptOp.NOLOCALS for o in axes.kernel.sink.opts or ()
-    ):
-        raise IllegalOptError("after nolocals there are no LOCAL ranges")
     if kind is tg.AxisType.LOCAL:
+        if any(o.op.data == tg.OptOp.NOLOCALS for o in axes.kernel.sink.opts or ()):
+            raise IllegalOptError("after nolocals there are no LOCAL ranges")
         for buffer in axes.shared_buffers(range):
             if not axes.is_private(buffer, range):
                 raise IllegalOptError("the threads of a workgroup would share a buffer")
@@ -215,9 +207,8 @@ def _exchanged(axes: Axes, op: Operation, split: tg.RangeOp, count: int) -> int:
     groups = [r for r in closed_ranges(op) if r.axis_type.data is tg.AxisType.GROUP_REDUCE]
     if not groups or not axes.target.is_grid:
         return 0
-    copies = [
-        r for r in axes.open[op] if r.axis_type.data in (tg.AxisType.LOCAL, tg.AxisType.UPCAST)
-    ]
+    kinds = tg.AxisType.LOCAL, tg.AxisType.UPCAST
+    copies = [r for r in axes.open[op] if r.axis_type.data in kinds]
     cells = math.prod(map(axes.extent, (*groups, *copies)))
     return cells * (count if split in axes.open[op] else 1) * dtype_of(op.result).itemsize
 

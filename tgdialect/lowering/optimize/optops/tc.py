@@ -93,9 +93,7 @@ def tc(axes: Axes, axis: int, index: int, level: int, mode: int) -> None:
         _shorten(axes, range, size, part, own)
     axes.changed()
     if mode == 1:
-        reduce = next(
-            op for op in axes.ops if isinstance(op, tg.ReduceOp) and inner in closed_ranges(op)
-        )
+        (reduce,) = axes.reductions[inner]
         numbers = [range.axis.data for range in (*elements, inner)]
         reduce.properties["wmma"] = config
         reduce.properties["fragment"] = DenseArrayBase.from_list(i64, numbers)
@@ -171,14 +169,14 @@ def _reduction(axes: Axes, range: tg.RangeOp) -> tg.ReduceOp:
     axis = range.axis.data
     if range.axis_type.data is not tg.AxisType.REDUCE or range in axes.ends:
         raise IllegalOptError(f"range {axis} is {range.axis_type.data}, and not of a REDUCE")
-    found = [op for op in axes.ops if isinstance(op, tg.ReduceOp) and range in closed_ranges(op)]
-    if len(found) > 1:
+    reduce, *others = axes.reductions[range]
+    if others:
         raise IllegalOptError(f"several REDUCEs are over range {axis}")
-    if found[0].kind.data is not tg.ReduceKind.ADD:
-        raise IllegalOptError(f"the REDUCE over range {axis} is {found[0].kind.data}, and not add")
-    if found[0].ordered is not None:
+    if reduce.kind.data is not tg.ReduceKind.ADD:
+        raise IllegalOptError(f"the REDUCE over range {axis} is {reduce.kind.data}, and not add")
+    if reduce.ordered is not None:
         raise IllegalOptError(f"the REDUCE over range {axis} is ordered")
-    return found[0]
+    return reduce
 
 
 def sides_of(axes: Axes, product: Product, steps: tg.RangeOp) -> tuple[tg.RangeOp, tg.RangeOp]:
