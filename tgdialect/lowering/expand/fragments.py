@@ -22,7 +22,7 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.expand.expansion import ExpandedRanges, Expansion
 from tgdialect.lowering.kernel_memory import grouped, new_buffer, version
 from tgdialect.lowering.matrix_products import Move, assembled, c_fields, fields, places, product_of
-from tgdialect.lowering.recomputation import NOT_COPIED, computed_again
+from tgdialect.lowering.recomputation import NOT_COPIED, computed_again, emit_sum
 from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.builder import OpBuilder
@@ -391,14 +391,7 @@ def _number(
     terms = {p: c for p, c in start.terms.items() if of_bits.keys().isdisjoint(p)}
     is_whole = not any(factor % size for factor in (*terms.values(), start.constant))
     if is_whole and not any(part.divisor for part in of_bits.values()):
-        number = constant(start.constant // size)
-        for product, factor in terms.items():
-            term = constant(factor // size)
-            for atom in product:
-                assert isinstance(atom, SSAValue)
-                term = put(tg.MulOp(atom, term))
-            number = put(tg.AddOp(number, term))
-        return number
+        return emit_sum(builder, Affine(terms, start.constant).divided(size))
     # Otherwise it is computed from the same ops, with 0 for the bits.
     mapping = dict.fromkeys(bits, constant(0))
     number = constant(0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
@@ -108,23 +108,19 @@ def drop_single_iterations(ops: Sequence[Operation]) -> bool:
     to be both after the LOADs and before the loop. And an axis of one lane would have a STORE for
     every lane.
     """
-    found = [range for range in _closed_by_ends(ops) if _is_single(range)]
+    ends = [op for op in ops if isinstance(op, tg.EndOp)]
+    closed = dict.fromkeys(range for end in ends for range in closed_ranges(end))
+    found = [range for range in closed if _is_single(range)]
     for range in found:
         _drop(range)
     return bool(found)
 
 
-def _closed_by_ends(ops: Iterable[Operation]) -> Iterable[tg.RangeOp]:
-    ranges = (range for op in ops if isinstance(op, tg.EndOp) for range in closed_ranges(op))
-    return dict.fromkeys(ranges)
-
-
 def _is_single(range: tg.RangeOp) -> bool:
     if known_index(range.bound) != 1 or range.axis_type.data is tg.AxisType.THREAD:
         return False
-    return not any(
-        isinstance(use.operation, tg.ReduceOp) and use.index for use in range.result.uses
-    )
+    named = (use.operation for use in range.result.uses if use.index)
+    return not any(isinstance(op, tg.ReduceOp) for op in named)
 
 
 def _drop(range: tg.RangeOp) -> None:

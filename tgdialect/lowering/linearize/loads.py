@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -81,10 +82,9 @@ def _load(
         return None
     if (cells := cells_of(access, numbers)) is None:
         return None
-    own = [value for value in cells.terms if isinstance(value.owner, tg.RangeOp)]
-    own.sort(key=lambda value: -cells.terms[value])
-    loops = [value.owner for value in own if isinstance(value.owner, tg.RangeOp)]
-    extents = [known_index(loop.bound) for loop in loops]
+    loops = [value.owner for value in cells.terms if isinstance(value.owner, tg.RangeOp)]
+    loops.sort(key=lambda loop: -cells.terms[loop.result])
+    own, extents = [loop.result for loop in loops], [known_index(loop.bound) for loop in loops]
     if not loops or any(extent is None or extent > LONGEST for extent in extents):
         return None
     strides = [cells.terms[value] for value in own]
@@ -105,11 +105,8 @@ def _cells(load: _Load) -> int:
 def _is_later(first: _Load, other: _Load) -> bool:
     """Whether one LOAD has been executed, in all iterations of its loops, before another one: it is
     in no IF of its own, and the loops of both are beside each other."""
-    shared = 0
-    for a, b in zip(first.around, other.around, strict=False):
-        if a is not b:
-            break
-        shared += 1
+    pairs = zip(first.around, other.around, strict=False)
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], pairs))
     own, others = first.around[shared:], other.around[shared:]
     if any(isinstance(op, tg.IfOp) for op in own):
         return False

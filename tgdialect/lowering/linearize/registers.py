@@ -23,7 +23,9 @@ from tgdialect.analysis.zeros import is_positive_zero
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.kernel_memory import buffer_type
 from tgdialect.lowering.linear_blocks import ITEMS, Nest, loops_by_depth, nest
+from tgdialect.lowering.recomputation import emit_sum
 from tgdialect.ops import tg
+from tgdialect.ops.affine import Affine
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import known_index, place, tensor
@@ -52,11 +54,8 @@ def keep_in_registers(block: Block, numbers: CellNumbers) -> None:
     """Make REG buffers, without the axes of work items, of the buffers that are private."""
     found: dict[tg.BufferOp, list[MemoryAccess]] = defaultdict(list)
     for access in accesses(block.ops):
-        owner = access.memory.owner
-        if (
-            isinstance(owner, tg.BufferOp)
-            and place(access.memory).addrspace is not tg.AddrSpace.GLOBAL
-        ):
+        owner, space = access.memory.owner, place(access.memory).addrspace
+        if isinstance(owner, tg.BufferOp) and space is not tg.AddrSpace.GLOBAL:
             found[owner].append(access)
     items: dict[SSAValue, int] = {
         op.result: extent
@@ -69,8 +68,7 @@ def keep_in_registers(block: Block, numbers: CellNumbers) -> None:
     for buffer, same in found.items():
         cells = [cells_of(access, numbers) for access in same]
         if (private := _private(cells, items)) is not None:
-            size = max(map(_end, private))
-            _replace(buffer, same, private, size)
+            _replace(buffer, same, private, max(map(_end, private)))
             is_changed = True
     if is_changed:
         erase_unused(block)
@@ -172,14 +170,10 @@ def _location(
     b: OpBuilder, memory: SSAValue, terms: Terms, numbers: Sequence[int], *, is_vector: bool
 ) -> SSAValue:
     """The cells of an access as an INDEX."""
-    total: SSAValue | None = None
-    for value, factor in terms.items():
-        term = value if factor == 1 else b.put(tg.MulOp(value, b.index_constant(factor)))
-        total = term if total is None else b.put(tg.AddOp(total, term))
+    total = emit_sum(b, Affine({(value,): factor for value, factor in terms.items()}))
     index = b.put(tg.VConstOp(numbers)) if is_vector else b.index_constant(numbers[0])
-    if total is not None:
-        operands = (index, total) if is_vector else (total, index)
-        index = b.put(tg.AddOp(*operands))
+    if terms:
+        index = b.put(tg.AddOp(*((index, total) if is_vector else (total, index))))
     return b.put(tg.IndexOp(memory, [index]))
 
 
@@ -193,15 +187,14 @@ def _clear_at_once(
     begin = 0
     while begin < len(same):
         end, left = begin, set(range(size))
-        while end < len(same) and left and not cells[end].terms and _is_zero(same[end]):
+        zero: SSAValue | None = None
+        while end < len(same) and left and not cells[end].terms and (new := _zero_of(same[end])):
+            zero = new
             left -= {*cells[end].numbers}
             end += 1
         stores = [access.op for access in same[begin:end]]
-        if not left and len(stores) > 1 and _are_in_one_block(stores):
-            last = stores[-1]
-            b = OpBuilder.before(last)
-            zero = _zero_of(last.operands[1])
-            assert zero is not None
+        if zero is not None and not left and len(stores) > 1 and _are_in_one_block(stores):
+            b = OpBuilder.before(stores[-1])
             zeros = b.put(tg.ExpandOp(b.put(tg.ReshapeOp(zero, [1])), [size]))
             cleared = b.put(tg.StoreOp(memory, zeros))
             for op in stores:
@@ -210,15 +203,10 @@ def _clear_at_once(
         begin = max(end, begin + 1)
 
 
-def _is_zero(access: MemoryAccess) -> bool:
-    """Whether an access writes +0 to all of its lanes."""
+def _zero_of(access: MemoryAccess) -> SSAValue | None:
+    """The scalar +0 that an access writes to all of its lanes; None for other accesses."""
     op = access.op
-    return isinstance(op, tg.StoreOp) and op.gate is None and _zero_of(op.value) is not None
-
-
-def _zero_of(value: SSAValue) -> SSAValue | None:
-    """The scalar +0 that a value has in all lanes; None for other values."""
-    scalar = scalar_of(value)
+    scalar = scalar_of(op.value) if isinstance(op, tg.StoreOp) and op.gate is None else None
     return scalar if scalar is not None and is_positive_zero(scalar) else None
 
 

@@ -19,6 +19,7 @@ from tgdialect.analysis.conditions import conjuncts
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.kernel_memory import new_buffer
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.recomputation import emit_sum
 from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, times
 from tgdialect.ops.builder import OpBuilder
@@ -114,7 +115,7 @@ def copy_box(
     indices: list[SSAValue] = []
     gated = {number for number, _ in limits}
     for number, side in enumerate(sides):
-        position = _sum(builder, side.start)
+        position = emit_sum(builder, side.start)
         if number in copy.digits:
             position = put(tg.AddOp(position, copy.digits[number]))
         # A gate is of the index without a clamp, which would hide what is past the end.
@@ -128,7 +129,7 @@ def copy_box(
     value = put(tg.LoadOp(location, first.alt if gates else None, gate))
     cell = put(tg.IndexOp(put(tg.AfterOp(buffer, [at.result])), copy.cell))
     end = put(tg.EndOp(put(tg.StoreOp(cell, value)), [r.result for r in reversed(copy.ranges)]))
-    own = {number: _sum(builder, sides[number].inner) for number in tile}
+    own = {number: emit_sum(builder, sides[number].inner) for number in tile}
     result = put(tg.LoadOp(put(tg.IndexOp(put(tg.AfterOp(buffer, [end])), cell_of(builder, own)))))
     for load in loads:
         load.result.replace_all_uses_with(result)
@@ -329,19 +330,3 @@ def _unclamped(index: SSAValue) -> tuple[Polynomial, bool]:
 
 def _atoms(of: Polynomial) -> Sequence[SSAValue]:
     return [atom for product in of.terms for atom in product if isinstance(atom, SSAValue)]
-
-
-def _sum(builder: OpBuilder, of: Polynomial) -> SSAValue:
-    """The value of a polynomial."""
-    put, total = builder.put, None
-    for product, factor in of.terms.items():
-        values = [atom for atom in product if isinstance(atom, SSAValue)]
-        term = values[0]
-        for value in values[1:]:
-            term = put(tg.MulOp(term, value))
-        if factor != 1:
-            term = put(tg.MulOp(term, builder.index_constant(factor)))
-        total = term if total is None else put(tg.AddOp(total, term))
-    if total is None:
-        return builder.index_constant(of.constant)
-    return put(tg.AddOp(total, builder.index_constant(of.constant))) if of.constant else total

@@ -17,12 +17,13 @@ from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.boxes import BLOCKS, copy_box
 from tgdialect.lowering.optimize.optops.prepack import prepack
 from tgdialect.lowering.optimize.optops.tile_loads import Digit, digits, in_tile_order, staged_loads
-from tgdialect.lowering.recomputation import computed_again
+from tgdialect.lowering.recomputation import computed_again, emit_sum
 from tgdialect.ops import tg
+from tgdialect.ops.affine import Affine
 from tgdialect.ops.axis_types import WORK_ITEMS
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import TYPES
-from tgdialect.ops.properties import dtype_of, known_index, polynomial, tensor
+from tgdialect.ops.properties import Polynomial, dtype_of, known_index, polynomial, tensor
 from tgdialect.ops.walk import Walk
 
 
@@ -211,18 +212,10 @@ class WideCells(NamedTuple):
         integers lie along `part`."""
         index, put = self.source.buffer.owner, builder.put
         assert isinstance(index, tg.IndexOp)
-        last = builder.index_constant(0)
-        terms = polynomial(index.indices[-1])
-        for product, coefficient in terms.terms.items():
-            if product == (self.range.result,):
-                last = put(tg.AddOp(last, part))
-                continue
-            value = builder.index_constant(coefficient // self.width)
-            for atom in product:
-                assert isinstance(atom, SSAValue)
-                value = put(tg.MulOp(value, again(atom)))
-            last = put(tg.AddOp(last, value))
-        last = put(tg.AddOp(last, builder.index_constant(terms.constant // self.width)))
+        found, own = polynomial(index.indices[-1]), (self.range.result,)
+        whole: Polynomial = Affine({p: c // self.width for p, c in found.terms.items() if p != own})
+        last = emit_sum(builder, whole + found.constant // self.width, again)
+        last = put(tg.AddOp(last, part))
         view = put(tg.BitcastOp(index.source, self.dtype))
         cell = put(tg.IndexOp(view, [*map(again, index.indices[:-1]), last]))
         if self.source.gate is None:
