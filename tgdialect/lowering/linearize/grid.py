@@ -20,7 +20,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
@@ -134,8 +134,8 @@ def _serial(block: Block, aliased: bool) -> Iterator[tg.RangeOp]:
 
 def _is_argument(bound: SSAValue) -> bool:
     """Whether a bound is known before the kernel starts: it is computed from scalar PARAMs."""
-    leaves = (tg.ConstOp, tg.ParamOp)
-    return all(isinstance(op, (*leaves, ElementwiseOp)) for op in computed_from(bound))
+    kinds = tg.ConstOp | tg.ParamOp | ElementwiseOp
+    return all(isinstance(op, kinds) for op in computed_from(bound))
 
 
 def _dependent(
@@ -184,10 +184,9 @@ class _Grid:
             op.detach()
         first = block.first_op
         assert first is not None
-        front = OpBuilder.before(first)
+        self._front = OpBuilder.before(first)
         for op in params:
-            front.insert(op)
-        self._front = front
+            self._front.insert(op)
         """Where the axes are defined."""
         self._copies: dict[SSAValue, SSAValue] = {}
         self._around = nesting(ops_of(block))
@@ -224,17 +223,14 @@ class _Grid:
         """The axes that the loops of some types are, the outermost first."""
         levels = loops_by_depth(self._around, kinds)
         bounds = [max(ranges, key=lambda r: known_index(r.bound) or 0).bound for ranges in levels]
-        put, clone = self._front.put, self._front.clone
-        values = [
-            clone(bound, self._copies, shared=(tg.ParamOp,), everything=True) for bound in bounds
-        ]
+        put, shared = self._front.put, (tg.ParamOp,)
+        clone = partial(self._front.clone, mapping=self._copies, shared=shared, everything=True)
+        values = [clone(bound) for bound in bounds]
         extents = [known_index(bound) for bound in bounds]
         is_long = any(extent is None or extent > SHORT_AXIS for extent in extents[:-1])
         if len(values) <= DIMENSIONS and not (is_long and kinds is GROUPS):
-            last = len(values) - 1
-            indices = [
-                put(tg.SpecialOp(f"{name}{last - i}", each)) for i, each in enumerate(values)
-            ]
+            names = [f"{name}{i}" for i in reversed(range(len(values)))]
+            indices = [put(tg.SpecialOp(*each)) for each in zip(names, values, strict=True)]
         else:
             # One axis for all; the last loop varies fastest.
             sizes = [extent for extent in extents if extent is not None]
@@ -288,11 +284,9 @@ class _Grid:
         if not others:
             return
         builder = OpBuilder.before(op)
-        zero = builder.index_constant(0)
-        is_first = builder.put(tg.CmpEqOp(others[0].index, zero))
-        for axis in others[1:]:
-            is_first = builder.put(tg.AndOp(is_first, builder.put(tg.CmpEqOp(axis.index, zero))))
-        begin = builder.insert(tg.IfOp(is_first))
+        put, zero = builder.put, builder.index_constant(0)
+        are_first = (put(tg.CmpEqOp(axis.index, zero)) for axis in others)
+        begin = builder.insert(tg.IfOp(reduce(lambda a, b: put(tg.AndOp(a, b)), are_first)))
         end = OpBuilder.after(op).put(tg.EndIfOp(begin))
         op.result.replace_all_uses_with(end)
 
@@ -394,10 +388,8 @@ def share_indices(block: Block) -> None:
 def _key(op: Operation, indices: set[SSAValue]) -> Hashable:
     """The key that equal ops share, if an op computes an index from those of the work item and
     constants; else None."""
-    if (
-        not isinstance(op, tg.AddOp | tg.MulOp | tg.IDivOp | tg.ModOp)
-        or tensor(op.results[0]).get_shape()
-    ):
+    kinds = tg.AddOp | tg.MulOp | tg.IDivOp | tg.ModOp
+    if not isinstance(op, kinds) or tensor(op.results[0]).get_shape():
         return None
     operands = [o if o in indices else constant_attribute(o) for o in op.operands]
     if None in operands or indices.isdisjoint(op.operands):

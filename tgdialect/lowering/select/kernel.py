@@ -30,7 +30,7 @@ from tgdialect.lowering.select.tiles import (
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.codegen import is_shared_factor
-from tgdialect.ops.properties import dtype_of, is_memory, place, tensor
+from tgdialect.ops.properties import dtype_of, place, tensor
 from tgdialect.ops.walk import users_of
 from tgdialect.targets import Target
 
@@ -90,15 +90,8 @@ class SelectedKernel:
 
     def rebuilt(self, op: TgOp) -> RegisterTile:
         """An op on scalars or ordering edges, rebuilt on the operands of the new kernel."""
-        operands = [o for value in op.operands for o in self._waited_for(value)]
+        operands = [o for value in op.operands for o in self.locations.waited_for(value)]
         return scalar(self.scalars.put(op.rebuild(operands)))
-
-    def _waited_for(self, value: SSAValue) -> Sequence[SSAValue]:
-        """The values of the new kernel that stand for an operand of an ordering op. Memory is not
-        loaded: its flat view stands for it."""
-        if value not in self.values and is_memory(value):
-            return (self.locations.version(value),)
-        return elements(self.scalars, self.values[value])
 
     # -- memory
 

@@ -164,12 +164,14 @@ class Locations:
         for i in reversed(range(len(afters))):
             key = (base, tuple(afters[i:]))
             if (known := self._versions.get(key)) is None:
-                waited = [d for o in afters[i].dependencies for d in self._waited_for(o)]
+                waited = [d for o in afters[i].dependencies for d in self.waited_for(o)]
                 known = self._versions[key] = self.scalars.put(tg.AfterOp(result, waited))
             result = known
         return result
 
-    def _waited_for(self, value: SSAValue) -> Sequence[SSAValue]:
+    def waited_for(self, value: SSAValue) -> Sequence[SSAValue]:
+        """The values of the new kernel that stand for an operand of an ordering op. Memory is not
+        loaded: its flat view stands for it."""
         known = self._edges(value)
         return (self.version(value),) if known is None else known
 

@@ -114,12 +114,8 @@ class Scalars(OpBuilder):
             lanes = max(map(lanes_of, operands))
             each = [tuple(self.lane(o, i) for o in operands) for i in (0, lanes - 1)]
             if all(constant_attribute(o) is not None for pair in each for o in pair):
-                return self.stack(
-                    [
-                        self.apply(primitive, [self.lane(o, i) for o in operands], dtype)
-                        for i in range(lanes)
-                    ]
-                )
+                every = ([self.lane(o, i) for o in operands] for i in range(lanes))
+                return self.stack([self.apply(primitive, pair, dtype) for pair in every])
         # Fold constants, and x + 0 and x * 1.
         values = [self.register(operand) for operand in operands]
         if (folded := _fold(primitive, values, dtype)) is not None:
@@ -185,9 +181,8 @@ class Scalars(OpBuilder):
     # -- constants, index arithmetic and conditions
 
     def literal(self, attribute: Attribute) -> SSAValue:
-        return self.emit(
-            tg.ConstOp, (), {"value": attribute}, tensor_type(type_of_number(attribute))
-        )
+        type = tensor_type(type_of_number(attribute))
+        return self.emit(tg.ConstOp, (), {"value": attribute}, type)
 
     def index(self, index: LaneIndex) -> SSAValue:
         """An index in a register."""
@@ -218,10 +213,9 @@ class Scalars(OpBuilder):
         if is_ramp(b):
             a, b = b, a
         if is_ramp(a):
-            if is_ramp(b):
-                return self._ramp(self._sum(a.start, b.start), a.step + b.step, a.lanes)
-            if lanes_of(b) == 1:
-                return self._ramp(self._sum(a.start, b), a.step, a.lanes)
+            start, step = (b.start, b.step) if is_ramp(b) else (b, 0)
+            if is_ramp(b) or lanes_of(b) == 1:
+                return self._ramp(cast(Scalar, self.add(a.start, start)), a.step + step, a.lanes)
         # Add constants last, so that sums that differ in the constant share the rest.
         (a, p), (b, q) = apart(a), apart(b)
         total = cast(SSAValue, a) if b == 0 else self._arithmetic("add", a, b)
@@ -240,9 +234,6 @@ class Scalars(OpBuilder):
             if wrap_to(DTYPES[INDEX], last) != last:
                 return self.register(Ramp(start, step, lanes))
         return ramp(start, step, lanes)
-
-    def _sum(self, a: Scalar, b: LaneIndex) -> Scalar:
-        return cast(Scalar, self.add(a, b))
 
     def sub(self, a: LaneIndex, b: LaneIndex) -> LaneIndex:
         if isinstance(b, int):

@@ -141,17 +141,12 @@ def select(ops: Sequence[Operation], target: Target) -> tuple[Block, Set[Operati
                     copied.add(piece.owner)
     # Some rules emit ops that no user needs, such as both forms of a narrow float.
     erase_unused(kernel.block)
-    if not target.has_f64:
-        _check_no_f64(kernel.block, target)
+    results = [] if target.has_f64 else [v for op in ops_of(kernel.block) for v in op.results]
+    for value in results:
+        if is_tensor(value.type) and not is_memory(value) and dtype_of(value).name == "f64":
+            error = PassFailedException(f"the target {target.name} has no f64")
+            raise locate(error, value.op)
     return kernel.block, copied
-
-
-def _check_no_f64(block: Block, target: Target) -> None:
-    """Raise PassFailedException for an op that has a result of f64."""
-    for op in ops_of(block):
-        for value in op.results:
-            if is_tensor(value.type) and not is_memory(value) and dtype_of(value).name == "f64":
-                raise locate(PassFailedException(f"the target {target.name} has no f64"), op)
 
 
 def _elements(ops: Sequence[Operation]) -> Iterator[tuple[Operation, int]]:
@@ -231,8 +226,7 @@ def _lanes(
     numbers = [0] * count
     stack = [value]
     while stack:
-        value = stack.pop()
-        op = value.owner
+        op = (value := stack.pop()).owner
         if isinstance(op, tg.VConstOp):
             numbers = [a + b for a, b in zip(numbers, integers(op, "values"), strict=True)]
         elif (attribute := constant_attribute(value)) is not None:

@@ -48,7 +48,11 @@ def _schedule(nest: GridNest) -> None:
     if not loops:  # All of them are registers already.
         return
     inside = [c for c in closers if c is not nest.end and nest.axes.open[c] & {*loops}]
-    inner = [c for c in inside if not _is_ordered(c)]
+    # Work items cannot share iterations that have an order, as in loops of hand-written kernels.
+    serial = {r for r in nest.axes.ends if r.axis_type.data is tg.AxisType.REDUCE}
+    inner = [
+        c for c in inside if isinstance(c, tg.ReduceOp) or not serial.issuperset(closed_ranges(c))
+    ]
     rows = [r for r in loops if all(r in nest.axes.open[closer] for closer in inner)]
     reductions = [closer for closer in inner if isinstance(closer, tg.ReduceOp)]
     results = math.prod(nest.nests.extent(r) for r in loops)
@@ -59,14 +63,6 @@ def _schedule(nest: GridNest) -> None:
         share_reductions(nest, reductions)
     else:
         _share_results(nest, reductions, has_loops=bool(inside))
-
-
-def _is_ordered(closer: tg.EndOp | tg.ReduceOp) -> bool:
-    """Whether the iterations of a nest have an order, as in loops of hand-written kernels: work
-    items cannot share them."""
-    return isinstance(closer, tg.EndOp) and all(
-        range.axis_type.data is tg.AxisType.REDUCE for range in closed_ranges(closer)
-    )
 
 
 def _are_rows(nest: GridNest, reductions: list[tg.ReduceOp]) -> bool:

@@ -84,21 +84,15 @@ def _items(nest: GridNest, longest: int, rows: int) -> int:
     return nest.warp if is_short and nest.warp > 1 else nest.items
 
 
-def _tile_rows(nest: GridNest, column: tg.RangeOp) -> None:
-    """Have each work item compute several rows of a product with few rows: what it loads for a
-    column is used for each of them."""
-    row = reusing_row(nest, column)
-    width = 1 if row is None else part(nest.nests.extent(row), ROWS)
-    if row is not None and width > 1:
-        nest.split(row, width, tg.AxisType.UPCAST)
-
-
 def share_reductions(nest: GridNest, reductions: Sequence[tg.ReduceOp]) -> None:
     """Work items share the steps of reductions. Those that load neighbours are neighbours. Each of
     them does all steps of a reduction inside of another one's loops."""
     items = nest.items
-    if nest.loops:
-        _tile_rows(nest, nest.column())
+    # A work item computes several rows of a product with few rows: what it loads for a column is
+    # used for each of them.
+    row = reusing_row(nest, nest.column()) if nest.loops else None
+    if row is not None and (width := part(nest.nests.extent(row), ROWS)) > 1:
+        nest.split(row, width, tg.AxisType.UPCAST)
     loops = {r for op in reductions for r in closed_ranges(op)}
     reductions = [op for op in reductions if not nest.axes.open[op] & loops]
     columns = [r for r in nest.loops if nest.is_contiguous(r)]

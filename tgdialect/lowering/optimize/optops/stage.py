@@ -57,7 +57,7 @@ def stage(axes: Axes, slot: int, axis: int, space: str, order: str = "") -> None
     loads = staged_loads(axes, slot, dict.fromkeys(op for r in inside for op in axes.reads(r)))
     if not loads:
         raise IllegalOptError(f"nothing of parameter {slot} is loaded in the loop of range {axis}")
-    around = _around(axes, at)
+    around = [*axes.open[axes.ends[at]], *nest[: nest.index(at) + 1]]
     if any(r.axis_type.data in WORK_ITEMS for r in around):
         raise IllegalOptError("the threads of a workgroup would share the buffer")
     if any(r.axis_type.data is tg.AxisType.WARP for r in axes.open[loads[0]]):
@@ -68,12 +68,6 @@ def stage(axes: Axes, slot: int, axis: int, space: str, order: str = "") -> None
     if not (inner := in_tile_order(axes, loads[0], around)):
         raise IllegalOptError(f"one element of parameter {slot} is loaded in range {axis}")
     _stage(axes, loads, at, inner, tg.AddrSpace(space), int(order == "pad"))
-
-
-def _around(axes: Axes, at: tg.RangeOp) -> Sequence[tg.RangeOp]:
-    """A loop, and the loops around it."""
-    nest = loops_of(axes.ends[at])
-    return [*axes.open[axes.ends[at]], *nest[: nest.index(at) + 1]]
 
 
 def _stage(
@@ -103,7 +97,9 @@ def _stage(
     # The loops of the copy: in the order of memory, the axes of the register tile innermost.
     merged = _merged(axes, first, inner)
     tile = [r for r in inner if is_expanded(r)]
-    loops = [r for r in _by_stride(axes, first, inner) if r not in (*tile, *merged)]
+    along = strides(first.buffer, axes.around)
+    loops = [r for r in inner if r not in (*tile, *merged)]
+    loops.sort(key=lambda r: -abs(along.get(r) or 0))
     outer = [builder.range(tg.AxisType.LOOP, axes.extent(r)).result for r in loops]
     # Loops over whole trailing axes of the parameter are one loop, whose number is divided.
     if merged:
@@ -153,12 +149,6 @@ def _stage(
         load.result.replace_all_uses_with(result)
         block.erase_op(load)
     axes.changed()
-
-
-def _by_stride(axes: Axes, load: tg.LoadOp, ranges: Sequence[tg.RangeOp]) -> Sequence[tg.RangeOp]:
-    """Ranges by the stride of a LOAD along them, the largest first; unknown strides count as 0."""
-    found = strides(load.buffer, axes.around)
-    return sorted(ranges, key=lambda r: -abs(found.get(r) or 0))
 
 
 def _merged(axes: Axes, load: tg.LoadOp, ranges: Sequence[tg.RangeOp]) -> Sequence[tg.RangeOp]:
@@ -230,9 +220,12 @@ def wide_cells(axes: Axes, load: tg.LoadOp, last: Digit) -> WideCells | None:
     bytes = width * dtype_of(load.buffer).itemsize
     if width < 2 or last.divisor > 1 or bytes > WIDEST or bytes & (bytes - 1):
         return None
-    if not is_expanded(range):
-        return None  # It is no axis of the register tile: work items have a cell each.
-    if not isinstance(index, tg.IndexOp) or not isinstance(index.source.owner, tg.ParamOp):
+    # Ranges that are no axes of the register tile are work items, with a cell each.
+    if (
+        not is_expanded(range)
+        or not isinstance(index, tg.IndexOp)
+        or not isinstance(index.source.owner, tg.ParamOp)
+    ):
         return None
     *lead, at = index.indices
     shape = tensor(index.source).get_shape()
