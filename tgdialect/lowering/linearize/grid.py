@@ -30,8 +30,7 @@ from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.linear_blocks import GROUPS, ITEMS, close_one_by_one, loops_by_depth, nest
-from tgdialect.lowering.linearize.loads import load_once
-from tgdialect.lowering.linearize.registers import keep_in_registers, share_registers
+from tgdialect.lowering.linearize.registers import keep_in_registers, load_once, share_registers
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DTYPES, INDEX, number_attribute

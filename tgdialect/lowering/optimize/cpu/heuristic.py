@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.copies import block_reductions, pack_tiles
-from tgdialect.lowering.optimize.cpu.costs import cycles
 from tgdialect.lowering.optimize.cpu.loops import (
     interleave_scans,
     order_loops,
@@ -24,7 +23,7 @@ from tgdialect.lowering.optimize.cpu.tiles import (
     tile_opts,
     write_out_reductions,
 )
-from tgdialect.lowering.optimize.cpu.vectors import vector_gains, vector_ranges
+from tgdialect.lowering.optimize.cpu.vectors import cycles, vector_gains, vector_ranges
 from tgdialect.lowering.optimize.nests import Nests, merge_loops, split_loops
 from tgdialect.ops import tg
 from tgdialect.targets import Target

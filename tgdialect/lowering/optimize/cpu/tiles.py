@@ -11,10 +11,10 @@ from typing import NamedTuple
 from tgdialect.analysis.affine.lanes import is_near
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.cpu.costs import cycles_of
 from tgdialect.lowering.optimize.cpu.vectors import (
     Gains,
     alike,
+    cycles_of,
     is_apart,
     is_expandable,
     is_packable,
