@@ -55,12 +55,9 @@ class Nests:
     def __init__(self, axes: Axes, target: Target) -> None:
         """`target` is the machine that the model is of."""
         self.axes, self.target = axes, target
-        self.accesses = [
-            StridedAccess(op, along, self._is_weight(op, along))
-            for op in axes.ops
-            if isinstance(op, tg.LoadOp | tg.StoreOp | tg.AtomicAddOp)
-            for along in (strides(op.operands[0], axes.around),)
-        ]
+        ops = [op for op in axes.ops if isinstance(op, tg.LoadOp | tg.StoreOp | tg.AtomicAddOp)]
+        along = [(op, strides(op.operands[0], axes.around)) for op in ops]
+        self.accesses = [StridedAccess(*each, self._is_weight(*each)) for each in along]
         self.stride_of = {access.op: access.strides for access in self.accesses}
 
     def _is_weight(self, op: Operation, strides: Strides) -> bool:
@@ -75,6 +72,14 @@ class Nests:
         is_reused = any(self.extent(r) > 1 for r in loops if strides.get(r, 0) == 0)
         is_reduced = any(s != 0 and r not in self.axes.ends for r, s in strides.items())
         return is_reused and is_reduced and may_prepack(self.axes, op)
+
+    @cached_property
+    def loads(self) -> Sequence[StridedAccess]:
+        return [access for access in self.accesses if isinstance(access.op, tg.LoadOp)]
+
+    @cached_property
+    def stores(self) -> Sequence[StridedAccess]:
+        return [access for access in self.accesses if isinstance(access.op, tg.StoreOp)]
 
     @cached_property
     def _along(self) -> Mapping[tg.RangeOp, Sequence[int]]:
@@ -150,9 +155,8 @@ class Nests:
 
     def around(self, op: Operation) -> Ranges:
         """The ranges in whose loops an op runs."""
-        return (
-            self.axes.around(op.operands[0]) if isinstance(op, tg.ReduceOp) else self.axes.open[op]
-        )
+        around = self.axes.around
+        return around(op.operands[0]) if isinstance(op, tg.ReduceOp) else self.axes.open[op]
 
 
 def is_arithmetic(op: Operation) -> bool:

@@ -91,7 +91,7 @@ def loop_of_copy(nests: Nests, access: StridedAccess, end: tg.EndOp) -> tg.Range
     # Lanes that are apart: the copy is transposed.
     if is_apart(access, _lanes(nests, end)):
         in_squares = any(
-            r.axis_type.data is tg.AxisType.REDUCE and s == 1 for r, s in inside.items()
+            s == 1 for r, s in inside.items() if r.axis_type.data is tg.AxisType.REDUCE
         )
         return loops[around] if in_squares or uses >= MIN_APART else None
     # Others: the copy saves TLB misses, or strided loads of vectors in a reduction over many rows.
@@ -215,9 +215,8 @@ def _block(nests: Nests, access: StridedAccess, over: tg.RangeOp, end: tg.EndOp)
     # all rows: blocks cost passes over results.
     copied = loop_of_copy(nests, access, end)
     column = nests.extent(over) * nests.extent(vector_of(end)) * access.itemsize
-    if copied is not None and (
-        column <= nests.target.l1 or copied.axis_type.data is tg.AxisType.THREAD
-    ):
+    is_shared = copied is not None and copied.axis_type.data is tg.AxisType.THREAD
+    if is_shared or (copied is not None and column <= nests.target.l1):
         return False
     most = nests.target.tlb_pages * (PACKED_BLOCK if copied is not None else 1)
     steps = part(nests.extent(over), most)
@@ -233,6 +232,5 @@ def _block(nests: Nests, access: StridedAccess, over: tg.RangeOp, end: tg.EndOp)
         if (made := made_by(axes, tg.OptOp.SPLIT, along.axis.data, width, kind)) is None:
             return False
         (numbers[0],) = made
-    return attempt(axes, tg.OptOp.SPLIT, over.axis.data, steps, tg.AxisType.REDUCE) and attempt(
-        axes, tg.OptOp.ORDER, over.axis.data, *numbers
-    )
+    is_split = attempt(axes, tg.OptOp.SPLIT, over.axis.data, steps, tg.AxisType.REDUCE)
+    return is_split and attempt(axes, tg.OptOp.ORDER, over.axis.data, *numbers)

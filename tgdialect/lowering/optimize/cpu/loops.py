@@ -78,12 +78,8 @@ def order_reductions(nests: Nests, vectors: Sequence[tg.RangeOp]) -> bool:
             continue
         if any({*nests.closers_in.get(loop, ())} - {reduce} for loop in loops):
             continue
-        loads = [
-            access
-            for access in nests.accesses_along(loops)
-            if isinstance(access.op, tg.LoadOp)
-            and not any(r in along and is_apart(access, r) for r in access.strides)
-        ]
+        moved = [a for a in nests.accesses_along(loops) if isinstance(a.op, tg.LoadOp)]
+        loads = [a for a in moved if not any(is_apart(a, r) for r in along & a.strides.keys())]
         step = {r: sum(access.apart(r, nests.target.page) for access in loads) for r in loops}
         order = sorted(loops, key=step.__getitem__, reverse=True)
         if order != list(loops):
@@ -120,9 +116,7 @@ def order_loops(nests: Nests, threads: int) -> tg.RangeOp | None:
             streamed = _streamed(nests, loops, vector)
             far = loaded if streamed is None else {r: abs(streamed[r] or 0) for r in loops}
             order = sorted(loops, key=lambda r: (r not in filling, -far[r]))
-        elif not axes.reductions and any(
-            is_apart(access, vector) for access in nests.accesses_along([vector])
-        ):
+        elif not axes.reductions and any(is_apart(a, vector) for a in nests.accesses):
             order = sorted(loops, key=lambda r: -_step(nests, r))
         else:
             continue
@@ -225,15 +219,9 @@ def _in_common(nests: Nests, range: tg.RangeOp) -> int:
 
 def _loaded_again(nests: Nests, loop: tg.RangeOp) -> Sequence[StridedAccess]:
     """The operands that the steps of a reduction load again in each iteration of a loop."""
-    return [
-        access
-        for access in nests.accesses
-        if isinstance(access.op, tg.LoadOp)
-        and access.strides.get(loop, 0) == 0
-        and any(
-            stride != 0 and range not in nests.axes.ends for range, stride in access.strides.items()
-        )
-    ]
+    again = [access for access in nests.loads if access.strides.get(loop, 0) == 0]
+    steps = {range for range in nests.axes.ranges.values() if range not in nests.axes.ends}
+    return [a for a in again if any(s != 0 and r in steps for r, s in a.strides.items())]
 
 
 def _bytes(nests: Nests, accesses: Sequence[StridedAccess]) -> int:
@@ -311,11 +299,8 @@ def share_among_threads(nests: Nests, shared: tg.RangeOp | None = None) -> None:
 def _is_dense(nests: Nests, range: tg.RangeOp) -> bool:
     """Whether a loop stores several times in a cache line, so that threads would share the line
     where their chunks meet (false sharing)."""
-    return any(
-        0 < abs(access.strides.get(range) or 0) * access.itemsize < nests.target.cache_line
-        for access in nests.accesses
-        if isinstance(access.op, tg.StoreOp)
-    )
+    apart = [abs(a.strides.get(range) or 0) * a.itemsize for a in nests.stores]
+    return any(0 < each < nests.target.cache_line for each in apart)
 
 
 def _chunks(extent: int, threads: int, fewest: int, *, prefer_equal: bool) -> int:

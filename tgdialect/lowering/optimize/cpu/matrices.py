@@ -126,9 +126,8 @@ def _multiply(
     # Where there are other loops outside, each of their iterations copies what it uses.
     fitting = max(target.l2 // ROWS_PART // bytes, 1)
     around = math.prod(axes.extent(axes[number]) for number in outer)
-    blocks = _blocks(
-        axes, (rows, columns), fitting, -(-max(target.threads, 2) // around), is_packed
-    )
+    parts = -(-max(target.threads, 2) // around)
+    blocks = _blocks(axes, (rows, columns), fitting, parts, is_packed)
     order, inner = [*outer], {rows: rows, columns: columns}
     for number, size in blocks:
         order.append(inner[number])

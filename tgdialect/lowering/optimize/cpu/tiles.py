@@ -27,7 +27,6 @@ from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmeti
 from tgdialect.lowering.optimize.optops.apply import attempt, opt, try_opt
 from tgdialect.lowering.optimize.optops.split import may_overlap
 from tgdialect.ops import tg
-from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.properties import known_index
 
 # Weights and bounds of the model. They are ratios, and so no fields of `Target`; like its fitted
@@ -117,12 +116,10 @@ def _parts(
 
 def split_off(axes: Axes, which: tg.OptAttr) -> tg.RangeOp | None:
     """Apply an OptOp. Returns the expanded range that a SPLIT has made; None for other OptOps."""
-    before = {*axes.ranges}
-    axis, _, *words = (a.data for a in which.arguments)
-    if not try_opt(axes, which) or not {*words[:1]} & {*EXPANDED}:
+    before, axis = {*axes.ranges}, which.arguments.data[0].data
+    if not try_opt(axes, which) or which.op.data != tg.OptOp.SPLIT:
         return None
-    new = axes.ranges.keys() - before or {int(axis)}
-    return next(axes[n] for n in axes.ranges if n in new and axes[n].axis_type.data == words[0])
+    return axes[next((n for n in axes.ranges if n not in before), int(axis))]
 
 
 def nest_parts(axes: Axes, parts: Sequence[tg.RangeOp]) -> None:
@@ -251,8 +248,7 @@ class ReductionTiles:
         self._reduce = reduce = max(reduces, key=nests.trips)
         """The one that runs most often."""
         loops = {*closed_ranges(reduce)}
-        loads = [a for a in nests.accesses if isinstance(a.op, tg.LoadOp)]
-        self._reads = [a for a in loads if loops & opened[a.op]]
+        self._reads = [a for a in nests.loads if loops & opened[a.op]]
         """The LOADs in its loops."""
         self._splats = [a.strides for a in self._reads if not a.strides.get(vector, 0)]
         """The strides of those whose elements are broadcast to all lanes."""
@@ -326,10 +322,8 @@ class ReductionTiles:
             # A copy is made in the loop over tiles, of which there has to be more than one, or for
             # all of the nest outside of loops around it.
             nest = nests.axes.ends.get(vector)
-            is_outside = nest is not None and all(
-                loop_outside(nests, a, nest) is not None for a, _ in packed
-            )
-            fewest = 1 if is_outside else 2
+            outside = [nest is not None and loop_outside(nests, a, nest) for a, _ in packed]
+            fewest = 1 if all(outside) else 2
             tiles = -(-nests.extent(vector) // lanes)
             most = min(most, max(tiles - 1, min(tiles // fewest, PACKED_AT_ONCE)))
         return most
@@ -361,9 +355,8 @@ class ReductionTiles:
         if extent(self._vector) < self._lanes or self._accumulators > 1:
             return
         for row, column in product(first - second, second - first):
-            down, across = (
-                [n for n in range(2, MOST_ROWS + 1) if extent(r) % n == 0] for r in (row, column)
-            )
+            sizes = range(2, MOST_ROWS + 1)
+            down, across = ([n for n in sizes if extent(r) % n == 0] for r in (row, column))
             for height, width in product(down, across):
                 results, loads = height * width, height + width
                 is_heavy = results * self._epilogue > OPS_PER_REGISTER * registers
@@ -383,10 +376,8 @@ class ReductionTiles:
         reads, vector, results = self._reads, self._vector, height * vectors
         written = self._written_out(results * self._step)
         each = [self._loads_of_rows(a, row, height, written) for a in reads]
-        held = sum(
-            rows.held * (vectors if access.strides.get(vector, 0) else 1)
-            for access, rows in zip(reads, each, strict=True)
-        )
+        counts = [vectors if access.strides.get(vector, 0) else 1 for access in reads]
+        held = sum(rows.held * count for rows, count in zip(each, counts, strict=True))
         used = self._registers(row, height, vectors)
         if held and used + held >= self._target.vector_registers:
             # Steps load again the elements that they share. In a long reduction accumulators would
@@ -394,10 +385,8 @@ class ReductionTiles:
             each = [_Rows(height)] * len(reads)
             if math.prod(map(self._extent, written)) < self._steps:
                 written = ()
-        loads = sum(
-            self._load_time(access, row, rows.loaded, vectors)
-            for access, rows in zip(reads, each, strict=True)
-        )
+        pairs = zip(reads, each, strict=True)
+        loads = sum(self._load_time(a, row, rows.loaded, vectors) for a, rows in pairs)
         width, stores = self._extent(vector), self._stores(row, height)
         across = _padding(width, min(self._lanes * vectors, width), MASK_COST)
         down = _padding(self._extent(row), height, 1 + ROW_MASK_STEPS / self._steps)

@@ -77,12 +77,10 @@ def cycles_of(op: Operation, target: Target) -> int:
 
 def cycles(nests: Nests) -> float:
     """How long a kernel takes on one core, as an order of magnitude."""
-    ops = sum(
-        nests.trips(op)
-        * cycles_of(op, nests.target)
-        / nests.target.lanes(dtype_of(op.operands[0]).itemsize)
-        for op in nests.work
-    )
+    ops = 0.0
+    for op in nests.work:
+        lanes = nests.target.lanes(dtype_of(op.operands[0]).itemsize)
+        ops += nests.trips(op) * cycles_of(op, nests.target) / lanes
     moved = 0
     for access in nests.accesses:
         if place(access.op.operands[0]).addrspace is tg.AddrSpace.GLOBAL:
@@ -98,12 +96,8 @@ Gains = Mapping[tg.RangeOp, float]
 
 def vector_gains(nests: Nests) -> Gains:
     """The gain of each range that a nest of a kernel closes."""
-    loads = [access for access in nests.accesses if isinstance(access.op, tg.LoadOp)]
-    scattered: dict[Operation, float] = {
-        access.op: nests.trips(access.op) * SCATTERED * part
-        for access in loads
-        if (part := _scattered(nests, access))
-    }
+    parts = [(access.op, _scattered(nests, access)) for access in nests.loads]
+    scattered = {op: nests.trips(op) * SCATTERED * part for op, part in parts if part}
     return {range: _gain(nests, range, scattered) for range in nests.closers_of}
 
 
@@ -307,11 +301,9 @@ def is_expandable(axes: Axes, range: tg.RangeOp) -> bool:
 
 def lanes_along(nests: Nests, range: tg.RangeOp) -> int:
     """The elements of a vector of the widest dtype in the loop of a range."""
-    sizes = [
-        max(dtype_of(value).itemsize, 4 if dtype_of(value).is_float else 1)
-        for op in nests.work_in.get(range, ())
-        for value in (op.results[0] if is_arithmetic(op) else op.operands[0],)
-    ]
+    ops = nests.work_in.get(range, ())
+    dtypes = [dtype_of(op.results[0] if is_arithmetic(op) else op.operands[0]) for op in ops]
+    sizes = [max(dtype.itemsize, 4 if dtype.is_float else 1) for dtype in dtypes]
     return nests.target.lanes(max(sizes, default=4))
 
 

@@ -34,15 +34,10 @@ def share_blocks(axes: Axes, target: Target) -> bool:
         return False
     end = axes.ends[over]
     around = {*axes.open[end], *closed_ranges(end)}
-    nests = [
-        [r.axis.data for r in loops if r not in around]
-        for loops in map(loops_of, dict.fromkeys(axes.ends.values()))
-    ]
-    reduced = [
-        closed_ranges(op)[-1].axis.data
-        for op in axes.ops
-        if isinstance(op, tg.ReduceOp) and axes.open[op] - around
-    ]
+    ends = dict.fromkeys(axes.ends.values())
+    nests = [[r.axis.data for r in loops_of(each) if r not in around] for each in ends]
+    reduces = [op for op in axes.ops if isinstance(op, tg.ReduceOp) and axes.open[op] - around]
+    reduced = [closed_ranges(op)[-1].axis.data for op in reduces]
     loads = [op for op in axes.reads(over) if isinstance(memory_of(op.buffer).owner, tg.ParamOp)]
     params = [memory_of(load.buffer).owner for load in loads if _is_reused(axes, load, over)]
     for param in dict.fromkeys(params):
@@ -72,12 +67,10 @@ def _loop_over_blocks(axes: Axes) -> tg.RangeOp | None:
     others = [r for r in axes.ranges.values() if r not in around]
     if any(known_index(r.bound) is None or is_expanded(r) for r in others):
         return None
-    memories = (memory_of(store.buffer) for store in axes.stores(over))
-    is_local = all(
-        isinstance(memory.owner, tg.BufferOp) and place(memory).addrspace is tg.AddrSpace.LOCAL
-        for memory in memories
-    )
-    return over if is_local else None
+    memories = [memory_of(store.buffer) for store in axes.stores(over)]
+    are_buffers = all(isinstance(memory.owner, tg.BufferOp) for memory in memories)
+    is_local = all(place(memory).addrspace is tg.AddrSpace.LOCAL for memory in memories)
+    return over if are_buffers and is_local else None
 
 
 def _is_reused(axes: Axes, load: tg.LoadOp, over: tg.RangeOp) -> bool:

@@ -149,12 +149,9 @@ def _reuses(nest: GridNest, op: tg.EndOp | tg.ReduceOp, rows: Sequence[tg.RangeO
     """Whether the steps of a REDUCE in a loop inside a row load what other rows load, too."""
     if not isinstance(op, tg.ReduceOp) or not rows or nest.axes.open[op] <= {*rows}:
         return False
-    return any(
-        isinstance(access.op, tg.LoadOp)
-        and isinstance(memory_of(access.op.buffer).owner, tg.ParamOp)
-        and access.strides.get(rows[-1], 0) == 0
-        for access in nest.nests.accesses_along(closed_ranges(op))
-    )
+    found = [a for a in nest.nests.accesses_along(closed_ranges(op)) if isinstance(a.op, tg.LoadOp)]
+    again = [a.op for a in found if a.strides.get(rows[-1], 0) == 0]
+    return any(isinstance(memory_of(load.operands[0]).owner, tg.ParamOp) for load in again)
 
 
 def _items(nest: GridNest, longest: int, rows: int) -> int:
@@ -203,15 +200,14 @@ of hand-written transposes."""
 
 def transpose(nest: GridNest) -> bool:
     """Tile a kernel that stores rows and loads columns, if it is one and that is legal."""
-    accesses = nest.nests.accesses
-    stores = [a.strides for a in accesses if isinstance(a.op, tg.StoreOp)]
+    stores = [access.strides for access in nest.nests.stores]
     column = next((r for r in nest.loops if all(s.get(r) == 1 for s in stores)), None)
     if column is None:
         return False
-    for access in accesses:
+    for access in nest.nests.loads:
         row = next((r for r in nest.loops if access.strides.get(r) == 1), None)
         apart = access.strides.get(column, 0)
-        if isinstance(access.op, tg.LoadOp) and row is not None and apart not in (0, 1):
+        if row is not None and apart not in (0, 1):
             param = memory_of(access.op.operands[0]).owner
             if isinstance(param, tg.ParamOp):
                 return _tile(nest, param.slot.data, row, column)

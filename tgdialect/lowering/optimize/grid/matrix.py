@@ -68,11 +68,8 @@ def multiply_matrices(axes: Axes, target: Target) -> bool:
     choices = [-1, *(rounding if axes.may_round else [])]
     if not any(attempt(axes, tg.OptOp.TC, steps, index, level, 1) for index in choices):
         return False
-    sides = [
-        axis
-        for axis, range in axes.ranges.items()
-        if range in axes.ends and before.get(axis) not in (None, known_index(range.bound))
-    ]
+    loops = [(axis, known_index(r.bound)) for axis, r in axes.ranges.items() if r in axes.ends]
+    sides = [axis for axis, extent in loops if before.get(axis) not in (None, extent)]
     for axis in sides:
         extent = axes.extent(axes[axis])
         if extent % (TILES * WARPS) and extent >= LEAST:
@@ -230,11 +227,8 @@ def stage_blocks(axes: Axes, steps: int, block: int, buffers: int, order: str) -
     if extent // block < buffers:
         return False
     (reduction,) = (op for op in axes.ops if isinstance(op, tg.ReduceOp) and op.wmma is not None)
-    memories = [
-        memory_of(op.buffer).owner
-        for op in computed_from(reduction.source)
-        if isinstance(op, tg.LoadOp)
-    ]
+    loads = [op for op in computed_from(reduction.source) if isinstance(op, tg.LoadOp)]
+    memories = [memory_of(load.buffer).owner for load in loads]
     end = next(end for end in axes.ends.values() if {*closed_ranges(end)} <= axes.open[reduction])
     loops = loops_of(end)
     tiles = [r for r in closed_ranges(end) if r.axis_type.data is tg.AxisType.UPCAST]
@@ -243,9 +237,8 @@ def stage_blocks(axes: Axes, steps: int, block: int, buffers: int, order: str) -
     outer = [r.axis.data for r in loops if r not in items]
     if block > 1 and not attempt(axes, tg.OptOp.SPLIT, steps, block, tg.AxisType.UNROLL):
         return False
-    if [*outer, *inside] != [r.axis.data for r in loops] and not attempt(
-        axes, tg.OptOp.ORDER, *outer, *inside
-    ):
+    is_ordered = [*outer, *inside] == [r.axis.data for r in loops]
+    if not is_ordered and not attempt(axes, tg.OptOp.ORDER, *outer, *inside):
         return False
     if not attempt(axes, tg.OptOp.ORDER, steps, *inside):
         return False

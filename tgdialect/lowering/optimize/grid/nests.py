@@ -211,9 +211,7 @@ class GridNest:
         if self.end is None:
             return
         loops = list(reversed(closed_ranges(self.end)))
-        stores = [
-            a for a in Nests(self.axes, self.nests.target).accesses if isinstance(a.op, tg.StoreOp)
-        ]
+        stores = Nests(self.axes, self.nests.target).stores
 
         def key(range: tg.RangeOp) -> tuple[int, int]:
             if is_expanded(range):
