@@ -87,15 +87,15 @@ def _fragments(
     warps = [range for range in around if range.axis_type.data is tg.AxisType.WARP]
     c_runs = c_fields(config)
     extents = [1 << len(run) for run in reversed(c_runs)] + [config.m_n_k[2]]
-    own = [ranges.get(number) for number in numbers]
+    made = [ranges.get(number) for number in numbers]
     if (
         factors is None
-        or [known_index(r.bound) for r in own if r is not None] != extents
+        or [known_index(r.bound) for r in made if r is not None] != extents
         or [known_index(r.bound) for r in warps] != [config.threads] * (config.threads > 1)
     ):
         message = "the ranges of this REDUCE are not those of the fragments of its wmma"
         raise locate(PassFailedException(message), op)
-    *c, steps = (r for r in own if r is not None)
+    *c, steps = (r for r in made if r is not None)
     lane = warps[0].result if warps else None
     # The bits of the ranges of C, which each factor gets from its own layout.
     builder = OpBuilder.before(op)
@@ -135,11 +135,8 @@ def _fragments(
         mapping: dict[SSAValue, SSAValue] = {}
         for index in (*lanes, *indices):
             # Bits of the other factor's coordinate may have any value.
-            moves = [
-                Move(*at[name], bit)
-                for name, (place, bit) in sources.items()
-                if place is index and name in at
-            ]
+            own = {name: bit for name, (place, bit) in sources.items() if place is index}
+            moves = [Move(*at[name], bit) for name, bit in own.items() if name in at]
             is_same = index is lane and all(m == Move(index, m.bit, m.bit) for m in moves)
             mapping[index] = index if is_same else assembled(builder, moves, sizes)
         k = [Move(*at[name], int(name[1:])) for name in at if name[0] == "k"]
@@ -154,7 +151,7 @@ def _fragments(
     else:
         shared = (*NOT_COPIED, tg.BufferOp)
         start = builder.clone(start, {}, shared=shared, everything=True)
-        multiplied = builder.insert(tg.MulAccOp(*new, start))
+        multiplied = builder.insert(tg.MulAccOp(new[0], new[1], start))
     kept = [range for range in closed_ranges(op) if range is not steps]
     kept += [range for own_ranges in axes for range in own_ranges or ()]
     op.operands = (multiplied.results[0], *(range.result for range in kept))
@@ -350,8 +347,7 @@ def shared_block(
     load = factor.owner
     if not isinstance(load, tg.LoadOp) or load.gate is not None:
         return None
-    index = load.buffer.owner
-    if not isinstance(index, tg.IndexOp):
+    if not isinstance(index := load.buffer.owner, tg.IndexOp):
         return None
     if is_local and place(memory_of(load.buffer)).addrspace is not tg.AddrSpace.LOCAL:
         return None
@@ -367,9 +363,8 @@ def shared_block(
         return None
     number = _number(builder, list(zip(index.indices, steps, strict=True)), sums, bits, size)
     blocks = builder.put(tg.ReshapeOp(index.source, [math.prod(shape) // size, size]))
-    return builder.put(
-        tg.LoadOp(builder.put(tg.IndexOp(blocks, [number, builder.index_constant(0)])))
-    )
+    cell = builder.put(tg.IndexOp(blocks, [number, builder.index_constant(0)]))
+    return builder.put(tg.LoadOp(cell))
 
 
 def _number(

@@ -311,13 +311,10 @@ class Axes:
         numbers = (new, old) if top else (old, new)
         dtype, (count, size) = tensor(range.bound).element_type, parts
         bounds = [
-            part if isinstance(part, SSAValue) else builder.put(tg.ConstOp(part, dtype))
-            for part in parts
+            p if isinstance(p, SSAValue) else builder.put(tg.ConstOp(p, dtype)) for p in parts
         ]
-        outer, inner = (
-            builder.insert(tg.RangeOp(number, kind, bound))
-            for number, kind, bound in zip(numbers, kinds, bounds, strict=True)
-        )
+        made = zip(numbers, kinds, bounds, strict=True)
+        outer, inner = (builder.insert(tg.RangeOp(*each)) for each in made)
         start = builder.put(tg.MulOp(outer, builder.index_constant(size)))
         if isinstance(count, int) and count * size > self.extent(range):
             last = builder.index_constant(self.extent(range) - size)
@@ -349,11 +346,8 @@ class Axes:
         """Whether a buffer is used in the loop of a range only."""
         if place(buffer.result).addrspace is tg.AddrSpace.GLOBAL:
             return False
-        return all(
-            range in self.open[op]
-            for op in self._users[buffer.result]
-            if isinstance(op, tg.LoadOp | tg.StoreOp | tg.AtomicAddOp)
-        )
+        kinds, users = tg.LoadOp | tg.StoreOp | tg.AtomicAddOp, self._users[buffer.result]
+        return all(range in self.open[op] for op in users if isinstance(op, kinds))
 
     def privatize(self, buffer: tg.BufferOp, range: tg.RangeOp) -> None:
         """Give each iteration of a range a copy of a buffer: one more axis. It is the last, so that
@@ -420,11 +414,8 @@ class Axes:
         self.changed()
 
 
-_ANALYSES = [
-    name
-    for name, value in vars(Axes).items()
-    if isinstance(value, cached_property) and name != "has_shared_memory"
-]
+_ANALYSES = {name for name, value in vars(Axes).items() if isinstance(value, cached_property)}
+_ANALYSES.remove("has_shared_memory")
 """The analyses of a kernel, which a change makes wrong."""
 
 

@@ -89,14 +89,10 @@ def beam_search(
             if opts in seen or (seen and not go_on()):
                 continue
             seen.add(opts)
-            candidate = scheduled(kernel, opts)
-            if candidate is not None and (
-                opts in start
-                or (
-                    _tile_size(candidate, target) <= largest_tile
-                    and _work(candidate, target) <= most_work
-                )
-            ):
+            if (candidate := scheduled(kernel, opts)) is None:
+                continue
+            is_small = opts in start or _tile_size(candidate, target) <= largest_tile
+            if is_small and (opts in start or _work(candidate, target) <= most_work):
                 yield Timed(timer(candidate, best), opts)
 
     beam = sorted(measured(iter(start), math.inf), key=attrgetter("seconds"))

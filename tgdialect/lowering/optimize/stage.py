@@ -271,9 +271,8 @@ class OptimizePass(LoweringPass):
             return
         if explicit is None and self.mode not in ("none", "heuristic", TF32):
             there_are = ", ".join(MODES)
-            raise PassFailedException(
-                f"mode {self.mode!r} is not one of the modes there are: {there_are}"
-            )
+            message = f"mode {self.mode!r} is not one of the modes there are: {there_are}"
+            raise PassFailedException(message)
         target = settle_target(module, self.target, self.features, threads=self.threads, l2=self.l2)
         kernels = [op for op in module.ops if isinstance(op, tg.KernelOp) and not op.calls]
         if explicit is not None:

@@ -93,10 +93,8 @@ def copy_box(
     limits = _limits(first, index)
     intervals = MinMax()
     ends = tensor(index.source).get_shape()
-    sides = [
-        _side(axes, value, around, intervals, end)
-        for value, end in zip(index.indices, ends, strict=True)
-    ]
+    pairs = zip(index.indices, ends, strict=True)
+    sides = [_side(axes, value, around, intervals, end) for value, end in pairs]
     tile = [number for number, side in enumerate(sides) if side.extent > 1]
     if not tile:
         raise IllegalOptError("the tile is one element")
@@ -200,11 +198,8 @@ def _blocks(
     if sides[rows].extent % CORE_ROWS or sides[columns].extent % cells:
         sizes = f"{sides[rows].extent}x{sides[columns].extent}"
         raise IllegalOptError(f"a tile of {sizes} is not made of core matrices {CORE_ROWS}x{cells}")
-    moved = [
-        number
-        for number in tile
-        if any(at in axes.around(atom) for atom in _atoms(sides[number].start))
-    ]
+    starts = {number: _atoms(sides[number].start) for number in tile}
+    moved = [n for n, atoms in starts.items() if any(at in axes.around(atom) for atom in atoms)]
     if len(moved) != 1:
         raise IllegalOptError(f"range {at.axis.data} does not move the tile along one axis")
     runs = math.gcd(sides[columns].extent // cells, runs)
@@ -226,10 +221,9 @@ def _by_blocks(builder: OpBuilder, blocks: _Blocks, cells: int) -> _Order:
     above, beside = _divided(builder, block, blocks.extents[blocks.columns])
     at = {blocks.rows: above, blocks.columns: beside}
     whole = put(tg.AddOp(put(tg.MulOp(at[blocks.columns], runs)), number))
-    digits = {
-        blocks.rows: put(tg.AddOp(put(tg.MulOp(at[blocks.rows], rows)), row)),
-        blocks.columns: put(tg.AddOp(put(tg.MulOp(whole, constant(cells))), lane)),
-    }
+    line = put(tg.AddOp(put(tg.MulOp(at[blocks.rows], rows)), row))
+    column = put(tg.AddOp(put(tg.MulOp(whole, constant(cells))), lane))
+    digits = {blocks.rows: line, blocks.columns: column}
     shape = [*(blocks.extents[axis] for axis in blocks.order), CORE_ROWS, blocks.runs, cells]
     place = _swizzled(builder, number, row, blocks.runs)
     cell = [*(at[axis] for axis in blocks.order), row, place, lane.result]
@@ -273,8 +267,9 @@ def _limits(load: tg.LoadOp, index: tg.IndexOp) -> Sequence[tuple[int, SSAValue]
     found: list[tuple[int, SSAValue]] = []
     for gate, holds in conjuncts([(load.gate, True)]):
         test = gate.owner
-        is_end = holds and isinstance(test, tg.CmpLtOp) and known_index(test.rhs) is not None
-        if not is_end or (value := _unclamped(test.lhs)[0]) not in own:
+        is_end = isinstance(test, tg.CmpLtOp) and holds and known_index(test.rhs) is not None
+        value = _unclamped(test.lhs)[0] if isinstance(test, tg.CmpLtOp) and is_end else None
+        if not isinstance(test, tg.CmpLtOp) or value not in own:
             raise IllegalOptError("the LOADs of the tile are gated by more than their indices")
         found.append((own.index(value), test.rhs))
     if load.alt is None or not isinstance(load.alt.owner, tg.ConstOp):

@@ -37,9 +37,8 @@ def merge(axes: Axes, first: int, second: int) -> None:
     if kind in EXPANDED or kind is tg.AxisType.THREAD:
         raise IllegalOptError(f"range {first} is {kind}")
     if (whole := math.prod(extents)) > DTYPES[INDEX].high:
-        raise IllegalOptError(
-            f"ranges {first} and {second} have {whole} iterations, more than an index counts"
-        )
+        message = f"ranges {first} and {second} have {whole} iterations, more than an index counts"
+        raise IllegalOptError(message)
     users = dict.fromkeys(use.operation for r in (outer, inner) for use in r.result.uses)
     closers = [op for op in users if isinstance(op, tg.EndOp | tg.ReduceOp | tg.AfterOp)]
     if not all(_nest_directly(op, outer, inner) for op in closers):
@@ -81,9 +80,8 @@ def _positions(op: tg.IndexOp, outer: tg.RangeOp, inner: tg.RangeOp, extent: int
         are_ones = all(size == 1 and known_index(index) == 0 for size, index in between)
         if start < stop and shape[stop] == extent and are_ones:
             return range(start, stop + 1)
-    raise IllegalOptError(
-        f"memory has other axes than ranges {outer.axis.data} and {inner.axis.data}"
-    )
+    message = f"memory has other axes than ranges {outer.axis.data} and {inner.axis.data}"
+    raise IllegalOptError(message)
 
 
 def _nest_directly(

@@ -62,11 +62,10 @@ def _reorder(axes: Axes, ranges: Sequence[tg.RangeOp]) -> None:
             raise IllegalOptError(f"range {range.axis.data} is of threads, outside of all others")
         if range in axes.ends and range.axis_type.data is tg.AxisType.REDUCE:
             raise IllegalOptError(f"the iterations of range {range.axis.data} have an order")
-        for other in ranges:
-            if axes.depends(other.bound, range):
-                raise IllegalOptError(
-                    f"the extent of range {other.axis.data} depends on range {range.axis.data}"
-                )
+        bounded = [other.axis.data for other in ranges if axes.depends(other.bound, range)]
+        if bounded:
+            message = f"the extent of range {bounded[0]} depends on range {range.axis.data}"
+            raise IllegalOptError(message)
     kinds = [range.axis_type.data for range in ranges if not is_expanded(range)]
     if tg.AxisType.WARP in kinds[:-1]:
         raise IllegalOptError("the lanes of a warp are the innermost loop")
@@ -133,17 +132,14 @@ def accumulate_outside(axes: Axes, reduced: tg.RangeOp, inside: Sequence[tg.Rang
         partial = put(reduce.over(partial, (), rest))
     cell = put(tg.IndexOp(put(tg.AfterOp(buffer, [ready, reduced.result])), second))
     sums = [put(tg.LoadOp(cell)), partial]
-    update = put(
-        tg.StoreOp(cell, put(ALU[kind].create(operands=sums, result_types=[partial.type])))
-    )
-    done = put(tg.EndOp(update, [*second[::-1], reduced.result]))
+    total = put(ALU[kind].create(operands=sums, result_types=[partial.type]))
+    done = put(tg.EndOp(put(tg.StoreOp(cell, total)), [*second[::-1], reduced.result]))
 
     # Third nest, which keeps the ops that used the REDUCE: load the results.
     for range, number in zip(loops, builder.free_axes, strict=False):
         range.axis = tg.NumberAttr(number)
-    total = put(
-        tg.LoadOp(put(tg.IndexOp(put(tg.AfterOp(buffer, [done])), [r.result for r in loops])))
-    )
+    results = put(tg.AfterOp(buffer, [done]))
+    total = put(tg.LoadOp(put(tg.IndexOp(results, [r.result for r in loops]))))
     if wide != dtype:
         total = put(tg.CastOp(total, dtype))
     reduce.result.replace_all_uses_with(total)
@@ -170,18 +166,16 @@ def _checked(
         raise IllegalOptError(f"range {inside[0].axis.data} is no loop that an END closes")
     loops = loops_of(end)
     if loops[len(loops) - len(inside) :] != [*inside]:
-        raise IllegalOptError(
-            f"the ranges after {axis} are not the inner loops of a nest, in order"
-        )
+        message = f"the ranges after {axis} are not the inner loops of a nest, in order"
+        raise IllegalOptError(message)
     for range in inside:
         if range.axis_type.data is tg.AxisType.THREAD:
             raise IllegalOptError(f"range {range.axis.data} is of threads, outside of all others")
         if range.axis_type.data is tg.AxisType.REDUCE:
             raise IllegalOptError(f"the iterations of range {range.axis.data} have an order")
     if set(axes.open[reduce]) != {*closed_ranges(end), *axes.open[end]}:
-        raise IllegalOptError(
-            f"the REDUCE over range {axis} is not in all loops of that nest alone"
-        )
+        message = f"the REDUCE over range {axis} is not in all loops of that nest alone"
+        raise IllegalOptError(message)
     kept = {*inside, *closed_ranges(end)} - {*loops[: len(loops) - len(inside)]}
     if any(r.axis_type.data in WORK_ITEMS for r in {*axes.open[reduce]} - kept):
         raise IllegalOptError("the threads of a workgroup would share the partial results")

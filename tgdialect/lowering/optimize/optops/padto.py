@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.strides import strides, unclamped
-from tgdialect.analysis.ranges import closed_ranges, is_expanded
-from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.analysis.ranges import is_expanded
 from tgdialect.lowering.matrix_products import is_zero, product_of
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, NoChangeError
 from tgdialect.lowering.recomputation import computed_again, renumber
@@ -54,9 +53,8 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     if any(isinstance(op, tg.AtomicAddOp) and range in axes.open[op] for op in axes.ops):
         raise IllegalOptError(f"an ATOMICADD is in range {axis}, and cannot be gated")
     gated: list[tg.LoadOp] = []
-    has_vectors = range not in axes.ends or any(
-        strides(store.buffer, axes.around).get(range) == 1 for store in axes.stores(range)
-    )
+    stored = [strides(store.buffer, axes.around).get(range) for store in axes.stores(range)]
+    has_vectors = range not in axes.ends or 1 in stored
     if has_vectors and where != "clamp":
         loads = axes.reads(range)
         gated = [load for load in loads if strides(load.buffer, axes.around).get(range) == 1]
@@ -74,12 +72,9 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
 def _factors(axes: Axes, range: tg.RangeOp) -> Sequence[tg.LoadOp]:
     """The LOADs that are factors of a sum of products, and that the index of a range moves."""
     products = [product_of(op.source) for op in axes.ops if isinstance(op, tg.ReduceOp)]
-    return [
-        load
-        for product in products
-        for factor in (product[:2] if product is not None else ())
-        if isinstance(load := factor.owner, tg.LoadOp) and axes.depends_on_index(load.buffer, range)
-    ]
+    factors = [factor.owner for product in products if product for factor in product[:2]]
+    loads = [op for op in factors if isinstance(op, tg.LoadOp)]
+    return [load for load in loads if axes.depends_on_index(load.buffer, range)]
 
 
 def _of_others(axes: Axes, range: tg.RangeOp) -> Iterator[tg.LoadOp]:
@@ -98,9 +93,8 @@ def _pad(axes: Axes, range: tg.RangeOp, multiple: int, gated: Sequence[tg.LoadOp
     stores = [store for store in axes.stores(range) if not _is_own(axes, store, range)]
     before, extent, dtype = OpBuilder.before(range), range.bound, tensor(range.bound).element_type
     if (known := known_index(extent)) is not None:
-        last, bound = (
-            before.put(tg.ConstOp(n, dtype)) for n in (known - 1, -(-known // multiple) * multiple)
-        )
+        ends = known - 1, -(-known // multiple) * multiple
+        last, bound = (before.put(tg.ConstOp(n, dtype)) for n in ends)
     else:
         one, part = (before.put(tg.ConstOp(n, dtype)) for n in (1, multiple))
         last = before.put(tg.SubOp(extent, one))
@@ -116,13 +110,12 @@ def _pad(axes: Axes, range: tg.RangeOp, multiple: int, gated: Sequence[tg.LoadOp
         _gate_load(load, gate, range.result, clamped)
     for store in stores:
         _gate_store(store, gate, range.result, clamped)
-    for op in ops_of(axes.kernel.body.block):
-        if isinstance(op, tg.ReduceOp) and range in closed_ranges(op) and op not in zero:
+    for op in axes.reductions.get(range, ()):
+        if op not in zero:
             dtype = tensor(op.source).element_type
             builder = OpBuilder.before(op)
             neutral = builder.put(tg.ConstOp(identity(op.kind.data, DTYPES[dtype]), dtype))
-            value = builder.put(tg.WhereOp(gate, op.source, neutral))
-            op.operands = (value, *op.operands[1:])
+            op.operands[0] = builder.put(tg.WhereOp(gate, op.source, neutral))
     axes.changed()
 
 
@@ -142,11 +135,8 @@ def _is_own(axes: Axes, store: tg.StoreOp, range: tg.RangeOp) -> bool:
     """Whether a STORE is to a buffer that each iteration of a range has for itself: one past the
     end reads what it has stored, and nothing comes of it."""
     memory = memory_of(store.buffer).owner
-    return (
-        isinstance(memory, tg.BufferOp)
-        and not axes.depends_on_index(store.buffer, range)
-        and axes.is_private(memory, range)
-    )
+    is_private = isinstance(memory, tg.BufferOp) and axes.is_private(memory, range)
+    return is_private and not axes.depends_on_index(store.buffer, range)
 
 
 def _gate_load(load: tg.LoadOp, gate: SSAValue, index: SSAValue, clamped: SSAValue) -> None:

@@ -67,11 +67,8 @@ def _copies(axes: Axes, at: tg.RangeOp) -> Iterator[_Copy]:
         if not isinstance(store, tg.StoreOp) or at not in axes.open[end]:
             continue
         memory = memory_of(store.buffer)
-        accesses = [
-            op
-            for op in axes.ops
-            if isinstance(op, tg.LoadOp | tg.StoreOp) and memory_of(op.buffer) is memory
-        ]
+        found = [op for op in axes.ops if isinstance(op, tg.LoadOp | tg.StoreOp)]
+        accesses = [op for op in found if memory_of(op.buffer) is memory]
         loads = [op for op in accesses if isinstance(op, tg.LoadOp)]
         if (
             isinstance(buffer := memory.owner, tg.BufferOp)

@@ -140,9 +140,8 @@ def _check_types(range: tg.RangeOp, old: tg.AxisType, kind: tg.AxisType, *, top:
         return
     if (rule := SPLIT_FROM.get(kind)) is None or old not in rule[0]:
         sources = " or ".join(sorted(rule[0])) if rule else "nothing"
-        raise IllegalOptError(
-            f"{kind} is split from {sources}, and range {range.axis.data} is {old}"
-        )
+        message = f"{kind} is split from {sources}, and range {range.axis.data} is {old}"
+        raise IllegalOptError(message)
     if top not in rule[1]:
         side = "inner" if top else "outer"
         raise IllegalOptError(f"{kind} is the {side} part")
@@ -239,9 +238,8 @@ def _check_thread(axes: Axes, range: tg.RangeOp) -> None:
     end = axes.ends.get(range)
     if end is None or end not in [e.owner for e in axes.kernel.sink.effects]:
         raise IllegalOptError(f"range {axis} is not closed by an END that the SINK has")
-    if len(axes.kernel.sink.effects) > 1 or any(
-        other is not end and not axes.open[other] for other in set(axes.ends.values())
-    ):
+    outermost = {other for other in axes.ends.values() if not axes.open[other]}
+    if len(axes.kernel.sink.effects) > 1 or outermost - {end}:
         raise IllegalOptError("the kernel has several loop nests")
     if any(r.axis_type.data is tg.AxisType.THREAD for r in axes.ranges.values()):
         raise IllegalOptError("there is a THREAD range already")

@@ -100,10 +100,10 @@ def _stage(
     along = strides(first.buffer, axes.around)
     loops = [r for r in inner if r not in (*tile, *merged)]
     loops.sort(key=lambda r: -abs(along.get(r) or 0))
+    size = math.prod(map(axes.extent, merged))
     outer = [builder.range(tg.AxisType.LOOP, axes.extent(r)).result for r in loops]
     # Loops over whole trailing axes of the parameter are one loop, whose number is divided.
     if merged:
-        size = math.prod(map(axes.extent, merged))
         outer.append(whole := builder.range(tg.AxisType.LOOP, size).result)
         for range in reversed(merged):
             extent = builder.index_constant(axes.extent(range))

@@ -82,13 +82,10 @@ def tc(axes: Axes, axis: int, index: int, level: int, mode: int) -> None:
     sizes: dict[SSAValue, int] = {
         range.result: axes.extent(range).bit_length() - 1 for range in (*lanes, *elements)
     }
-    m, n = (
-        assembled(builder, [Move(*at[b], int(b[1:])) for b in at if b[0] == letter], sizes)
-        for letter in "mn"
-    )
-    for range, part, size in zip(
-        (rows, columns, steps), (m, n, inner.result), config.m_n_k, strict=True
-    ):
+    moves = ([Move(*at[b], int(b[1:])) for b in at if b[0] == letter] for letter in "mn")
+    m, n = (assembled(builder, each, sizes) for each in moves)
+    parts = zip((rows, columns, steps), (m, n, inner.result), config.m_n_k, strict=True)
+    for range, part, size in parts:
         own = (inner,) if range is steps else (*lanes, *elements)
         _shorten(axes, range, size, part, own)
     axes.changed()
@@ -115,9 +112,8 @@ def _shorten(
         if not isinstance(op, NAMING) or any(value in op.operands for value in new):
             continue
         body, *others = op.operands
-        op.operands = (
-            (body, *new[::-1], *others) if isinstance(op, tg.EndOp) else (body, *others, *new)
-        )
+        is_end = isinstance(op, tg.EndOp)
+        op.operands = (body, *new[::-1], *others) if is_end else (body, *others, *new)
 
 
 # -- legality -------------------------------------------------------------------------------------
@@ -132,9 +128,8 @@ def _match(axes: Axes, axis: int, index: int, level: int) -> _Match:
     if not known:
         raise IllegalOptError(f"the target {axes.target.name} has no matrix instructions")
     if index >= len(known):
-        raise IllegalOptError(
-            f"there is no instruction {index}; {axes.target.name} has {len(known)}"
-        )
+        message = f"there is no instruction {index}; {axes.target.name} has {len(known)}"
+        raise IllegalOptError(message)
     reduce = _reduction(axes, axes[axis])
     product = product_of(reduce.source)
     if product is None:
@@ -198,11 +193,9 @@ def sides_of(axes: Axes, product: Product, steps: tg.RangeOp) -> tuple[tg.RangeO
         raise IllegalOptError("the loops of rows and columns are not closed together")
     inner_first = closed_ranges(axes.ends[rows])
     along = [strides(store.buffer, axes.around) for store in axes.stores(columns)]
-    stored_rows = any(s.get(rows) == 1 for s in along)
-    if stored_rows or (
-        not any(s.get(columns) == 1 for s in along)
-        and inner_first.index(rows) < inner_first.index(columns)
-    ):
+    stores_rows, stores_columns = (any(s.get(r) == 1 for s in along) for r in sides)
+    is_inner = inner_first.index(rows) < inner_first.index(columns)
+    if stores_rows or (is_inner and not stores_columns):
         rows, columns = columns, rows
     return rows, columns
 

@@ -112,9 +112,6 @@ def digits(axes: Axes, load: tg.LoadOp, ranges: Sequence[tg.RangeOp]) -> Sequenc
         layout = op.wmma.layout("a" if side == "m" else "b")
         own = (of_letter[side], steps)
         outer = [digit for digit in found if digit.range not in own]
-        block = [
-            Digit(of_letter[run[0][0]], 1 << len(run), 1 << int(run[0][1:]))
-            for run in reversed(fields(layout))
-        ]
-        return [*outer, *block]
+        bits = [(run[0], 1 << len(run)) for run in reversed(fields(layout))]
+        return [*outer, *(Digit(of_letter[bit[0]], n, 1 << int(bit[1:])) for bit, n in bits)]
     return found
