@@ -148,16 +148,12 @@ class _Exchange:
         if count > MOST_PARTS and warps is None and (width := _divisor(count)):
             item = b.range(tg.AxisType.LOCAL, width).result
             parts = [
-                self._total(kind, memory, count // width, width, item)
-                for kind, memory in zip(kinds, shared, strict=True)
+                self._total(*each, count // width, width, item)
+                for each in zip(kinds, shared, strict=True)
             ]
             shared, count = self._exchange(parts, [item], item, width), width
         self._finish(
-            batch,
-            [
-                self._total(kind, memory, count, 1, None)
-                for kind, memory in zip(kinds, shared, strict=True)
-            ],
+            batch, [self._total(*each, count, 1, None) for each in zip(kinds, shared, strict=True)]
         )
 
     def _finish(self, batch: Sequence[tg.ReduceOp], totals: Sequence[SSAValue]) -> None:

@@ -83,9 +83,8 @@ def _accumulate(
     buffer = expansion.put(tg.BufferOp(next(expansion.free_slots), type), axes)
     buffer.name_hint = "acc"
     # The identity is stored inside the outer loops, before the loops of the reduction.
-    outer = [
-        r.result for r in sorted(filter(is_loop, expansion.open[op]), key=lambda r: r.axis.data)
-    ]
+    around = sorted(filter(is_loop, expansion.open[op]), key=lambda r: r.axis.data)
+    outer = [range.result for range in around]
     version = expansion.put(tg.AfterOp(buffer, outer), axes) if outer else buffer
     start = expansion.broadcast(expansion.constant(identity(kind, DTYPES[dtype]), dtype), axes)
     init = expansion.put(tg.StoreOp(version, start))

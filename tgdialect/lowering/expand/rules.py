@@ -238,11 +238,8 @@ class Rules:
 
     def _after(self, op: tg.AfterOp, buffer: SSAValue, *dependencies: SSAValue) -> SSAValue:
         """AFTER without the expanded ranges: there is no order among lanes."""
-        kept = [
-            new
-            for old, new in zip(op.dependencies, dependencies, strict=True)
-            if not _is_expanded(old)
-        ]
+        pairs = zip(op.dependencies, dependencies, strict=True)
+        kept = [new for old, new in pairs if not _is_expanded(old)]
         if not kept:
             return buffer
         return self.expansion.put(tg.AfterOp(buffer, kept), self.expansion.axes(buffer))

@@ -59,13 +59,9 @@ def keep_in_registers(block: Block, numbers: CellNumbers) -> None:
         owner, space = access.memory.owner, place(access.memory).addrspace
         if isinstance(owner, tg.BufferOp) and space is not tg.AddrSpace.GLOBAL:
             found[owner].append(access)
-    items: dict[SSAValue, int] = {
-        op.result: extent
-        for op in block.ops
-        if isinstance(op, tg.SpecialOp)
-        and op.symbol.data.startswith("lidx")
-        and (extent := known_index(op.bound)) is not None
-    }
+    places = [op for op in block.ops if isinstance(op, tg.SpecialOp)]
+    bounds = [(op.result, known_index(op.bound)) for op in places if op.symbol.data[0] == "l"]
+    items = {index: extent for index, extent in bounds if extent is not None}
     is_changed = False
     for buffer, same in found.items():
         cells = [cells_of(access, numbers) for access in same]
@@ -355,11 +351,8 @@ def share_registers(block: Block, around: Mapping[Operation, Sequence[Operation]
         written = max((n for n, a in zip(nests, same, strict=True) if a.writes), key=len)
         if all(each[: len(written)] == written for each in nests):
             continue
-        values = [
-            access.op.operands[1] if each == written else None
-            for each, access in zip(nests, same, strict=True)
-            if access.writes
-        ]
+        writes = [(n, a.op.operands[1]) for n, a in zip(nests, same, strict=True) if a.writes]
+        values = [value if each == written else None for each, value in writes]
         size = min(0 if value is None else alike.get(value, 1) for value in values)
         if _have_alike(written, nests, extents, size):
             continue

@@ -202,11 +202,11 @@ class Accesses:
         is_whole = height == self._lanes and height * dtype_of(memory).itemsize >= 2 * _PART
         return height // 2 if is_whole else height
 
-    def height_of_store(
-        self, memory: SSAValue, shape: StaticShape, widths: Sequence[int], *, is_masked: bool
-    ) -> int:
+    def height_of_store(self, memory: SSAValue, tile: RegisterTile) -> int:
         """How many elements of a column are stored as one vector; 0 if rows are stored. With masked
         stores a vector may have more elements than the tile has rows."""
+        shape, widths, target = tile.shape, tile.widths, self.scalars.target
+        is_masked = target.masks_stores and dtype_of(memory).itemsize >= 4
         height = self._square(shape, widths, is_masked=is_masked)
         if not height or _are_neighbours(self._first_piece(memory, shape, widths)):
             return 0
@@ -242,11 +242,9 @@ class Accesses:
         row = locate(memory, (*lead, 0, Ramp(0, 1, shape[-1])))
         column = locate(memory, (*lead, Ramp(0, 1, count), 0))
         last = locate(memory, (*lead, Ramp(rows - count, 1, count), shape[-1] - 1))
-        return (
-            is_ramp(column.position)
-            and column.position.step == 1
-            and all(self.bounds.gate(each.checks, None) is None for each in (row, column, last))
-        )
+        if not is_ramp(column.position) or column.position.step != 1:
+            return False
+        return all(self.bounds.gate(each.checks, None) is None for each in (row, column, last))
 
     def _is_interleaved(self, memory: SSAValue, tile: RegisterTile, height: int) -> bool:
         """Whether the columns of a tile, each shorter than a register, follow each other in memory:
@@ -329,9 +327,8 @@ class Accesses:
 
 def _is_constant(mask: SSAValue) -> bool:
     """Whether every lane of a mask is a constant."""
-    return isinstance(op := mask.owner, tg.StackOp) and all(
-        constant_attribute(lane) is not None for lane in op.sources
-    )
+    lanes = mask.owner.sources if isinstance(mask.owner, tg.StackOp) else ()
+    return bool(lanes) and all(constant_attribute(lane) is not None for lane in lanes)
 
 
 def _is_true(lane: SSAValue | None) -> bool:

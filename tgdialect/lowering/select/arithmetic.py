@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from functools import reduce as fold
 from itertools import chain, cycle
 
@@ -48,31 +49,23 @@ def elementwise(k: SelectedKernel, op: Operation) -> RegisterTile:
     shape = static_shape(op.results[0])
     operands = k.aligned(op.operands, shape)
     name, dtype = op.name.removeprefix("tg."), dtype_name(op.results[0])
-    pieces = zip(*(tile.pieces for tile in operands), strict=True)
+    pieces, widths = zip(*(tile.pieces for tile in operands), strict=True), operands[0].widths
     if isinstance(op, tg.Exp2Op | tg.ExpOp) and _is_of_normal(op):
         is_one = op.result.has_one_use()
-        powers = [
-            k.scalars.power_of_more(name, piece, has_one_use=is_one) for piece in operands[0].pieces
-        ]
-        return operands[0]._replace(pieces=powers)
+        power = partial(k.scalars.power_of_more, name, has_one_use=is_one)
+        return operands[0]._replace(pieces=[*map(power, operands[0].pieces)])
     if name in REFINED and dtype == "f64" and k.scalars.fuses:
         recipe = REFINED[name][_is_rounded(op.results[0])]
         refined = [k.scalars.carried_out(recipe, each) for each in pieces]
-        return RegisterTile(shape, operands[0].widths, refined)
-    return RegisterTile(
-        shape, operands[0].widths, [_applied(k, name, each, dtype) for each in pieces]
-    )
+        return RegisterTile(shape, widths, refined)
+    return RegisterTile(shape, widths, [_applied(k, name, each, dtype) for each in pieces])
 
 
 def _is_rounded(result: SSAValue) -> bool:
     """Whether all users round the result to f32 or narrower floats."""
     users = [use.operation for use in result.uses]
-    return all(
-        isinstance(user, tg.CastOp)
-        and dtype_of(user.result).is_float
-        and dtype_of(user.result).bits < 64
-        for user in users
-    )
+    dtypes = [dtype_of(user.result) for user in users if isinstance(user, tg.CastOp)]
+    return len(dtypes) == len(users) and all(d.is_float and d.bits < 64 for d in dtypes)
 
 
 def _is_of_normal(op: tg.Exp2Op | tg.ExpOp) -> bool:
@@ -235,11 +228,8 @@ def _accumulated(k: SelectedKernel, op: tg.ReduceOp) -> RegisterTile:
     chains: list[SSAValue | None] = [None] * len(starts)
     rests = chains.copy()
     neutral = k.scalars.constant(identity(kind, DTYPES[TYPES[dtype]]), computed)
-    adds_zero = (
-        kind is tg.ReduceKind.ADD
-        and may_be_negative_zero(op.source)
-        and shows_negative_zero(op.result)
-    )
+    is_sum = kind is tg.ReduceKind.ADD
+    adds_zero = is_sum and may_be_negative_zero(op.source) and shows_negative_zero(op.result)
     for piece, width, first in zip(tile.pieces, cycle(tile.widths), firsts.tolist(), strict=False):
         value, i = k.scalars.register(piece), starts[first]
         links = chains
@@ -254,11 +244,8 @@ def _accumulated(k: SelectedKernel, op: tg.ReduceOp) -> RegisterTile:
     # Combine the lanes of each accumulator, then add its rest.
     totals = [neutral if chain is None else chain for chain in chains]
     if is_across:
-        totals = [k.scalars.across(kind, total) for total in totals]
-        totals = [
-            total if rest is None else k.scalars.apply(kind, (total, rest), computed)
-            for total, rest in zip(totals, rests, strict=True)
-        ]
+        pairs = zip([k.scalars.across(kind, total) for total in totals], rests, strict=True)
+        totals = [t if r is None else k.scalars.apply(kind, (t, r), computed) for t, r in pairs]
     is_vector = all(chain is not None and lanes_of(chain) > 1 for chain in chains)
     if adds_zero and is_across and not is_vector:
         totals = [k.scalars.apply(kind, (total, neutral), computed) for total in totals]
@@ -311,17 +298,13 @@ def shuffle(k: SelectedKernel, op: tg.ShuffleOp) -> RegisterTile:
     """SHUFFLE: the same op on each piece, if the target can."""
     threads = op.threads.data
     if not k.target.shuffles or threads > k.target.warp:
-        raise PassFailedException(
-            f"the target {k.target.name} has no shuffle among {threads} work items"
-        )
+        message = f"the target {k.target.name} has no shuffle among {threads} work items"
+        raise PassFailedException(message)
     tile = k.tile(op.value)
     properties = {"distance": op.distance, "threads": op.threads}
-    return tile._replace(
-        pieces=[
-            k.scalars.emit(tg.ShuffleOp, (k.scalars.register(piece),), properties)
-            for piece in tile.pieces
-        ]
-    )
+    values = map(k.scalars.register, tile.pieces)
+    pieces = [k.scalars.emit(tg.ShuffleOp, (value,), properties) for value in values]
+    return tile._replace(pieces=pieces)
 
 
 def custom(k: SelectedKernel, op: tg.CustomOp) -> RegisterTile:
@@ -408,12 +391,9 @@ def _words(k: SelectedKernel, op: tg.ReduceOp) -> list[list[tuple[Bytes, Bytes]]
         factors.append(found)
     # The positions of the source that each element of the result is the sum of, in order.
     targets = np.broadcast_to(np.arange(count).reshape(shape), source).ravel()
-    summed = np.argsort(targets, kind="stable").reshape(count, -1, DOTTED).tolist()
-    a, b = factors
-    return [
-        [(tuple(a[i] for i in word), tuple(b[i] for i in word)) for word in words]
-        for words in summed
-    ]
+    summed = np.argsort(targets, kind="stable").reshape(count, -1, DOTTED)
+    a, b = (np.array(factor, dtype=object)[summed].tolist() for factor in factors)
+    return [[*zip(map(tuple, x), map(tuple, y), strict=True)] for x, y in zip(a, b, strict=True)]
 
 
 def _bytes(k: SelectedKernel, values: Sequence[SSAValue]) -> Iterator[SSAValue]:
@@ -435,11 +415,8 @@ def _bytes(k: SelectedKernel, values: Sequence[SSAValue]) -> Iterator[SSAValue]:
 
 def _is_run(k: SelectedKernel, word: Bytes) -> bool:
     """Whether bytes are neighbours in memory, or in a vector, in order: they are a word already."""
-    places = [_place(k, byte) for byte in word]
-    return all(
-        place is not None and places[0] is not None and place == (places[0][0], places[0][1] + i)
-        for i, place in enumerate(places)
-    )
+    first, *others = (_place(k, byte) for byte in word)
+    return first is not None and others == [(first[0], first[1] + i) for i in range(1, len(word))]
 
 
 def _place(k: SelectedKernel, byte: SSAValue) -> tuple[object, int] | None:

@@ -129,11 +129,8 @@ class BoundsChecks:
 
 def _common_factors(of: Polynomial, limit: Polynomial) -> Sequence[int]:
     """The positive numbers times which a polynomial has a term of another one."""
-    found = {
-        of.terms[product] // factor
-        for product, factor in limit.terms.items()
-        if product in of.terms and of.terms[product] % factor == 0
-    }
+    pairs = [(of.terms[p], factor) for p, factor in limit.terms.items() if p in of.terms]
+    found = {own // factor for own, factor in pairs if own % factor == 0}
     return sorted(factor for factor in found if factor > 0)
 
 

@@ -111,6 +111,5 @@ def _rounded(k: SelectedKernel, fragment: SSAValue) -> SSAValue:
     """The bits of a fragment of f32 that is rounded to tf32."""
     mnemonic = {"mnemonic": StringAttr(f"{k.target.name}.{TO_TF32}")}
     lanes = [k.scalars.lane(fragment, i) for i in range(static_shape(fragment)[0])]
-    return k.scalars.stack(
-        [k.scalars.emit(tg.InsOp, (lane,), mnemonic, tensor_type(TYPES["ui32"])) for lane in lanes]
-    )
+    word = tensor_type(TYPES["ui32"])
+    return k.scalars.stack([k.scalars.emit(tg.InsOp, (lane,), mnemonic, word) for lane in lanes])

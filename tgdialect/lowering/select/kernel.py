@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.zeros import is_positive_zero
 from tgdialect.lowering.select.accesses import Accesses
 from tgdialect.lowering.select.bounds_checks import BoundsChecks
-from tgdialect.lowering.select.indices import Ramp, TilePiece, is_ramp
+from tgdialect.lowering.select.indices import Ramp, is_ramp
 from tgdialect.lowering.select.locations import CellIndex, Locations
 from tgdialect.lowering.select.narrow import NarrowFloats
 from tgdialect.lowering.select.scalars import Scalars, dtype_name
@@ -112,10 +112,8 @@ class SelectedKernel:
         # Otherwise, load piece by piece.
         cells = _cells_of_pieces(shape, widths)
         alts, gates = (self._pieces(value, shape, widths, len(cells)) for value in (alt, gate))
-        pieces: list[TilePiece] = [
-            self._accesses.load(memory, cell, width, alts[i], gates[i])
-            for i, (cell, width) in enumerate(cells)
-        ]
+        each = zip(cells, alts, gates, strict=True)
+        pieces = [self._accesses.load(memory, *cell, alt, gate) for cell, alt, gate in each]
         return RegisterTile(shape, widths, pieces)
 
     def store(self, memory: SSAValue, value: SSAValue, gate: SSAValue | None) -> Sequence[SSAValue]:
@@ -137,12 +135,7 @@ class SelectedKernel:
             zeros = self.scalars.splat(pieces[0], math.prod(tile.shape))
             return [self._accesses.put(view, zeros, None)]
         # Without a gate, store by columns if those are contiguous in memory.
-        is_masked = self.target.masks_stores and dtype_of(memory).itemsize >= 4
-        if gate is None and (
-            height := self._accesses.height_of_store(
-                memory, tile.shape, tile.widths, is_masked=is_masked
-            )
-        ):
+        if gate is None and (height := self._accesses.height_of_store(memory, tile)):
             return self._accesses.store_columns(memory, tile._replace(pieces=pieces), height)
         # Otherwise, store piece by piece.
         return [
@@ -177,24 +170,19 @@ class SelectedKernel:
             return widths if is_ramp(position) and abs(position.step) == 1 else ones(shape)
         if len(shape) != 1:
             return widths
-        loaded = _users_of_loads(memory)
-        is_column = bool(loaded) and all(
-            isinstance(op, tg.ReshapeOp) and static_shape(op.result)[-1] == 1 for op in loaded
-        )
-        return ones(shape) if is_column else widths
+        users = _users_of_loads(memory)
+        lengths = [static_shape(op.result)[-1] for op in users if isinstance(op, tg.ReshapeOp)]
+        return ones(shape) if 0 < len(users) == lengths.count(1) else widths
 
     def _widest(self, memory: SSAValue) -> int:
         """How many elements one LOAD of memory loads. An asynchronous copy moves as many bytes as
         an access can, whatever dtype the target computes narrow floats in."""
-        if (
-            not self.target.copies_asynchronously
-            or place(memory).addrspace is not tg.AddrSpace.GLOBAL
-        ):
+        is_global = place(memory).addrspace is tg.AddrSpace.GLOBAL
+        if not self.target.copies_asynchronously or not is_global:
             return self.lanes
-        is_copy = all(
-            isinstance(op, tg.StoreOp) and place(op.buffer).addrspace is tg.AddrSpace.LOCAL
-            for op in _users_of_loads(memory)
-        )
+        users = _users_of_loads(memory)
+        to = [place(op.buffer).addrspace for op in users if isinstance(op, tg.StoreOp)]
+        is_copy = to.count(tg.AddrSpace.LOCAL) == len(users)
         bits = 8 * dtype_of(memory).itemsize
         return max(self.lanes, self.target.vector_bits // bits) if is_copy else self.lanes
 

@@ -502,9 +502,8 @@ def _fold(name: str, operands: Sequence[SSAValue], dtype: Dtype) -> Attribute | 
     if name == "bitcast":
         if source.name not in _BITS or dtype not in _BITS or values[0] != values[0]:
             return None
-        (bits,) = cast(
-            "tuple[Any]", struct.unpack(_BITS[dtype], struct.pack(_BITS[source.name], *values))
-        )
+        packed = struct.pack(_BITS[source.name], *values)
+        (bits,) = cast("tuple[Any]", struct.unpack(_BITS[dtype], packed))
         return None if bits != bits else number_attribute(bits, type)
     folded = evaluate(f"tg.{name}", source, DTYPES[type], values)
     return None if folded is None else number_attribute(folded, type)

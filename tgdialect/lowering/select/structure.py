@@ -130,15 +130,12 @@ def _row(
         pairs = list(zip(cell, candidate, strict=True))
         if any(isinstance(i, int) and i != c for i, c in pairs):
             continue
-        here = k.scalars.all_of(
-            [k.scalars.compare("cmpeq", i, c) for i, c in pairs if not isinstance(i, int)]
-        )
+        unknown = [pair for pair in pairs if not isinstance(pair[0], int)]
+        here = k.scalars.all_of([k.scalars.compare("cmpeq", *pair) for pair in unknown])
         if here is None:
             return row
-        result = [
-            k.scalars.apply("where", (here, a, b), dtype_name(a))
-            for a, b in zip(row, result, strict=True)
-        ]
+        choices = [(here, *pair) for pair in zip(row, result, strict=True)]
+        result = [k.scalars.apply("where", each, dtype_name(each[1])) for each in choices]
     return result
 
 
@@ -173,9 +170,8 @@ def atomic_add(k: SelectedKernel, op: tg.AtomicAddOp) -> RegisterTile:
     shape, dtype = static_shape(op.value), dtype_name(op.value)
     is_narrow = dtype in NARROW_FORMATS
     if is_narrow and k.narrow.stored_dtype(dtype) != dtype:
-        raise PassFailedException(
-            f"the target {k.target.name} has no atomic add of {dtype}: it has only its bits"
-        )
+        message = f"the target {k.target.name} has no atomic add of {dtype}: it has only its bits"
+        raise PassFailedException(message)
     computed = k.narrow.computed_dtype(dtype) if is_narrow else dtype
     neutral = k.scalars.constant(-0.0 if DTYPES[TYPES[dtype]].is_float else 0, computed)
     adds: list[SSAValue] = []

@@ -11,7 +11,7 @@ import math
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import accumulate, chain, product
+from itertools import accumulate, chain, cycle, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,12 +112,8 @@ def elements(scalars: Scalars, tile: RegisterTile) -> Sequence[Any]:
     """Every element of a tile, in row-major order."""
     if max(tile.widths, default=1) == 1:
         return [scalars.register(piece) for piece in tile.pieces]
-    count = len(tile.widths)
-    return [
-        scalars.lane(piece, lane)
-        for i, piece in enumerate(tile.pieces)
-        for lane in range(tile.widths[i % count])
-    ]
+    pairs = zip(tile.pieces, cycle(tile.widths), strict=False)
+    return [scalars.lane(piece, lane) for piece, width in pairs for lane in range(width)]
 
 
 # -- movement ------------------------------------------------------------------------------------
@@ -132,9 +128,8 @@ def moved_tile(
 ) -> RegisterTile:
     """The tile whose elements are those of `tile` at `positions`, in pieces of `widths`."""
     sources = _plan(positions, tile.shape, tuple(tile.widths), tuple(widths))
-    return RegisterTile(
-        positions.shape, widths, [_taken(scalars, tile, source) for source in sources]
-    )
+    pieces = [_taken(scalars, tile, source) for source in sources]
+    return RegisterTile(positions.shape, widths, pieces)
 
 
 def broadcast_tile(
@@ -150,10 +145,8 @@ def broadcast_tile(
 def _taken(scalars: Scalars, tile: RegisterTile, source: Source) -> TilePiece:
     if len(source) == 1:
         return tile.pieces[source[0]]
-    lanes = [
-        scalars.lane(tile.pieces[i], lane)
-        for i, lane in zip(source[::2], source[1::2], strict=True)
-    ]
+    places = zip(source[::2], source[1::2], strict=True)
+    lanes = [scalars.lane(tile.pieces[i], lane) for i, lane in places]
     return lanes[0] if all(lane is lanes[0] for lane in lanes) else scalars.gathered(lanes)
 
 

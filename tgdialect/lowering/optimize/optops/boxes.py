@@ -266,11 +266,11 @@ def _limits(load: tg.LoadOp, index: tg.IndexOp) -> Sequence[tuple[int, SSAValue]
     own = [_unclamped(value)[0] for value in index.indices]
     found: list[tuple[int, SSAValue]] = []
     for gate, holds in conjuncts([(load.gate, True)]):
-        test = gate.owner
-        is_end = isinstance(test, tg.CmpLtOp) and holds and known_index(test.rhs) is not None
-        value = _unclamped(test.lhs)[0] if isinstance(test, tg.CmpLtOp) and is_end else None
-        if not isinstance(test, tg.CmpLtOp) or value not in own:
-            raise IllegalOptError("the LOADs of the tile are gated by more than their indices")
+        test, message = gate.owner, "the LOADs of the tile are gated by more than their indices"
+        if not isinstance(test, tg.CmpLtOp) or not holds or known_index(test.rhs) is None:
+            raise IllegalOptError(message)
+        if (value := _unclamped(test.lhs)[0]) not in own:
+            raise IllegalOptError(message)
         found.append((own.index(value), test.rhs))
     if load.alt is None or not isinstance(load.alt.owner, tg.ConstOp):
         raise IllegalOptError("where the LOADs of the tile are gated, they give no constant")
