@@ -61,6 +61,29 @@ def closed_ranges(op: tg.EndOp | tg.ReduceOp) -> list[tg.RangeOp]:
     return [value.owner for value in op.ranges if isinstance(value.owner, tg.RangeOp)]
 
 
+def outermost_first(op: tg.EndOp | tg.ReduceOp) -> list[tg.RangeOp]:
+    """The ranges that an op closes; an END lists the innermost first."""
+    return closed_ranges(op)[::-1] if isinstance(op, tg.EndOp) else closed_ranges(op)
+
+
+def extents_by_depth(
+    ops: Iterable[Operation],
+    around: Mapping[Operation, Ranges],
+    extents: Callable[[tg.RangeOp], Sequence[int | None]],
+) -> list[set[int | None]]:
+    """The extents of loops over work items, by how many such loops are around each. `extents` are
+    those of the loops over work items that a range is: of other loops none."""
+    levels: list[set[int | None]] = []
+    for op in ops:
+        if isinstance(op, tg.EndOp | tg.ReduceOp):
+            depth = sum(len(extents(range)) for range in around[op])
+            own = [extent for range in outermost_first(op) for extent in extents(range)]
+            levels += [set[int | None]() for _ in range(depth + len(own) - len(levels))]
+            for level, extent in zip(levels[depth:], own, strict=False):
+                level.add(extent)
+    return levels
+
+
 def loops_of(end: tg.EndOp) -> list[tg.RangeOp]:
     """The loops that an END closes, outermost first."""
     return [axis for axis in reversed(closed_ranges(end)) if is_loop(axis)]

@@ -36,28 +36,24 @@ def block_kernel(bits: int, rows: int, n: int) -> tg.KernelOp:
     """
     w = KernelWriter(f"sort_blocks_{bits}_{rows}_{n}")
     to_keys, to_positions, keys, positions = _arrays(w, bits, rows, n)
-    one = w.const(1)
     row, place = w.loop(rows, in_order=False), w.loop(n, in_order=False)
-    start = w.emit(tg.SubOp, place, w.emit(tg.AndOp, place, w.const(BLOCK - 1)))
+    start = place - (place & BLOCK - 1)
     key = w.load(keys, row, place)
     # The rank of a key is the number of keys before it.
     rank = w.left_by(w.own(INDEX, 1), row, place)
-    cleared = w.store(rank, (w.const(0),), w.const(0))
+    cleared = w.store(rank, (0,), 0)
     step = w.loop(BLOCK)
-    other = w.emit(tg.AddOp, start, step)
-    last = _least(w, other, w.const(n - 1))
-    found = w.load(keys, row, last)
-    is_earlier = w.emit(tg.AndOp, w.emit(tg.CmpEqOp, found, key), w.emit(tg.CmpLtOp, other, place))
-    is_before = w.emit(tg.OrOp, w.emit(tg.CmpLtOp, found, key), is_earlier)
-    counts = w.emit(tg.AndOp, w.emit(tg.CmpLtOp, other, w.const(n)), is_before)
+    other = start + step
+    found = w.load(keys, row, other.least(w.number(n - 1)))
+    is_before = (found < key) | (found.eq(key) & (other < place))
+    counts = (other < n) & is_before
     now = w.left_by(rank, cleared, step)
-    added = w.emit(tg.AddOp, w.load(now, w.const(0)), w.emit(tg.WhereOp, counts, one, w.const(0)))
-    counted = w.end(step, w.store(now, (w.const(0),), added))
-    to = w.emit(tg.AddOp, start, w.load(w.left_by(rank, counted), w.const(0)))
-    stores = [
+    counted = w.end(step, w.store(now, (0,), w.load(now, 0) + counts.where(w.number(1), 0)))
+    to = start + w.load(w.left_by(rank, counted), 0)
+    stores = (
         w.store(to_keys, (row, to), key),
         w.store(to_positions, (row, to), w.load(positions, row, place)),
-    ]
+    )
     return w.finish([w.end((row, place), *stores)])
 
 
@@ -72,57 +68,46 @@ def merge_kernel(bits: int, rows: int, n: int) -> tg.KernelOp:
     w = KernelWriter(f"merge_{bits}_{rows}_{n}")
     size, halvings = w.size(), w.size()
     to_keys, to_positions, keys, positions = _arrays(w, bits, rows, n)
-    zero, one, two, length = (w.const(number) for number in (0, 1, 2, n))
-
+    one, length = w.number(1), w.number(n)
     row, run = w.loop(rows, in_order=False), w.loop(-(-n // RUN), in_order=False)
-    place = w.emit(tg.MulOp, run, w.const(RUN))
+    place = run * RUN
     # The blocks are `start .. middle` and `middle .. end`, and this is place k of the result.
-    pair = w.emit(tg.MulOp, size, two)
-    k = w.emit(tg.AndOp, place, w.emit(tg.SubOp, pair, one))
-    start = w.emit(tg.SubOp, place, k)
-    middle = _least(w, w.emit(tg.AddOp, start, size), length)
-    end = _least(w, w.emit(tg.AddOp, start, pair), length)
+    pair = size * 2
+    k = place & pair - 1
+    start = place - k
+    middle, end = (start + size).least(length), (start + pair).least(length)
     # How many of the first k keys come from the first block: it is in `low .. high`.
     taken = w.left_by(w.own(INDEX, 2), row, run)  # These two numbers.
-    least = w.emit(tg.MaxOp, zero, w.emit(tg.SubOp, k, w.emit(tg.SubOp, end, middle)))
-    begun = [
-        w.store(taken, (zero,), least),
-        w.store(taken, (one,), _least(w, k, w.emit(tg.SubOp, middle, start))),
-    ]
+    low, high = w.number(0).applied("max", k - (end - middle)), k.least(middle - start)
+    begun = w.store(taken, (0,), low), w.store(taken, (1,), high)
     halving = w.loop(halvings)
     now = w.left_by(taken, *begun, halving)
-    first, last = w.load(now, zero), w.load(now, one)
-    i = w.emit(tg.IDivOp, w.emit(tg.AddOp, first, last), two)
-    j = w.emit(tg.SubOp, w.emit(tg.SubOp, k, one), i)
-    mine = w.load(keys, row, w.emit(tg.AddOp, start, i))
-    other = w.load(keys, row, w.emit(tg.AddOp, middle, j))
-    is_open = w.emit(tg.CmpLtOp, first, last)
+    first, last = w.load(now, 0), w.load(now, 1)
+    i = (first + last) // 2
+    mine, other = w.load(keys, row, start + i), w.load(keys, row, middle + (k - 1 - i))
     # Of equal keys, that of the first block comes first.
-    comes = w.emit(tg.AndOp, is_open, w.emit(tg.NotOp, w.emit(tg.CmpLtOp, other, mine)))
-    goes = w.emit(tg.AndOp, is_open, w.emit(tg.CmpLtOp, other, mine))
+    is_open, goes = first < last, other < mine
     halved = w.end(
         halving,
-        w.store(now, (zero,), w.emit(tg.WhereOp, comes, w.emit(tg.AddOp, i, one), first)),
-        w.store(now, (one,), w.emit(tg.WhereOp, goes, i, last)),
+        w.store(now, (0,), (is_open & ~goes).where(i + 1, first)),
+        w.store(now, (1,), (is_open & goes).where(i, last)),
     )
     # Merge from there: `taken` is how many of each block have been taken.
-    i = w.load(w.left_by(taken, halved), zero)
-    second = w.store(taken, (one,), w.emit(tg.SubOp, k, i))
+    i = w.load(w.left_by(taken, halved), 0)
+    second = w.store(taken, (1,), k - i)
     step = w.loop(RUN)
     now = w.left_by(taken, halved, second, step)
-    first, last = w.load(now, zero), w.load(now, one)
-    a, b = w.emit(tg.AddOp, start, first), w.emit(tg.AddOp, middle, last)
-    is_sole = w.emit(tg.CmpGeOp, b, end)
-    is_before = w.emit(tg.NotOp, w.emit(tg.CmpLtOp, w.load(keys, row, b), w.load(keys, row, a)))
-    is_first = w.emit(tg.AndOp, w.emit(tg.CmpLtOp, a, middle), w.emit(tg.OrOp, is_sole, is_before))
-    at, to = w.emit(tg.WhereOp, is_first, a, b), w.emit(tg.AddOp, place, step)
-    is_there = w.emit(tg.CmpLtOp, to, length)
+    first, last = w.load(now, 0), w.load(now, 1)
+    a, b = start + first, middle + last
+    is_before = ~(w.load(keys, row, b) < w.load(keys, row, a))
+    is_first = (a < middle) & ((b >= end) | is_before)
+    at, to = is_first.where(a, b), place + step
     merged = w.end(
         step,
-        w.store(to_keys, (row, to), w.load(keys, row, at), is_there),
-        w.store(to_positions, (row, to), w.load(positions, row, at), is_there),
-        w.store(now, (zero,), w.emit(tg.AddOp, first, w.emit(tg.WhereOp, is_first, one, zero))),
-        w.store(now, (one,), w.emit(tg.AddOp, last, w.emit(tg.WhereOp, is_first, zero, one))),
+        w.store(to_keys, (row, to), w.load(keys, row, at), to < n),
+        w.store(to_positions, (row, to), w.load(positions, row, at), to < n),
+        w.store(now, (0,), first + is_first.where(one, 0)),
+        w.store(now, (1,), last + is_first.where(w.number(0), one)),
     )
     return w.finish([w.end((row, run), merged)])
 
@@ -130,10 +115,6 @@ def merge_kernel(bits: int, rows: int, n: int) -> tg.KernelOp:
 def _arrays(w: KernelWriter, bits: int, rows: int, n: int) -> tuple[SSAValue, ...]:
     """The next parameters: new keys and positions, and the old ones."""
     return tuple(w.array(dtype, rows, n) for dtype in (unsigned(bits), COUNT) * 2)
-
-
-def _least(w: KernelWriter, a: SSAValue, b: SSAValue) -> SSAValue:
-    return w.emit(tg.WhereOp, w.emit(tg.CmpLtOp, a, b), a, b)
 
 
 def merge_argsort(library: Library, keys: SSAValue, positions: SSAValue) -> tg.FunctionOp:

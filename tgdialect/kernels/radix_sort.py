@@ -10,12 +10,13 @@ of rows, and for each size of several chunks.
 
 from __future__ import annotations
 
-from functools import cache, partial, reduce
+from functools import cache, reduce
 from itertools import chain
+from operator import add
 
 from xdsl.ir import SSAValue
 
-from tgdialect.kernels.writer import FunctionWriter, KernelWriter, Library
+from tgdialect.kernels.writer import FunctionWriter, KernelWriter, Library, Value
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import INDEX, unsigned
 from tgdialect.ops.properties import dtype_of, tensor
@@ -42,9 +43,9 @@ def _parts(size: int | None) -> int:
     return 1 if size is None else _PARTS
 
 
-def _extent(w: KernelWriter, size: int | None) -> SSAValue:
+def _extent(w: KernelWriter, size: int | None) -> Value:
     """How many keys a chunk has: a number, or the next parameter."""
-    return w.size() if size is None else w.const(size)
+    return w.size() if size is None else w.number(size)
 
 
 @cache
@@ -61,34 +62,29 @@ def count_kernel(
     extent, shift = _extent(w, size), w.size()
     parts = _parts(size)
     counts = w.array(COUNT, rows, chunks, parts * places, 1 << width)
-    keys = w.array(unsigned(bits), rows, w.emit(tg.MulOp, extent, w.const(chunks)))
+    keys = w.array(unsigned(bits), rows, extent * chunks)
     row, chunk = w.loop(rows, in_order=False), w.loop(chunks, in_order=False)
-    tables = [[w.const(part * places + place) for place in range(places)] for part in range(parts)]
+    tables = [[part * places + place for place in range(places)] for part in range(parts)]
     digit = w.loop(1 << width)
-    cells = [
-        w.store(counts, (row, chunk, number, digit), w.const(0, COUNT)) for number in chain(*tables)
-    ]
-    cleared = w.end(digit, *cells)
-    length = extent if size is None else w.const(size // parts)
+    cells = ((row, chunk, number, digit) for number in chain(*tables))
+    cleared = w.end(digit, *(w.store(counts, cell, 0) for cell in cells))
+    length = extent if size is None else w.number(size // parts)
     i = w.loop(length)
     now = w.left_by(counts, cleared, i)
-    start = w.emit(tg.MulOp, chunk, extent)
+    start = chunk * extent
     effects: list[SSAValue] = []
     for numbers in tables:
-        key = w.load(keys, row, w.emit(tg.AddOp, start, i))
-        start = w.emit(tg.AddOp, start, length)
+        key = w.load(keys, row, start + i)
+        start = start + length
         for place, number in enumerate(numbers):
-            low = w.emit(tg.CastOp, w.emit(tg.AddOp, shift, w.const(place * width)), unsigned(bits))
-            cell = row, chunk, number, w.digit(key, low, width)
-            effects.append(
-                w.store(now, cell, w.emit(tg.AddOp, w.load(now, *cell), w.const(1, COUNT)))
-            )
+            low = (shift + place * width).cast(unsigned(bits))
+            cell = row, chunk, number, key.digit(low, width)
+            effects.append(w.store(now, cell, w.load(now, *cell) + 1))
     counted = w.end(i, *effects)
     if parts > 1:
         digit = w.loop(1 << width)
         now = w.left_by(counts, counted, digit)
-        of_parts = [w.load(now, row, chunk, number, digit) for (number,) in tables]
-        total = reduce(partial(w.emit, tg.AddOp), of_parts)
+        total = reduce(add, [w.load(now, row, chunk, number, digit) for (number,) in tables])
         counted = w.end(digit, w.store(now, (row, chunk, tables[0][0], digit), total))
     return w.finish([w.end((row, chunk), counted)])
 
@@ -103,16 +99,15 @@ def starts_kernel(width: int, rows: int, chunks: int, places: int, parts: int) -
     w = KernelWriter(f"radix_starts_{width}_{rows}_{chunks}_{places}_{parts}")
     counts = w.array(COUNT, rows, chunks, parts * places, 1 << width)
     row = w.loop(rows, in_order=False)
-    numbers = [w.const(place) for place in range(places)]
     sums = w.left_by(w.own(COUNT, places), row)
-    zeros = [w.store(sums, (p,), w.const(0, COUNT)) for p in numbers]
+    zeros = [w.store(sums, (p,), 0) for p in range(places)]
     digit, chunk = w.loop(1 << width), w.loop(chunks)
     here, sums = w.left_by(counts, digit, chunk), w.left_by(sums, *zeros, digit, chunk)
     summed: list[SSAValue] = []
-    for p in numbers:
+    for p in range(places):
         count, total = w.load(here, row, chunk, p, digit), w.load(sums, p)
         summed.append(w.store(here, (row, chunk, p, digit), total))
-        summed.append(w.store(sums, (p,), w.emit(tg.AddOp, total, count)))
+        summed.append(w.store(sums, (p,), total + count))
     return w.finish([w.end(row, w.end((digit, chunk), *summed))])
 
 
@@ -130,21 +125,20 @@ def pass_kernel(
     """
     w = KernelWriter(f"radix_pass_{bits}_{width}_{rows}_{chunks}_{places}_{size or 'n'}_{arrays}")
     extent, shift, place = _extent(w, size), w.size(), w.size()
-    n = w.emit(tg.MulOp, extent, w.const(chunks))
+    n = extent * chunks
     dtypes = (unsigned(bits), COUNT)[:arrays]
     targets, sources = ([w.array(dtype, rows, n) for dtype in dtypes] for _ in range(2))
     starts = w.array(COUNT, rows, chunks, _parts(size) * places, 1 << width)
-    shift = w.emit(tg.CastOp, shift, unsigned(bits))
+    shift = shift.cast(unsigned(bits))
     row, chunk = w.loop(rows, in_order=False), w.loop(chunks, in_order=False)
     i = w.loop(extent)
-    here = w.emit(tg.AddOp, w.emit(tg.MulOp, chunk, extent), i)
-    values = [w.load(source, row, here) for source in sources]
+    values = [w.load(source, row, chunk * extent + i) for source in sources]
     next_places = w.left_by(starts, i)
-    cell = row, chunk, place, w.digit(values[0], shift, width)
+    cell = row, chunk, place, values[0].digit(shift, width)
     start = w.load(next_places, *cell)
-    to = row, w.emit(tg.CastOp, start, INDEX)
+    to = row, start.cast(INDEX)
     effects = [w.store(target, to, value) for target, value in zip(targets, values, strict=True)]
-    effects.append(w.store(next_places, cell, w.emit(tg.AddOp, start, w.const(1, COUNT))))
+    effects.append(w.store(next_places, cell, start + 1))
     return w.finish([w.end((row, chunk), w.end(i, *effects))])
 
 

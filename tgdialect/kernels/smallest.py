@@ -23,7 +23,7 @@ from itertools import pairwise
 from xdsl.ir import SSAValue
 
 from tgdialect.kernels.radix_sort import COUNT
-from tgdialect.kernels.writer import FunctionWriter, KernelWriter, Library
+from tgdialect.kernels.writer import FunctionWriter, KernelWriter, Library, Value
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import INDEX, unsigned
 from tgdialect.ops.properties import dtype_of, tensor
@@ -55,52 +55,43 @@ def insertion_kernel(bits: int, rows: int, k: int, *, in_blocks: bool) -> tg.Ker
     n = w.size()
     positions, keys = w.array(COUNT, rows, k), w.array(unsigned(bits), rows, n)
     word = unsigned(64)
-    half = w.const(32, word)
     row = w.loop(rows, in_order=False)
     words = w.left_by(w.own(word, k), row)
-    places = [w.const(place) for place in range(k)]
-    greatest = w.const(2**64 - 1, word)
-    start = w.put(tg.GroupOp([w.store(words, (place,), greatest) for place in places]))
+    start = w.group([w.store(words, (place,), 2**64 - 1) for place in range(k)])
     if in_blocks:
         # A block is a loop without iterations if its least key, at its first position, is no less.
         blocks, size = w.size(), w.size()
         least = w.array(unsigned(bits), rows, blocks)
         block = w.loop(blocks)
-        begin = w.emit(tg.MulOp, block, size)
-        first = w.emit(tg.ShlOp, w.emit(tg.CastOp, w.load(least, row, block), word), half)
-        first = w.emit(tg.OrOp, first, w.emit(tg.CastOp, begin, word))
-        is_open = w.emit(tg.CmpLtOp, first, w.load(w.left_by(words, start, block), places[-1]))
-        j = w.loop(_open(w, is_open, n, begin, size))
-        i, loops = w.emit(tg.AddOp, begin, j), [block, j]
+        begin = block * size
+        first = w.load(least, row, block).cast(word) << 32 | begin.cast(word)
+        is_open = first < w.load(w.left_by(words, start, block), k - 1)
+        j = w.loop(_open(is_open, n, begin, size))
+        i, loops = begin + j, [block, j]
     else:
         i = w.loop(n)
         loops = [i]
-    key = w.emit(tg.ShlOp, w.emit(tg.CastOp, w.load(keys, row, i), word), half)
-    new = w.emit(tg.OrOp, key, w.emit(tg.CastOp, i, word))
-    is_less = w.emit(tg.CmpLtOp, new, w.load(w.left_by(words, start, *loops), places[-1]))
+    new = w.load(keys, row, i).cast(word) << 32 | i.cast(word)
+    is_less = new < w.load(w.left_by(words, start, *loops), k - 1)
     # A loop of one iteration or none.
-    inserted = w.loop(w.emit(tg.CastOp, is_less, INDEX))
+    inserted = w.loop(is_less.cast(INDEX))
     now = w.left_by(words, start, *loops, inserted)
     effects: list[SSAValue] = []
-    for place in places:
+    for place in range(k):
         old = w.load(now, place)
-        goes_on = w.emit(tg.CmpLtOp, new, old)
-        effects.append(w.store(now, (place,), w.emit(tg.WhereOp, goes_on, new, old)))
-        new = w.emit(tg.WhereOp, goes_on, old, new)
+        goes_on = new < old
+        effects.append(w.store(now, (place,), goes_on.where(new, old)))
+        new = goes_on.where(old, new)
     done = w.end(loops, w.end(inserted, *effects))
-    found = (w.emit(tg.CastOp, w.load(w.left_by(words, done), place), COUNT) for place in places)
-    stores = [w.store(positions, (row, p), v) for p, v in zip(places, found, strict=True)]
+    found = [w.load(w.left_by(words, done), place).cast(COUNT) for place in range(k)]
+    stores = [w.store(positions, (row, place), value) for place, value in enumerate(found)]
     return w.finish([w.end(row, *stores)])
 
 
-def _open(
-    w: KernelWriter, is_open: SSAValue, n: SSAValue, begin: SSAValue, size: SSAValue
-) -> SSAValue:
+def _open(is_open: Value, n: Value, begin: Value, size: Value) -> Value:
     """How many keys of a block are looked at: none unless it is open; the last block may have fewer
     than the others."""
-    left = w.emit(tg.SubOp, n, begin)
-    extent = w.emit(tg.WhereOp, w.emit(tg.CmpLtOp, size, left), size, left)
-    return w.emit(tg.WhereOp, is_open, extent, w.const(0))
+    return is_open.where(size.least(n - begin), 0)
 
 
 @cache
@@ -114,37 +105,33 @@ def filter_kernel(bits: int) -> tg.KernelOp:
     """
     w = KernelWriter(f"filter_{bits}")
     rows, n, k, blocks, size, m = (w.size() for _ in range(6))
-    key_type, zero = unsigned(bits), w.const(0)
+    key_type = unsigned(bits)
     found = [w.array(key_type, rows, m), w.array(COUNT, rows, m)]
     keys, least = w.array(key_type, rows, n), w.array(key_type, rows, blocks)
     bounds = w.array(key_type, rows)
     row = w.loop(rows, in_order=False)
     bound = w.load(bounds, row)
     taken, equal = (w.left_by(w.own(INDEX, 1), row) for _ in range(2))
-    start = w.put(tg.GroupOp([w.store(number, (zero,), zero) for number in (taken, equal)]))
+    start = w.group([w.store(number, (0,), 0) for number in (taken, equal)])
     block = w.loop(blocks)
-    is_open = w.emit(tg.NotOp, w.emit(tg.CmpLtOp, bound, w.load(least, row, block)))
-    begin = w.emit(tg.MulOp, block, size)
-    j = w.loop(_open(w, is_open, n, begin, size))
-    i = w.emit(tg.AddOp, begin, j)
+    is_open = ~(bound < w.load(least, row, block))
+    begin = block * size
+    j = w.loop(_open(is_open, n, begin, size))
+    i = begin + j
     key = w.load(keys, row, i)
     now = [w.left_by(number, start, block, j) for number in (taken, equal)]
-    end, same = (w.load(number, zero) for number in now)
-    is_same = w.emit(tg.AndOp, w.emit(tg.CmpEqOp, key, bound), w.emit(tg.CmpLtOp, same, k))
-    is_taken = w.emit(tg.OrOp, w.emit(tg.CmpLtOp, key, bound), is_same)
-    values = key, w.emit(tg.CastOp, i, COUNT)
+    end, same = (w.load(number, 0) for number in now)
+    is_same = key.eq(bound) & (same < k)
+    is_taken = (key < bound) | is_same
+    values = key, i.cast(COUNT)
     effects = [w.store(t, (row, end), v, is_taken) for t, v in zip(found, values, strict=True)]
     for number, old, is_more in zip(now, (end, same), (is_taken, is_same), strict=True):
-        more = w.emit(tg.AddOp, old, w.emit(tg.CastOp, is_more, INDEX))
-        effects.append(w.store(number, (zero,), more))
+        effects.append(w.store(number, (0,), old + is_more.cast(INDEX)))
     done = w.end(block, w.end(j, *effects))
-    end = w.load(w.left_by(taken, done), zero)
-    j = w.loop(w.emit(tg.SubOp, m, end))
-    rest = w.const(2**bits - 1, key_type), w.const(0, COUNT)
-    effects = [
-        w.store(w.left_by(target, done, j), (row, w.emit(tg.AddOp, end, j)), value)
-        for target, value in zip(found, rest, strict=True)
-    ]
+    end = w.load(w.left_by(taken, done), 0)
+    j = w.loop(m - end)
+    rest = [w.left_by(target, done, j) for target in found]
+    effects = [w.store(t, (row, end + j), v) for t, v in zip(rest, (2**bits - 1, 0), strict=True)]
     return w.finish([w.end(row, w.end(j, *effects))])
 
 
@@ -158,7 +145,6 @@ def selection_kernel(bits: int) -> tg.KernelOp:
     """
     w = KernelWriter(f"smallest_by_selection_{bits}")
     rows, n, k = w.size(), w.size(), w.size()
-    zero = w.const(0)
     key_type = unsigned(bits)
     found = [w.array(key_type, rows, k), w.array(COUNT, rows, k)]
     candidates = [w.array(key_type, rows, n), w.array(COUNT, rows, n)]
@@ -166,71 +152,61 @@ def selection_kernel(bits: int) -> tg.KernelOp:
     row = w.loop(rows, in_order=False)
     taken, kept, below, chosen = (w.own(INDEX, 1) for _ in range(4))
     counts = w.own(COUNT, 1 << min(_DIGIT, bits))
-    done = w.store(w.left_by(taken, row), (zero,), zero)
+    done = w.store(w.left_by(taken, row), (0,), 0)
     many = n
 
-    def candidate(level: int, j: SSAValue, done: SSAValue) -> tuple[SSAValue, SSAValue]:
+    def candidate(level: int, j: Value, done: SSAValue) -> tuple[Value, Value]:
         """A candidate and its position: at first, every key is one."""
         if not level:
-            return w.load(keys, row, j), w.emit(tg.CastOp, j, COUNT)
+            return w.load(keys, row, j), j.cast(COUNT)
         key, position = (w.load(w.left_by(memory, done, j), row, j) for memory in candidates)
         return key, position
 
     for level, (low, width) in enumerate(_digits(bits)):
-        shift = w.const(low, key_type)
+        shift = w.number(low, key_type)
         # How many candidates have each digit.
         d = w.loop(1 << width)
-        done = w.end(d, w.store(w.left_by(counts, done, d), (d,), w.const(0, COUNT)))
+        done = w.end(d, w.store(w.left_by(counts, done, d), (d,), 0))
         j = w.loop(many)
-        at = w.digit(candidate(level, j, done)[0], shift, width)
+        at = candidate(level, j, done)[0].digit(shift, width)
         now = w.left_by(counts, done, j)
-        more = w.emit(tg.AddOp, w.load(now, at), w.const(1, COUNT))
-        done = w.end(j, w.store(now, (at,), more))
+        done = w.end(j, w.store(now, (at,), w.load(now, at) + 1))
         # The digit of the k-th key: the last one below which there are fewer than are wanted.
-        wanted = w.emit(tg.SubOp, k, w.load(w.left_by(taken, done), zero))
-        done = w.store(w.left_by(below, done), (zero,), zero)
+        wanted = k - w.load(w.left_by(taken, done), 0)
+        done = w.store(w.left_by(below, done), (0,), 0)
         d = w.loop(1 << width)
-        less = w.load(w.left_by(below, done, d), zero)
-        is_below = w.emit(tg.CmpLtOp, less, wanted)
-        last = w.emit(tg.WhereOp, is_below, d, w.load(w.left_by(chosen, done, d), zero))
-        count = w.emit(tg.CastOp, w.load(w.left_by(counts, done), d), INDEX)
-        done = w.end(
-            d,
-            w.store(w.left_by(chosen, done, d), (zero,), last),
-            w.store(w.left_by(below, done, d), (zero,), w.emit(tg.AddOp, less, count)),
+        less = w.load(w.left_by(below, done, d), 0)
+        last = (less < wanted).where(d, w.load(w.left_by(chosen, done, d), 0))
+        count = w.load(w.left_by(counts, done), d).cast(INDEX)
+        stores = (
+            w.store(w.left_by(chosen, done, d), (0,), last),
+            w.store(w.left_by(below, done, d), (0,), less + count),
         )
+        done = w.end(d, *stores)
         # Candidates with less digits are taken, and those with this digit are kept.
-        kth = w.load(w.left_by(chosen, done), zero)
-        done = w.store(w.left_by(kept, done), (zero,), zero)
+        kth = w.load(w.left_by(chosen, done), 0)
+        done = w.store(w.left_by(kept, done), (0,), 0)
         j = w.loop(many)
         values = candidate(level, j, done)
-        at = w.digit(values[0], shift, width)
+        at = values[0].digit(shift, width)
         effects: list[SSAValue] = []
-        is_taken, is_kept = w.emit(tg.CmpLtOp, at, kth), w.emit(tg.CmpEqOp, at, kth)
+        is_taken, is_kept = at < kth, at.eq(kth)
         # Few are taken. Many may be kept, and what is not is overwritten by the next one.
-        for number, is_moved, gate, targets in (
-            (taken, is_taken, is_taken, found),
-            (kept, is_kept, None, candidates),
-        ):
+        of_taken, of_kept = (taken, is_taken, is_taken, found), (kept, is_kept, None, candidates)
+        for number, is_moved, gate, targets in (of_taken, of_kept):
             now = w.left_by(number, done, j)
-            end = w.load(now, zero)
+            end = w.load(now, 0)
             pairs = zip((w.left_by(t, done, j) for t in targets), values, strict=True)
             effects += [w.store(target, (row, end), value, gate) for target, value in pairs]
-            step = w.emit(tg.CastOp, is_moved, INDEX)
-            effects.append(w.store(now, (zero,), w.emit(tg.AddOp, end, step)))
+            effects.append(w.store(now, (0,), end + is_moved.cast(INDEX)))
         done = w.end(j, *effects)
-        many = w.load(w.left_by(kept, done), zero)
+        many = w.load(w.left_by(kept, done), 0)
     # The first candidates, which all equal the k-th key, are the rest.
-    start = w.load(w.left_by(taken, done), zero)
-    j = w.loop(w.emit(tg.SubOp, k, start))
-    effects = [
-        w.store(
-            w.left_by(target, done, j),
-            (row, w.emit(tg.AddOp, start, j)),
-            w.load(w.left_by(source, done), row, j),
-        )
-        for target, source in zip(found, candidates, strict=True)
-    ]
+    start = w.load(w.left_by(taken, done), 0)
+    j = w.loop(k - start)
+    targets = [w.left_by(target, done, j) for target in found]
+    rest = [w.load(w.left_by(source, done), row, j) for source in candidates]
+    effects = [w.store(t, (row, start + j), v) for t, v in zip(targets, rest, strict=True)]
     return w.finish([w.end(row, w.end(j, *effects))])
 
 

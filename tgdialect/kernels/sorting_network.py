@@ -16,7 +16,7 @@ from functools import cache
 
 from xdsl.ir import SSAValue
 
-from tgdialect.kernels.writer import FunctionWriter, KernelWriter, Library
+from tgdialect.kernels.writer import FunctionWriter, KernelWriter, Library, Value
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import unsigned
 from tgdialect.ops.properties import dtype_of, tensor
@@ -54,13 +54,12 @@ def network_kernel(bits: int, blocks: int, m: int, lanes: int) -> tg.KernelOp:
     w = KernelWriter(f"sort_columns_{bits}_{blocks}_{m}_{lanes}")
     n, levels = w.size(), w.size()
     keys = w.array(unsigned(bits), blocks, m, lanes)
-    one = w.const(1)
     block = w.loop(blocks, in_order=False)
 
     def exchange(
-        loops: Sequence[SSAValue],
-        done: Sequence[SSAValue],
-        places: Sequence[SSAValue],
+        loops: Sequence[Value],
+        done: Sequence[SSAValue | Value],
+        places: Sequence[Value],
         pairs: Sequence[tuple[int, int]],
     ) -> SSAValue:
         """Loops over keys, which are at these places when the effects `done` are: of each pair, the
@@ -68,13 +67,13 @@ def network_kernel(bits: int, blocks: int, m: int, lanes: int) -> tg.KernelOp:
         lane = w.loop(lanes, in_order=False)
         now = w.left_by(keys, block, *done, *loops)
         # No place is beyond m, which the compiler does not see otherwise.
-        places = [w.emit(tg.AndOp, place, w.const(m - 1)) for place in places]
+        places = [place & m - 1 for place in places]
         values = [w.load(now, block, place, lane) for place in places]
         for a, b in pairs:
             # The lesser key is what is left of both. A WHERE in its place takes longer to simplify.
-            both = w.emit(tg.XorOp, values[a], values[b])
-            values[b] = w.emit(tg.MaxOp, values[a], values[b])
-            values[a] = w.emit(tg.XorOp, both, values[b])
+            both = values[a] ^ values[b]
+            values[b] = values[a].applied("max", values[b])
+            values[a] = both ^ values[b]
         stored = now
         # A place may be that of another key in the next iteration, so stores have an order.
         for place, value in zip(places, values, strict=True):
@@ -82,44 +81,38 @@ def network_kernel(bits: int, blocks: int, m: int, lanes: int) -> tg.KernelOp:
             now = w.left_by(now, stored)
         return w.end((*loops, lane), stored)
 
-    def spread(first: SSAValue, step: SSAValue, count: int) -> list[SSAValue]:
-        return [w.emit(tg.AddOp, first, w.emit(tg.MulOp, step, w.const(i))) for i in range(count)]
+    def spread(first: Value, step: Value, count: int) -> list[Value]:
+        return [first + step * i for i in range(count)]
 
     # Runs of eight.
-    run = w.loop(_count(w, n, w.const(RUN)))
-    done = exchange([run], [], spread(w.emit(tg.MulOp, run, w.const(RUN)), one, RUN), _SORTED)
+    run = w.loop(_count(n, w.number(RUN)))
+    done = exchange([run], [], spread(run * RUN, w.number(1), RUN), _SORTED)
     level = w.loop(levels)
     # Merge pairs of runs of four times `step`, each from both ends.
-    step = w.emit(tg.ShlOp, w.const(2), level)
-    size = w.emit(tg.MulOp, step, w.const(8))
-    pair, i = w.loop(_count(w, n, size)), w.loop(step)
-    start = w.emit(tg.MulOp, pair, size)
-    low = spread(w.emit(tg.AddOp, start, i), step, 4)
-    last = w.emit(tg.SubOp, w.emit(tg.AddOp, start, size), w.emit(tg.AddOp, i, one))
-    high = [w.emit(tg.SubOp, last, w.emit(tg.MulOp, step, w.const(j))) for j in range(4)]
-    merged = exchange(
-        [pair, i], [done, level], [*low, *high[::-1]], [*_MIRRORED, *_QUARTERS, *_NEIGHBOURS]
-    )
+    step = w.number(2) << level
+    size = step * 8
+    pair, i = w.loop(_count(n, size)), w.loop(step)
+    start = pair * size
+    low = spread(start + i, step, 4)
+    last = start + size - (i + 1)
+    high = [last - step * j for j in range(4)]
+    stages = [*_MIRRORED, *_QUARTERS, *_NEIGHBOURS]
+    merged = exchange([pair, i], [done, level], [*low, *high[::-1]], stages)
     # The stages that are left, three at a time: of distances less than `step`, which is 2^left.
-    three = w.const(3)
-    turn = w.loop(w.emit(tg.IDivOp, w.emit(tg.AddOp, level, three), three))
-    left = w.emit(tg.SubOp, w.emit(tg.AddOp, level, one), w.emit(tg.MulOp, turn, three))
-    many = w.emit(tg.CmpLtOp, three, left)
-    step = w.emit(
-        tg.ShlOp, one, w.emit(tg.WhereOp, many, w.emit(tg.SubOp, left, three), w.const(0))
-    )
-    size = w.emit(tg.MulOp, step, w.const(8))
-    group, i = w.loop(_count(w, n, size)), w.loop(step)
-    places = spread(w.emit(tg.AddOp, w.emit(tg.MulOp, group, size), i), step, RUN)
+    turn = w.loop((level + 3) // 3)
+    left = level + 1 - turn * 3
+    step = w.number(1) << (w.number(3) < left).where(left - 3, 0)
+    size = step * 8
+    group, i = w.loop(_count(n, size)), w.loop(step)
+    places = spread(group * size + i, step, RUN)
     stages = [*_HALVES, *_QUARTERS, *_NEIGHBOURS]
     left = exchange([group, i], [merged, level, turn], places, stages)
     return w.finish([w.end(block, w.end(level, w.end(turn, left)))])
 
 
-def _count(w: KernelWriter, n: SSAValue, size: SSAValue) -> SSAValue:
+def _count(n: Value, size: Value) -> Value:
     """How many groups of a size hold n keys."""
-    more = w.emit(tg.SubOp, w.emit(tg.AddOp, n, size), w.const(1))
-    return w.emit(tg.IDivOp, more, size)
+    return (n + size - 1) // size
 
 
 def column_length(n: int) -> int:

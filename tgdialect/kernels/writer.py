@@ -4,20 +4,22 @@ library of a module, which those FUNCTIONs call kernels of."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.rewriter import InsertPoint
 from xdsl.traits import SymbolTable
 
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.builder import UniquingBuilder
 from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.numbering import next_symbol, symbols
+from tgdialect.ops.operators import Operators
 from tgdialect.ops.properties import place, tensor, tensor_type
-
-Extent = int | SSAValue
 
 
 class Library:
@@ -43,11 +45,46 @@ class Library:
         return name
 
 
-class _Writer(OpBuilder):
+@dataclass(frozen=True, eq=False, slots=True)
+class Value(Operators["Value | int", "Value"]):
+    """A value of a kernel that is being written, with operators. A number on the other side of one
+    is a constant of this value's dtype."""
+
+    writer: KernelWriter
+    ssa: SSAValue
+
+    def applied(self, op: str, *others: Value | int) -> Value:
+        operands = [self.writer.operand(o, tensor(self.ssa).element_type) for o in others]
+        return self.writer.made(_OPS[op](self.ssa, *operands))
+
+    def cast(self, dtype: Attribute) -> Value:
+        return self.writer.made(tg.CastOp(self.ssa, dtype))
+
+    def where(self, yes: Value, no: Value | int) -> Value:
+        """`yes` where this bool holds, else `no`."""
+        other = self.writer.operand(no, tensor(yes.ssa).element_type)
+        return self.writer.made(tg.WhereOp(self.ssa, yes.ssa, other))
+
+    def least(self, other: Value) -> Value:
+        """The lesser of two values."""
+        return (self < other).where(self, other)
+
+    def digit(self, shift: Value, width: int) -> Value:
+        """`width` bits of a key, from bit `shift` on, as an index."""
+        return (self >> shift & (1 << width) - 1).cast(INDEX)
+
+
+_OPS: dict[str, Callable[..., TgOp]] = {
+    op.name.removeprefix("tg."): op for op in (*PRIMITIVES, *DECOMPOSED)
+}
+"""The elementwise ops by name."""
+
+
+class _Writer(UniquingBuilder):
     """Appends ops to a new block."""
 
     def __init__(self) -> None:
-        super().__init__(OpBuilder.at_end(Block()).insertion_point)
+        super().__init__(InsertPoint.at_end(Block()))
         self._parameters = 0
 
     def _parameter(self, type: TensorType[Attribute], dims: Sequence[SSAValue] = ()) -> SSAValue:
@@ -56,15 +93,12 @@ class _Writer(OpBuilder):
 
     def const(self, value: float, dtype: Attribute = INDEX) -> SSAValue:
         """A constant."""
-        return self.put(tg.ConstOp(value, dtype))
+        return self.emit(tg.ConstOp, value, dtype)
 
-    def emit(self, kind: Callable[..., TgOp], *operands: SSAValue | Attribute) -> SSAValue:
-        """The result of an op."""
-        return self.put(kind(*operands))
-
-    def left_by(self, memory: SSAValue, *effects: SSAValue) -> SSAValue:
+    def left_by(self, memory: SSAValue, *effects: SSAValue | Value) -> SSAValue:
         """Memory as effects have left it; a loop among them stands for its earlier iterations."""
-        return self.put(tg.AfterOp(memory, effects))
+        waited = [effect.ssa if isinstance(effect, Value) else effect for effect in effects]
+        return self.put(tg.AfterOp(memory, waited))
 
     def _buffer(self, place: tg.PlaceAttr, dtype: Attribute, shape: Sequence[int]) -> SSAValue:
         return self.put(tg.BufferOp(next(self.free_slots), tensor_type(dtype, tuple(shape), place)))
@@ -113,53 +147,63 @@ class KernelWriter(_Writer):
         self.insert(tg.SinkOp(effects))
         return tg.KernelOp(self.name, Region(self.block))
 
+    def operand(self, value: Value | int, dtype: Attribute = INDEX) -> SSAValue:
+        """A value, or a number as a constant."""
+        return value.ssa if isinstance(value, Value) else self.const(value, dtype)
+
+    def made(self, op: TgOp) -> Value:
+        """The result of an op."""
+        return Value(self, self.put(op))
+
+    def number(self, value: int, dtype: Attribute = INDEX) -> Value:
+        """A constant."""
+        return Value(self, self.const(value, dtype))
+
     # -- parameters, memory and loops
 
-    def size(self) -> SSAValue:
+    def size(self) -> Value:
         """The next parameter: an index scalar."""
-        return self._parameter(tensor_type(INDEX))
+        return Value(self, self._parameter(tensor_type(INDEX)))
 
-    def array(self, dtype: Attribute, *extents: Extent) -> SSAValue:
+    def array(self, dtype: Attribute, *extents: Value | int) -> SSAValue:
         """The next parameter: an array in global memory."""
-        dims = [e for e in extents if isinstance(e, SSAValue)]
-        shape = tuple(DYNAMIC_INDEX if isinstance(e, SSAValue) else e for e in extents)
-        return self._parameter(
-            tensor_type(dtype, shape, tg.PlaceAttr.of(None, tg.AddrSpace.GLOBAL)), dims
-        )
+        shape = tuple(DYNAMIC_INDEX if isinstance(e, Value) else e for e in extents)
+        type = tensor_type(dtype, shape, tg.PlaceAttr.of(None, tg.AddrSpace.GLOBAL))
+        return self._parameter(type, [e.ssa for e in extents if isinstance(e, Value)])
 
     def own(self, dtype: Attribute, *extents: int) -> SSAValue:
         """Memory of the work item: registers, or its stack."""
         return self._buffer(tg.PlaceAttr.of(None, tg.AddrSpace.REG), dtype, extents)
 
-    def loop(self, bound: Extent, *, in_order: bool = True) -> SSAValue:
+    def loop(self, bound: Value | int, *, in_order: bool = True) -> Value:
         """A loop from 0 up to a bound; iterations that are in no order may run in parallel."""
         kind = tg.AxisType.REDUCE if in_order else tg.AxisType.LOOP
-        limit = bound if isinstance(bound, SSAValue) else self.const(bound)
-        return self.put(tg.RangeOp(next(self.free_axes), kind, limit))
+        return self.made(tg.RangeOp(next(self.free_axes), kind, self.operand(bound)))
 
-    def end(self, loops: SSAValue | Sequence[SSAValue], *effects: SSAValue) -> SSAValue:
+    def group(self, effects: Sequence[SSAValue]) -> SSAValue:
+        """One effect for several."""
+        return effects[0] if len(effects) == 1 else self.put(tg.GroupOp(effects))
+
+    def end(self, loops: Value | Sequence[Value], *effects: SSAValue) -> SSAValue:
         """The end of a loop that has effects, or of nested loops, the outermost first."""
-        body = effects[0] if len(effects) == 1 else self.put(tg.GroupOp(effects))
-        nest = [loops] if isinstance(loops, SSAValue) else loops[::-1]
-        return self.put(tg.EndOp(body, nest))
+        nest = [loops] if isinstance(loops, Value) else loops[::-1]
+        return self.put(tg.EndOp(self.group(effects), [loop.ssa for loop in nest]))
 
-    def load(self, memory: SSAValue, *index: SSAValue) -> SSAValue:
+    def load(self, memory: SSAValue, *index: Value | int) -> Value:
         """The value of a cell."""
-        return self.put(tg.LoadOp(self.put(tg.IndexOp(memory, index))))
+        return self.made(tg.LoadOp(self._cell(memory, index)))
 
     def store(
         self,
         memory: SSAValue,
-        index: Sequence[SSAValue],
-        value: SSAValue,
-        gate: SSAValue | None = None,
+        index: Sequence[Value | int],
+        value: Value | int,
+        gate: Value | None = None,
     ) -> SSAValue:
         """The effect of writing a cell, if the gate is true."""
-        return self.put(tg.StoreOp(self.put(tg.IndexOp(memory, index)), value, gate))
+        stored = self.operand(value, tensor(memory).element_type)
+        gated = None if gate is None else gate.ssa
+        return self.put(tg.StoreOp(self._cell(memory, index), stored, gated))
 
-    def digit(self, key: SSAValue, shift: SSAValue, width: int) -> SSAValue:
-        """`width` bits of a key, from bit `shift` on, as an index."""
-        mask = self.const((1 << width) - 1, tensor(key).element_type)
-        return self.emit(
-            tg.CastOp, self.emit(tg.AndOp, self.emit(tg.ShrOp, key, shift), mask), INDEX
-        )
+    def _cell(self, memory: SSAValue, index: Sequence[Value | int]) -> SSAValue:
+        return self.put(tg.IndexOp(memory, [self.operand(i) for i in index]))

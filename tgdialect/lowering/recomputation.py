@@ -3,10 +3,14 @@ of these."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import reduce
+
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.properties import Polynomial
 
 NAMING = (tg.EndOp, tg.ReduceOp, tg.AfterOp)
 """Ops whose operands after the first name loops. Every other op with a RANGE as operand computes
@@ -30,3 +34,22 @@ def renumber(range: tg.RangeOp, number: SSAValue, *keep: object) -> None:
         op = use.operation
         if op not in keep and not (isinstance(op, NAMING) and use.index):
             op.operands[use.index] = number
+
+
+def emit_sum(
+    builder: OpBuilder,
+    of: Polynomial,
+    again: Callable[[SSAValue], SSAValue] = lambda value: value,
+) -> SSAValue:
+    """The value of a polynomial, in which `again` gives the values of atoms."""
+    put, total = builder.put, None
+    for product, factor in of.terms.items():
+        values = [again(atom) for atom in product if isinstance(atom, SSAValue)]
+        term = reduce(lambda a, b: put(tg.MulOp(a, b)), values)
+        if factor != 1:
+            term = put(tg.MulOp(term, builder.index_constant(factor)))
+        total = term if total is None else put(tg.AddOp(total, term))
+    if total is not None and not of.constant:
+        return total
+    constant = builder.index_constant(of.constant)
+    return constant if total is None else put(tg.AddOp(total, constant))

@@ -11,9 +11,11 @@ from xdsl.dialects.builtin import LocationAttr, UnknownLoc
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.numbering import next_axis, next_slot
+from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.source import ConstOp
 from tgdialect.ops.walk import computed
 
@@ -76,6 +78,10 @@ class OpBuilder:
     def index_constant(self, value: int) -> SSAValue:
         """A new index constant."""
         return self.put(ConstOp(value, INDEX))
+
+    def range(self, kind: AxisType, extent: int) -> RangeOp:
+        """A new RANGE of a known extent, with an axis id of its own."""
+        return self.insert(RangeOp(next(self.free_axes), kind, self.index_constant(extent)))
 
     def clone(
         self,

@@ -22,8 +22,6 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from tgdialect.analysis.constants import constant_slots
 from tgdialect.environment import BEAM_SECONDS
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.heuristics import schedule_kernel, schedule_prepacking
-from tgdialect.lowering.optimize.modes import BEAM
 from tgdialect.lowering.optimize.optops.apply import (
     apply_opts,
     begin_schedule,
@@ -33,6 +31,7 @@ from tgdialect.lowering.optimize.optops.apply import (
 )
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.optimize.search import Opts, Timed, beam_search, scheduled
+from tgdialect.lowering.optimize.stage import BEAM, schedule_kernel, schedule_prepacking
 from tgdialect.lowering.overwritten_memory import copy_overwritten
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype

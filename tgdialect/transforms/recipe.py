@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar
 
-from tgdialect.transforms.operators import Operators
+from tgdialect.ops.operators import Operators
 
 V = TypeVar("V")
 

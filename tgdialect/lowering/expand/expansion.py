@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.ranges import closed_ranges, excess, is_expanded, open_ranges
+from tgdialect.analysis.ranges import excess, is_expanded, open_ranges, outermost_first
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
@@ -24,7 +24,7 @@ from tgdialect.ops.builder import UniquingBuilder
 from tgdialect.ops.dtypes import INDEX, number_attribute
 from tgdialect.ops.elementwise import own_cost
 from tgdialect.ops.numbering import next_slot
-from tgdialect.ops.properties import number
+from tgdialect.ops.properties import known_index
 
 ExpandedRanges = tuple[tg.RangeOp, ...]
 """The expanded ranges that a value has axes for."""
@@ -136,23 +136,18 @@ class Expansion(UniquingBuilder):
 
 def _ordered_axes(ops: Sequence[Operation]) -> list[tg.RangeOp]:
     """The expanded ranges in the order of axes: by kind, then outermost first."""
-    nested: dict[tg.RangeOp, None] = {}
-    for op in ops:
-        if isinstance(op, tg.EndOp):
-            nested |= dict.fromkeys(reversed(closed_ranges(op)))
-        elif isinstance(op, tg.ReduceOp):
-            nested |= dict.fromkeys(closed_ranges(op))
+    nests = [outermost_first(op) for op in ops if isinstance(op, tg.EndOp | tg.ReduceOp)]
+    nested = dict.fromkeys(axis for nest in nests for axis in nest)
     return [axis for kind in EXPANDED for axis in nested if axis.axis_type.data is kind]
 
 
 def _extent(axis: tg.RangeOp) -> int:
     """The bound of an expanded range, which is a positive constant."""
-    bound = axis.bound.owner
-    extent = number(bound.value) if isinstance(bound, tg.ConstOp) else 0
+    extent = known_index(axis.bound) or 0
     if extent < 1:
         message = (
             f"{axis.axis_type.data} range {axis.axis.data} becomes an axis of shape: "
             "its bound has to be a positive constant"
         )
         raise locate(PassFailedException(message), axis)
-    return int(extent)
+    return extent

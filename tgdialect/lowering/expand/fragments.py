@@ -8,24 +8,25 @@ coordinates of the instruction's layout in place of those of C.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.affine.bits import BitSums
 from tgdialect.analysis.ranges import closed_ranges, is_loop, needed_ops, open_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.expand.expansion import ExpandedRanges, Expansion
-from tgdialect.lowering.expand.shared_blocks import shared_block
 from tgdialect.lowering.kernel_memory import grouped, new_buffer, version
 from tgdialect.lowering.matrix_products import Move, assembled, c_fields, fields, places, product_of
-from tgdialect.lowering.recomputation import NOT_COPIED, computed_again
+from tgdialect.lowering.recomputation import NOT_COPIED, computed_again, emit_sum
 from tgdialect.ops import tg
+from tgdialect.ops.affine import Affine
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import integers, known_index, place, tensor
+from tgdialect.ops.properties import Polynomial, integers, known_index, place, polynomial, tensor
 from tgdialect.ops.reduce import accumulated_dtype
 from tgdialect.ops.views import memory_of
 
@@ -86,15 +87,15 @@ def _fragments(
     warps = [range for range in around if range.axis_type.data is tg.AxisType.WARP]
     c_runs = c_fields(config)
     extents = [1 << len(run) for run in reversed(c_runs)] + [config.m_n_k[2]]
-    own = [ranges.get(number) for number in numbers]
+    made = [ranges.get(number) for number in numbers]
     if (
         factors is None
-        or [known_index(r.bound) for r in own if r is not None] != extents
+        or [known_index(r.bound) for r in made if r is not None] != extents
         or [known_index(r.bound) for r in warps] != [config.threads] * (config.threads > 1)
     ):
         message = "the ranges of this REDUCE are not those of the fragments of its wmma"
         raise locate(PassFailedException(message), op)
-    *c, steps = (r for r in own if r is not None)
+    *c, steps = (r for r in made if r is not None)
     lane = warps[0].result if warps else None
     # The bits of the ranges of C, which each factor gets from its own layout.
     builder = OpBuilder.before(op)
@@ -113,45 +114,29 @@ def _fragments(
     bits: dict[SSAValue, Sequence[str]] = dict.fromkeys(lanes, of_c[:lane_bits])
     bits.update(zip(indices[::-1], c_runs, strict=True))
     bits[steps.result] = [f"k{i}" for i in range(config.m_n_k[2].bit_length() - 1)]
-    shared = {
-        name: None
-        if factors.gates
-        else shared_block(builder, value, bits, layout[lane_bits:], is_local=config.threads > 1)
-        for name, value in (("a", a), ("b", b))
-        if config.is_shared(name) and (layout := config.layout(name))
-    }
-    if None in shared.values():
-        del op.properties["wmma"], op.properties["fragment"]
-        steps.axis_type = tg.AxisTypeAttr(tg.AxisType.REDUCE)
-        return None
     for name, value in (("a", a), ("b", b)):
-        if (block := shared.get(name)) is not None:
+        layout = config.layout(name)
+        if config.is_shared(name):
+            block = shared_block(builder, value, bits, layout[lane_bits:], config.threads > 1)
+            if block is None or factors.gates:
+                del op.properties["wmma"], op.properties["fragment"]
+                steps.axis_type = tg.AxisTypeAttr(tg.AxisType.REDUCE)
+                return None
             new.append(block)
             axes.append(None)
             continue
-        layout = config.layout(name)
         runs = fields(layout[lane_bits:])
-        own_ranges = [
-            builder.insert(
-                tg.RangeOp(
-                    next(builder.free_axes),
-                    tg.AxisType.GROUP_REDUCE,  # The last axes of values: vectors lie along them.
-                    builder.index_constant(1 << len(run)),
-                )
-            )
-            for run in reversed(runs)
-        ]
+        # GROUP_REDUCE are the last axes of values: vectors lie along them.
+        kind = tg.AxisType.GROUP_REDUCE
+        own_ranges = [builder.range(kind, 1 << len(run)) for run in reversed(runs)]
         elements = [range.result for range in reversed(own_ranges)]
         at = places(lane, elements, layout, config.threads)
         sizes = lanes | {e: len(run) for e, run in zip(elements, runs, strict=True)}
         mapping: dict[SSAValue, SSAValue] = {}
         for index in (*lanes, *indices):
             # Bits of the other factor's coordinate may have any value.
-            moves = [
-                Move(*at[name], bit)
-                for name, (place, bit) in sources.items()
-                if place is index and name in at
-            ]
+            own = {name: bit for name, (place, bit) in sources.items() if place is index}
+            moves = [Move(*at[name], bit) for name, bit in own.items() if name in at]
             is_same = index is lane and all(m == Move(index, m.bit, m.bit) for m in moves)
             mapping[index] = index if is_same else assembled(builder, moves, sizes)
         k = [Move(*at[name], int(name[1:])) for name in at if name[0] == "k"]
@@ -161,18 +146,15 @@ def _fragments(
             value = builder.put(tg.WhereOp(gate, value, zero))
         new.append(computed_again(builder, value, mapping))
         axes.append(tuple(own_ranges))
-    if (start := _start(op, open)) is not None:
+    if (start := _start(op, open)) is None:
+        multiplied = builder.insert(tg.MulOp(*new))
+    else:
         shared = (*NOT_COPIED, tg.BufferOp)
         start = builder.clone(start, {}, shared=shared, everything=True)
-    multiplied = builder.insert(
-        tg.MulOp(*new) if start is None else tg.MulAccOp(new[0], new[1], start)
-    )
-    kept = [range.result for range in closed_ranges(op) if range is not steps]
-    op.operands = (
-        multiplied.results[0],
-        *kept,
-        *(range.result for own_ranges in axes for range in own_ranges or ()),
-    )
+        multiplied = builder.insert(tg.MulAccOp(new[0], new[1], start))
+    kept = [range for range in closed_ranges(op) if range is not steps]
+    kept += [range for own_ranges in axes for range in own_ranges or ()]
+    op.operands = (multiplied.results[0], *(range.result for range in kept))
     return WarpProduct(config, multiplied, axes[0], axes[1], tuple(c))
 
 
@@ -198,14 +180,11 @@ class FragmentAccumulator:
 
     def __init__(self, expansion: Expansion, op: tg.ReduceOp, fragments: WarpProduct) -> None:
         self._expansion, self._op, self._fragments = expansion, op, fragments
-        self._factors: list[_Block | _Fragments] = []
-        pairs = zip(fragments.product.operands, (fragments.a, fragments.b), strict=False)
-        shapes = fragments.config.operand_shapes
-        for (factor, own), (size,) in zip(pairs, shapes, strict=False):
-            if own is None:
-                self._factors.append(_Block(expansion, factor, size))
-            else:
-                self._factors.append(_Fragments(expansion, factor, own))
+        factors = zip(fragments.product.operands, (fragments.a, fragments.b), strict=False)
+        self._factors = [
+            _Block(expansion, factor) if own is None else _Fragments(expansion, factor, own)
+            for factor, own in factors
+        ]
         self._unrolled = [r for r in closed_ranges(op) if r.axis_type.data is tg.AxisType.UNROLL]
         # The tiles: the other expanded ranges that a factor depends on.
         tiles = {axis for each in self._factors for axis in each.axes} - {*self._unrolled}
@@ -228,9 +207,7 @@ class FragmentAccumulator:
         put = self._expansion.put
         totals: list[SSAValue] = []
         for tile in _cells(self._expansion.shape(self._tiles)):
-            cell = [self._expansion.constant(i) for i in tile]
-            start = put(tg.IndexOp(self._start, cell)) if cell else self._start
-            totals.append(self._multiplied(start, tile))
+            totals.append(self._multiplied(self._at(self._start, tile), tile))
         return self._as_results(totals[0] if len(totals) == 1 else put(tg.StackOp(totals)))
 
     def update(self, loops: Sequence[SSAValue]) -> SSAValue:
@@ -244,9 +221,7 @@ class FragmentAccumulator:
         sums = put(tg.AfterOp(self._buffer, [start, *loops]))
         stores: list[SSAValue] = []
         for tile in _cells(expansion.shape(self._tiles)):
-            cell = sums
-            if tile:
-                cell = put(tg.IndexOp(sums, [expansion.constant(i) for i in tile]))
+            cell = self._at(sums, tile)
             stores.append(put(tg.StoreOp(cell, self._multiplied(put(tg.LoadOp(cell)), tile))))
         return grouped(expansion, stores)
 
@@ -256,6 +231,11 @@ class FragmentAccumulator:
         put, config = self._expansion.put, self._fragments.config
         memory = put(tg.AfterOp(self._buffer, [done]))
         return self._as_results(memory if config.threads == 1 else put(tg.LoadOp(memory)))
+
+    def _at(self, value: SSAValue, tile: tuple[int, ...]) -> SSAValue:
+        """The fragment of a tile, or its location."""
+        cell = [self._expansion.constant(i) for i in tile]
+        return self._expansion.put(tg.IndexOp(value, cell)) if cell else value
 
     def _multiplied(self, total: SSAValue, tile: tuple[int, ...]) -> SSAValue:
         """A fragment of C after the WMMAs of one iteration."""
@@ -316,13 +296,12 @@ class _Fragments:
 class _Block:
     """A factor in LOCAL memory, from which all lanes load one block for each tile and step."""
 
-    def __init__(self, expansion: Expansion, first: SSAValue, size: int) -> None:
-        """`first` is the LOAD of the first of `size` elements (`shared_block`)."""
+    def __init__(self, expansion: Expansion, first: SSAValue) -> None:
+        """`first` is the LOAD of the first element (`shared_block`)."""
         load = first.owner
         assert isinstance(load, tg.LoadOp)
         index = load.buffer.owner
         assert isinstance(index, tg.IndexOp)
-        assert tensor(index.source).get_shape()[1:] == (size,)
         self._expansion = expansion
         self._blocks = expansion.value(index.source)
         self._number = expansion.value(index.indices[0])
@@ -343,3 +322,75 @@ class _Block:
 
 def _cells(shape: Sequence[int]) -> list[tuple[int, ...]]:
     return list(product(*map(range, shape)))
+
+
+# -- factors in LOCAL memory -----------------------------------------------------------------------
+
+
+def shared_block(
+    builder: OpBuilder,
+    factor: SSAValue,
+    bits: Mapping[SSAValue, Sequence[str]],
+    layout: Sequence[str],
+    is_local: bool,
+) -> SSAValue | None:
+    """The LOAD of the first element of the block of memory that holds a factor, in the order of a
+    layout, in a view of all blocks of this size; None if it is in no such block.
+
+    rewrite, for blocks of 512:
+        %v = load %b[64 * %t + (%lane mod 8) / 4, ...]  ->  %v = load (reshape %b)[%t, 0]
+    Args:
+        bits: by range, which bits of the coordinates its bits are.
+        layout: which bit of the coordinates each bit of the position in the block is.
+        is_local: whether the memory has to be LOCAL.
+    """
+    load = factor.owner
+    if not isinstance(load, tg.LoadOp) or load.gate is not None:
+        return None
+    if not isinstance(index := load.buffer.owner, tg.IndexOp):
+        return None
+    if is_local and place(memory_of(load.buffer)).addrspace is not tg.AddrSpace.LOCAL:
+        return None
+    shape = tensor(index.source).get_shape()
+    if len(index.indices) != len(shape):
+        return None
+    steps = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    sums = BitSums(bits)
+    found = sums.flattened(index.indices, steps)
+    wanted = {bit: 1 << position for position, bit in enumerate(layout)}
+    size = 1 << len(layout)
+    if found is None or found.strides != wanted or found.divisor % size or math.prod(shape) % size:
+        return None
+    number = _number(builder, list(zip(index.indices, steps, strict=True)), sums, bits, size)
+    blocks = builder.put(tg.ReshapeOp(index.source, [math.prod(shape) // size, size]))
+    cell = builder.put(tg.IndexOp(blocks, [number, builder.index_constant(0)]))
+    return builder.put(tg.LoadOp(cell))
+
+
+def _number(
+    builder: OpBuilder,
+    digits: Sequence[tuple[SSAValue, int]],
+    sums: BitSums,
+    bits: Collection[SSAValue],
+    size: int,
+) -> SSAValue:
+    """The sum of digits times steps where all bits are 0, divided by the size of a block."""
+    put, constant = builder.put, builder.index_constant
+    known: dict[SSAValue, Polynomial] = {value: Affine() for value in bits}
+    start: Polynomial = Affine()
+    for value, step in digits:
+        start += polynomial(value, known=known) * step
+    # A quotient or remainder of bits alone is 0, and its terms are left out.
+    atoms = {atom for product in start.terms for atom in product if isinstance(atom, SSAValue)}
+    of_bits = {atom: part for atom in atoms if (part := sums[atom]) is not None and part.strides}
+    terms = {p: c for p, c in start.terms.items() if of_bits.keys().isdisjoint(p)}
+    is_whole = not any(factor % size for factor in (*terms.values(), start.constant))
+    if is_whole and not any(part.divisor for part in of_bits.values()):
+        return emit_sum(builder, Affine(terms, start.constant).divided(size))
+    # Otherwise it is computed from the same ops, with 0 for the bits.
+    mapping = dict.fromkeys(bits, constant(0))
+    number = constant(0)
+    for value, step in digits:
+        digit = computed_again(builder, value, mapping)
+        number = put(tg.AddOp(number, put(tg.MulOp(digit, constant(step)))))
+    return put(tg.IDivOp(number, constant(size)))

@@ -10,16 +10,23 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.ranges import closed_ranges, is_loop, needed_ops, open_ranges
+from tgdialect.analysis.ranges import (
+    closed_ranges,
+    extents_by_depth,
+    is_loop,
+    needed_ops,
+    open_ranges,
+)
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.lowering.expand.warps import Warps, WorkItemAxes
 from tgdialect.lowering.kernel_memory import grouped, new_buffer, version
 from tgdialect.ops import tg
+from tgdialect.ops.axis_types import WORKGROUP
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DTYPES, number_attribute
@@ -67,13 +74,14 @@ def reduce_in_groups(block: Block, target: Target) -> None:
         if isinstance(op, tg.ReduceOp) and (ranges := _groups(op)):
             batches[ranges].append(op)
     around = open_ranges(ops)
-    axes = WorkItemAxes(ops, around, target)
+    levels = extents_by_depth(ops, around, _items)
     for ranges, batch in batches.items():
         outer = sorted(around[batch[0]], key=lambda range: range.axis.data)
         # A part that does not depend on the work item would be computed outside of their loop.
         owners = [op.source.owner for op in batch]
         depends = all(isinstance(o, TgOp) and around[o].issuperset(ranges) for o in owners)
-        warps = axes.warps(batch[0], ranges) if depends else None
+        depth = sum(len(_items(range)) for range in outer)
+        warps = _warps(levels, depth, len(ranges), target) if depends else None
         _Exchange(outer, ranges, warps).rewrite(batch)
     _sort(block)
 
@@ -138,18 +146,14 @@ class _Exchange:
         shared = self._exchange(parts, items, position, count, gate)
         # In two steps, if there are many: neighbouring work items load neighbouring parts.
         if count > MOST_PARTS and warps is None and (width := _divisor(count)):
-            item = self._range(width, tg.AxisType.LOCAL)
+            item = b.range(tg.AxisType.LOCAL, width).result
             parts = [
-                self._total(kind, memory, count // width, width, item)
-                for kind, memory in zip(kinds, shared, strict=True)
+                self._total(*each, count // width, width, item)
+                for each in zip(kinds, shared, strict=True)
             ]
             shared, count = self._exchange(parts, [item], item, width), width
         self._finish(
-            batch,
-            [
-                self._total(kind, memory, count, 1, None)
-                for kind, memory in zip(kinds, shared, strict=True)
-            ],
+            batch, [self._total(*each, count, 1, None) for each in zip(kinds, shared, strict=True)]
         )
 
     def _finish(self, batch: Sequence[tg.ReduceOp], totals: Sequence[SSAValue]) -> None:
@@ -162,10 +166,6 @@ class _Exchange:
             total.name_hint = op.result.name_hint
             op.result.replace_all_uses_with(total)
             b.block.erase_op(op)
-
-    def _range(self, extent: int, kind: tg.AxisType) -> SSAValue:
-        b = self._builder
-        return b.put(tg.RangeOp(next(b.free_axes), kind, b.index_constant(extent)))
 
     def _shuffled(self, kind: tg.ReduceKind, part: SSAValue) -> SSAValue:
         """The total of the parts of a warp, which each of its work items gets."""
@@ -203,9 +203,8 @@ class _Exchange:
         self, kind: tg.ReduceKind, memory: SSAValue, count: int, step: int, first: SSAValue | None
     ) -> SSAValue:
         """REDUCE of the parts `first + step * i`, for i to `count`."""
-        b = self._builder
-        range = self._range(count, tg.AxisType.UNROLL if count <= FEW_PARTS else tg.AxisType.REDUCE)
-        position = range
+        b, kinds = self._builder, (tg.AxisType.REDUCE, tg.AxisType.UNROLL)
+        position = range = b.range(kinds[count <= FEW_PARTS], count).result
         if first is not None:
             position = b.put(tg.AddOp(b.put(tg.MulOp(range, b.index_constant(step))), first))
         part = b.put(tg.LoadOp(self._cell(memory, position)))
@@ -242,3 +241,45 @@ def _sort(block: Block) -> None:
     for op in list(postorder(ops_of(block), sources)):
         op.detach()
         block.add_op(op)
+
+
+# -- warps ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Warps:
+    """The warps that the work items of a GROUP_REDUCE are in, so that shuffles reach them."""
+
+    threads: int
+    """The work items of a warp; fewer than the target's where a workgroup has no more."""
+    width: int
+    """How many neighbouring parts are those of one warp, or of a part of one: a power of two."""
+
+
+def _warps(
+    levels: Sequence[set[int | None]], depth: int, groups: int, target: Target
+) -> Warps | None:
+    """The warps of the work items that share a REDUCE, which closes so many loops over them, inside
+    of `depth` others; None if they cannot exchange values by shuffles.
+
+    `levels` are the extents of the loops at each depth: `tg-linearize` makes an axis of the
+    workgroup of them, of which the innermost varies fastest. All work items of the workgroup have
+    to take part: the loops around the REDUCE and those that it closes are as many as a workgroup
+    has axes, and none is shorter than its axis.
+    """
+    sizes = [extent for level in levels for extent in level if extent is not None]
+    is_one_each = len(sizes) == len(levels) == sum(map(len, levels))
+    if not target.shuffles or depth + groups != len(levels) or not is_one_each:
+        return None
+    count = math.prod(sizes)
+    threads = min(target.warp, count)
+    if threads & (threads - 1) or count % threads:
+        return None
+    parts = math.prod(sizes[depth:])
+    width = min(parts & -parts, threads)
+    return Warps(threads, width) if width > 1 else None
+
+
+def _items(range: tg.RangeOp) -> Sequence[int | None]:
+    """The extent of a loop that becomes an axis of a workgroup; of other loops nothing."""
+    return [known_index(range.bound)] if range.axis_type.data in WORKGROUP else []

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import NamedTuple
 
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, is_loop
 from tgdialect.diagnostics import locate
-from tgdialect.lowering.expand.expansion import ExpandedRanges, Expansion
+from tgdialect.lowering.expand.expansion import Expansion
 from tgdialect.lowering.expand.fragments import FragmentAccumulator, WarpProduct
 from tgdialect.lowering.kernel_memory import buffer_type, grouped
 from tgdialect.ops import tg
@@ -19,14 +18,8 @@ from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.properties import tensor
 from tgdialect.ops.reduce import ALU, accumulated_dtype, identity
 
-
-class Accumulator(NamedTuple):
-    """The accumulator of a REDUCE: its buffer, and the STORE inside the loops."""
-
-    op: tg.ReduceOp
-    buffer: SSAValue
-    axes: ExpandedRanges
-    update: SSAValue
+Result = Callable[[SSAValue], SSAValue]
+"""The result of a REDUCE, by the END of its loops."""
 
 
 def expand_reductions(
@@ -46,38 +39,28 @@ def expand_reductions(
     """
     loops = [axis.result for axis in closed_ranges(group[0]) if is_loop(axis)]
     # What happens in the loops.
-    accumulators: list[Accumulator] = []
-    warps: list[tuple[tg.ReduceOp, FragmentAccumulator]] = []
-    updates: list[SSAValue] = []
+    accumulators: list[tuple[tg.ReduceOp, SSAValue, Result]] = []
     for op in group:
         expansion.location = op.location
         if (known := fragments.get(op)) is not None:
             warp = FragmentAccumulator(expansion, op, known)
             if loops:
-                warps.append((op, warp))
-                updates.append(warp.update(loops))
+                accumulators.append((op, warp.update(loops), warp.result))
             else:
                 _finish(expansion, op, warp.total())
         elif loops:
-            accumulators.append(_accumulate(expansion, op, loops))
+            accumulators.append((op, *_accumulate(expansion, op, loops)))
         else:
             value = _widened(expansion, op)
             _finish(expansion, op, _reduced(expansion, op, value, _expanded(op)))
-    updates += [accumulator.update for accumulator in accumulators]
-    if not updates:
+    if not accumulators:
         return
     # One END for all, and the results after it.
-    end = expansion.put(tg.EndOp(grouped(expansion, updates), loops[::-1]))
-    for op, warp in warps:
+    updates = grouped(expansion, [update for _, update, _ in accumulators])
+    end = expansion.put(tg.EndOp(updates, loops[::-1]))
+    for op, _, result in accumulators:
         expansion.location = op.location
-        _finish(expansion, op, warp.result(end))
-    for op, buffer, axes, _ in accumulators:
-        expansion.location = op.location
-        version = expansion.put(tg.AfterOp(buffer, [end]), axes)
-        total = expansion.put(tg.LoadOp(version), axes)
-        _finish(
-            expansion, op, _reduced(expansion, op, total, _expanded(op, tg.AxisType.GROUP_REDUCE))
-        )
+        _finish(expansion, op, result(end))
 
 
 def _expanded(op: tg.ReduceOp, kind: tg.AxisType | None = None) -> list[tg.RangeOp]:
@@ -86,21 +69,22 @@ def _expanded(op: tg.ReduceOp, kind: tg.AxisType | None = None) -> list[tg.Range
     return [axis for axis in axes if kind in (None, axis.axis_type.data)]
 
 
-def _accumulate(expansion: Expansion, op: tg.ReduceOp, loops: Sequence[SSAValue]) -> Accumulator:
-    """The accumulator of a REDUCE: its initial STORE, and the STORE in the loops."""
+def _accumulate(
+    expansion: Expansion, op: tg.ReduceOp, loops: Sequence[SSAValue]
+) -> tuple[SSAValue, Result]:
+    """The accumulator of a REDUCE: the STORE in the loops, and the result after them."""
     # The buffer, with an axis for each expanded range but those that are unrolled.
     kind, value = op.kind.data, _widened(expansion, op)
     unrolled = _expanded(op, tg.AxisType.UNROLL)
-    axes = tuple(a for a in expansion.union([value]) if a not in unrolled)
-    axes = expansion.sorted({*axes, *_expanded(op, tg.AxisType.GROUP_REDUCE)})
+    groups = _expanded(op, tg.AxisType.GROUP_REDUCE)
+    axes = expansion.sorted({*expansion.union([value])} - {*unrolled} | {*groups})
     dtype = tensor(value).element_type
     type = buffer_type(dtype, expansion.shape(axes), tg.AddrSpace.REG)
     buffer = expansion.put(tg.BufferOp(next(expansion.free_slots), type), axes)
     buffer.name_hint = "acc"
     # The identity is stored inside the outer loops, before the loops of the reduction.
-    outer = [
-        r.result for r in sorted(filter(is_loop, expansion.open[op]), key=lambda r: r.axis.data)
-    ]
+    around = sorted(filter(is_loop, expansion.open[op]), key=lambda r: r.axis.data)
+    outer = [range.result for range in around]
     version = expansion.put(tg.AfterOp(buffer, outer), axes) if outer else buffer
     start = expansion.broadcast(expansion.constant(identity(kind, DTYPES[dtype]), dtype), axes)
     init = expansion.put(tg.StoreOp(version, start))
@@ -116,7 +100,12 @@ def _accumulate(expansion: Expansion, op: tg.ReduceOp, loops: Sequence[SSAValue]
     else:
         result = _combined(expansion, op, result, _reduced(expansion, op, value, unrolled))
     update = expansion.put(tg.StoreOp(version, expansion.broadcast(result, axes)))
-    return Accumulator(op, buffer, axes, update)
+
+    def result_after(end: SSAValue) -> SSAValue:
+        memory = expansion.put(tg.AfterOp(buffer, [end]), axes)
+        return _reduced(expansion, op, expansion.put(tg.LoadOp(memory), axes), groups)
+
+    return update, result_after
 
 
 def _combined(expansion: Expansion, op: tg.ReduceOp, total: SSAValue, value: SSAValue) -> SSAValue:

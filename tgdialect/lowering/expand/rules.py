@@ -71,17 +71,15 @@ class Rules:
                 return rule
         axes = self.expansion.union(self.expansion.value(o) for o in op.operands)
         ranges = ", ".join(str(axis.axis.data) for axis in axes)
-        raise locate(
-            PassFailedException(f"{op.name} has no shape to expand range {ranges} into"), op
-        )
+        message = f"{op.name} has no shape to expand range {ranges} into"
+        raise locate(PassFailedException(message), op)
 
     # -- values
 
     def _elementwise(self, op: TgOp, *operands: SSAValue) -> SSAValue:
         axes = self.expansion.union(operands)
-        return self.expansion.put(
-            op.rebuild([self.expansion.align(o, axes) for o in operands]), axes
-        )
+        aligned = [self.expansion.align(o, axes) for o in operands]
+        return self.expansion.put(op.rebuild(aligned), axes)
 
     def _instruction(self, op: tg.InsOp, *operands: SSAValue) -> SSAValue:
         axes = self.expansion.union(operands)
@@ -119,18 +117,13 @@ class Rules:
         """How many of the last axes of LOCAL memory expanded ranges are the indices of, each
         of one whole axis, in the order of the axes of values."""
         expansion, found = self.expansion, 0
-        if (
-            not self._is_grid
-            or place(source).addrspace is tg.AddrSpace.GLOBAL
-            or len(op.indices)
-            != len(axes) + sum(not expansion.axes(expansion.value(index)) for index in op.indices)
-        ):
+        own = [expansion.axes(expansion.value(index)) for index in op.indices]
+        is_global = place(source).addrspace is tg.AddrSpace.GLOBAL
+        if not self._is_grid or is_global or len(own) != len(axes) + own.count(()):
             return 0
-        for index, extent in zip(reversed(op.indices), reversed(shape_of(source)), strict=False):
-            range = index.owner
-            if not isinstance(range, tg.RangeOp) or expansion.shape(
-                expansion.axes(expansion.value(index))
-            ) != (extent,):
+        each = zip(op.indices[::-1], own[::-1], shape_of(source)[::-1], strict=False)
+        for index, axis, extent in each:
+            if not isinstance(index.owner, tg.RangeOp) or expansion.shape(axis) != (extent,):
                 break
             found += 1
         kept = axes[len(axes) - found :] if found else ()
@@ -153,6 +146,7 @@ class Rules:
         combined.
         """
         expansion = self.expansion
+        emit, constant = expansion.elementwise, expansion.constant
         flat: SSAValue | None = None
         exists: SSAValue | None = None
         dims: list[SSAValue] = []
@@ -161,29 +155,21 @@ class Rules:
             if tensor(index).element_type != INDEX:
                 index = expansion.put(tg.CastOp(index, INDEX), expansion.axes(index))
             assert not isinstance(extent, UnknownDim)
-            dim = expansion.constant(extent) if isinstance(extent, int) else extent
+            dim = constant(extent) if isinstance(extent, int) else extent
             dims.append(dim)
             if not isinstance(extent, int) or not self._intervals[old].within(0, extent - 1):
-                start = expansion.elementwise(tg.CmpGeOp, index, expansion.constant(0))
-                inside = expansion.elementwise(
-                    tg.AndOp, start, expansion.elementwise(tg.CmpLtOp, index, dim)
-                )
-                exists = (
-                    inside if exists is None else expansion.elementwise(tg.AndOp, exists, inside)
-                )
-            if flat is not None:
-                index = expansion.elementwise(
-                    tg.AddOp, expansion.elementwise(tg.MulOp, flat, dim), index
-                )
-            flat = index
+                start = emit(tg.CmpGeOp, index, constant(0))
+                inside = emit(tg.AndOp, start, emit(tg.CmpLtOp, index, dim))
+                exists = inside if exists is None else emit(tg.AndOp, exists, inside)
+            flat = index if flat is None else emit(tg.AddOp, emit(tg.MulOp, flat, dim), index)
         assert flat is not None
         if exists is not None:
-            flat = expansion.elementwise(tg.WhereOp, exists, flat, expansion.constant(-1))
+            flat = emit(tg.WhereOp, exists, flat, constant(-1))
         # The flat view.
         shape = tensor(source).get_shape()
         size: int | SSAValue = math.prod(shape)
         if DYNAMIC_INDEX in shape:
-            size = reduce(partial(expansion.elementwise, tg.MulOp), dims)
+            size = reduce(partial(emit, tg.MulOp), dims)
         return expansion.put(tg.ReshapeOp(source, [size])), flat
 
     def _load(self, op: tg.LoadOp, buffer: SSAValue, *alt_and_gate: SSAValue) -> SSAValue:
@@ -231,12 +217,10 @@ class Rules:
 
     def _atomic_add(self, op: tg.AtomicAddOp, buffer: SSAValue, value: SSAValue) -> SSAValue:
         """Every lane adds, also where several add to one cell, or all the same to the same."""
-        axes = self.expansion.sorted(
-            {*self.expansion.union((buffer, value)), *self.expansion.around(op)}
-        )
-        return self.expansion.put(
-            op.rebuild([self.expansion.broadcast(o, axes) for o in (buffer, value)])
-        )
+        union, around = self.expansion.union((buffer, value)), self.expansion.around(op)
+        axes = self.expansion.sorted({*union, *around})
+        operands = [self.expansion.broadcast(o, axes) for o in (buffer, value)]
+        return self.expansion.put(op.rebuild(operands))
 
     def _custom(self, op: tg.CustomOp, *operands: SSAValue) -> SSAValue:
         """The code is executed for each lane, also where it has no result."""
@@ -254,11 +238,8 @@ class Rules:
 
     def _after(self, op: tg.AfterOp, buffer: SSAValue, *dependencies: SSAValue) -> SSAValue:
         """AFTER without the expanded ranges: there is no order among lanes."""
-        kept = [
-            new
-            for old, new in zip(op.dependencies, dependencies, strict=True)
-            if not _is_expanded(old)
-        ]
+        pairs = zip(op.dependencies, dependencies, strict=True)
+        kept = [new for old, new in pairs if not _is_expanded(old)]
         if not kept:
             return buffer
         return self.expansion.put(tg.AfterOp(buffer, kept), self.expansion.axes(buffer))

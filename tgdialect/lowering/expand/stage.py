@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.memory_order import MemoryOrder
 from tgdialect.analysis.overwriting import check_overwriting
@@ -14,13 +14,15 @@ from tgdialect.analysis.ranges import closed_ranges, is_expanded, is_loop, neede
 from tgdialect.lowering.expand.expansion import Expansion
 from tgdialect.lowering.expand.fragments import make_fragments
 from tgdialect.lowering.expand.group_reductions import reduce_in_groups
-from tgdialect.lowering.expand.iterations import drop_single_iterations
 from tgdialect.lowering.expand.reduction import expand_reductions
 from tgdialect.lowering.expand.rules import Rules
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.lowering.overwritten_memory import copy_overwritten
+from tgdialect.lowering.recomputation import renumber
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.properties import known_index
 from tgdialect.ops.walk import postorder
 from tgdialect.targets.attribute import target_of
 from tgdialect.transforms.dead_ops import erase_dead_ops
@@ -97,6 +99,41 @@ def expand_kernel(kernel: tg.KernelOp, *, is_grid: bool = False) -> None:
     erase_dead_ops(old, ())
     kernel.body.detach_block(old)
     kernel.body.add_block(expansion.block)
+
+
+def drop_single_iterations(ops: Sequence[Operation]) -> bool:
+    """Replace RANGEs of one iteration that ENDs close by 0. Whether there were any.
+
+    Else folding the RANGE could move ops out of the loop: a STORE that its END waits for would have
+    to be both after the LOADs and before the loop. And an axis of one lane would have a STORE for
+    every lane.
+    """
+    ends = [op for op in ops if isinstance(op, tg.EndOp)]
+    closed = dict.fromkeys(range for end in ends for range in closed_ranges(end))
+    found = [range for range in closed if _is_single(range)]
+    for range in found:
+        _drop(range)
+    return bool(found)
+
+
+def _is_single(range: tg.RangeOp) -> bool:
+    if known_index(range.bound) != 1 or range.axis_type.data is tg.AxisType.THREAD:
+        return False
+    named = (use.operation for use in range.result.uses if use.index)
+    return not any(isinstance(op, tg.ReduceOp) for op in named)
+
+
+def _drop(range: tg.RangeOp) -> None:
+    builder = OpBuilder.before(range)
+    renumber(range, builder.index_constant(0))
+    for op in dict.fromkeys(use.operation for use in range.result.uses):
+        kept: list[SSAValue] = [operand for operand in op.operands if operand is not range.result]
+        if len(kept) > 1:
+            op.operands = kept
+        else:
+            op.results[0].replace_all_uses_with(kept[0])
+            builder.block.erase_op(op)
+    builder.block.erase_op(range)
 
 
 def _is_to_expand(op: Operation) -> bool:

@@ -23,6 +23,7 @@ from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.numbering import next_slot
 from tgdialect.ops.properties import static_shape, tensor
+from tgdialect.ops.walk import users_of
 
 LONG = 24
 """The fewest ops of an alternative that is worth a branch. A branch costs a few ops, and if it is
@@ -83,16 +84,17 @@ def _branch(
     """Skip the longer alternatives of WHEREs that have one condition, if no lane selects them. Of
     two long ones the first is skipped: recipes select a tail so, as GATE does. Returns the ops that
     are under an IF now."""
-    alike = [where for where in group if _has_like_alternatives(where)]
+    # Neither alternative is a scalar for all lanes.
+    types = [{where.results[0].type, *(o.type for o in where.operands[1:])} for where in group]
+    alike = [where for where, each in zip(group, types, strict=True) if len(each) == 1]
     if not alike or not _are_together(group, positions):
         return ()
-    only = {
-        which: _only_for([where.operands[which] for where in alike], positions)
-        for which in (_YES, _NO)
-    }
+    values = {which: [where.operands[which] for where in alike] for which in (_YES, _NO)}
+    only = {which: _only_for(values[which], positions) for which in values}
     lengths = {which: _length(ops) for which, ops in only.items()}
     other, skipped = sorted(only, key=lengths.__getitem__)
-    if lengths[skipped] < long or not _is_computed(alike, other, positions):
+    conditions = [where.operands[0] for where in alike]
+    if lengths[skipped] < long or not _is_computed(values[other], conditions, positions):
         return ()
     if lengths[other] >= long:
         skipped, other = _YES, _NO
@@ -126,11 +128,6 @@ def _length(ops: Iterable[Operation]) -> int:
     return sum(LONG if isinstance(op, tg.GateOp) else 1 for op in ops)
 
 
-def _has_like_alternatives(where: Operation) -> bool:
-    """Whether neither alternative is a scalar for all lanes."""
-    return all(where.operands[which].type == where.results[0].type for which in (_YES, _NO))
-
-
 def _registers(builder: OpBuilder, where: Operation, slot: int) -> SSAValue:
     """A new place for what a WHERE selects."""
     type = tensor(where.results[0])
@@ -143,23 +140,19 @@ def _registers(builder: OpBuilder, where: Operation, slot: int) -> SSAValue:
 def _are_together(group: Sequence[Operation], positions: Mapping[Operation, int]) -> bool:
     """Whether no WHERE's result is needed before the last of them."""
     last = max(positions[where] for where in group)
-    return all(
-        positions.get(use.operation, last + 1) > last
-        for where in group
-        for use in where.results[0].uses
-    )
+    users = (user for where in group for user in users_of(where))
+    return all(positions.get(user, last + 1) > last for user in users)
 
 
 def _is_computed(
-    wheres: Sequence[Operation], which: int, positions: Mapping[Operation, int]
+    values: Sequence[SSAValue], conditions: Sequence[SSAValue], positions: Mapping[Operation, int]
 ) -> bool:
     """Whether an alternative takes some ops. If the condition needs it, these are the condition's
     as well: whether a result has digits is seen from it."""
-    values = [where.operands[which] for where in wheres]
     own = _only_for(values, positions)
     if _length(own) >= OTHER:
         return True
-    found = _only_for([*values, *(where.operands[0] for where in wheres)], positions)
+    found = _only_for([*values, *conditions], positions)
     is_needed = any(v.owner in found and v.owner not in own for v in values)
     return is_needed and _length(found) >= OTHER
 
@@ -187,6 +180,5 @@ def _gate(builder: OpBuilder, condition: SSAValue, which: int) -> SSAValue:
     is_needed = condition if which == _YES else builder.put(tg.NotOp(condition))
     if not static_shape(tensor(condition)):
         return is_needed
-    return builder.put(
-        tg.ReshapeOp(builder.put(tg.ReduceOp(tg.ReduceKind.MAX, is_needed, [0])), [])
-    )
+    any_lane = builder.put(tg.ReduceOp(tg.ReduceKind.MAX, is_needed, [0]))
+    return builder.put(tg.ReshapeOp(any_lane, []))

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
@@ -30,19 +30,18 @@ from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.linear_blocks import GROUPS, ITEMS, close_one_by_one, loops_by_depth, nest
-from tgdialect.lowering.linearize.loads import load_once
-from tgdialect.lowering.linearize.registers import keep_in_registers
-from tgdialect.lowering.linearize.shared_indices import share_indices
-from tgdialect.lowering.linearize.shared_memory import clear_uncovered
-from tgdialect.lowering.linearize.shared_registers import share_registers
+from tgdialect.lowering.linearize.registers import keep_in_registers, load_once, share_registers
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import DTYPES, INDEX
+from tgdialect.ops.dtypes import DTYPES, INDEX, number_attribute
 from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.properties import known_index, place
+from tgdialect.ops.folding import constant_attribute
+from tgdialect.ops.numbering import op_key
+from tgdialect.ops.properties import known_index, place, tensor
 from tgdialect.ops.walk import computed_from, nesting
 from tgdialect.targets import Target
 from tgdialect.transforms.barriers import insert_barriers
+from tgdialect.work_items.coverage import uncovered
 
 DIMENSIONS = 3
 """The axes of a grid, and of a workgroup, that devices have. More are merged into one."""
@@ -134,8 +133,8 @@ def _serial(block: Block, aliased: bool) -> Iterator[tg.RangeOp]:
 
 def _is_argument(bound: SSAValue) -> bool:
     """Whether a bound is known before the kernel starts: it is computed from scalar PARAMs."""
-    leaves = (tg.ConstOp, tg.ParamOp)
-    return all(isinstance(op, (*leaves, ElementwiseOp)) for op in computed_from(bound))
+    kinds = tg.ConstOp | tg.ParamOp | ElementwiseOp
+    return all(isinstance(op, kinds) for op in computed_from(bound))
 
 
 def _dependent(
@@ -184,10 +183,9 @@ class _Grid:
             op.detach()
         first = block.first_op
         assert first is not None
-        front = OpBuilder.before(first)
+        self._front = OpBuilder.before(first)
         for op in params:
-            front.insert(op)
-        self._front = front
+            self._front.insert(op)
         """Where the axes are defined."""
         self._copies: dict[SSAValue, SSAValue] = {}
         self._around = nesting(ops_of(block))
@@ -224,17 +222,14 @@ class _Grid:
         """The axes that the loops of some types are, the outermost first."""
         levels = loops_by_depth(self._around, kinds)
         bounds = [max(ranges, key=lambda r: known_index(r.bound) or 0).bound for ranges in levels]
-        put, clone = self._front.put, self._front.clone
-        values = [
-            clone(bound, self._copies, shared=(tg.ParamOp,), everything=True) for bound in bounds
-        ]
+        put, shared = self._front.put, (tg.ParamOp,)
+        clone = partial(self._front.clone, mapping=self._copies, shared=shared, everything=True)
+        values = [clone(bound) for bound in bounds]
         extents = [known_index(bound) for bound in bounds]
         is_long = any(extent is None or extent > SHORT_AXIS for extent in extents[:-1])
         if len(values) <= DIMENSIONS and not (is_long and kinds is GROUPS):
-            last = len(values) - 1
-            indices = [
-                put(tg.SpecialOp(f"{name}{last - i}", each)) for i, each in enumerate(values)
-            ]
+            names = [f"{name}{i}" for i in reversed(range(len(values)))]
+            indices = [put(tg.SpecialOp(*each)) for each in zip(names, values, strict=True)]
         else:
             # One axis for all; the last loop varies fastest.
             sizes = [extent for extent in extents if extent is not None]
@@ -288,11 +283,9 @@ class _Grid:
         if not others:
             return
         builder = OpBuilder.before(op)
-        zero = builder.index_constant(0)
-        is_first = builder.put(tg.CmpEqOp(others[0].index, zero))
-        for axis in others[1:]:
-            is_first = builder.put(tg.AndOp(is_first, builder.put(tg.CmpEqOp(axis.index, zero))))
-        begin = builder.insert(tg.IfOp(is_first))
+        put, zero = builder.put, builder.index_constant(0)
+        are_first = (put(tg.CmpEqOp(axis.index, zero)) for axis in others)
+        begin = builder.insert(tg.IfOp(reduce(lambda a, b: put(tg.AndOp(a, b)), are_first)))
         end = OpBuilder.after(op).put(tg.EndIfOp(begin))
         op.result.replace_all_uses_with(end)
 
@@ -308,3 +301,96 @@ class _Grid:
 
 def _is_axis(range: object) -> bool:
     return isinstance(range, tg.RangeOp) and range.axis_type.data in GROUPS | ITEMS
+
+
+# -- LOCAL buffers that are not zero by themselves -------------------------------------------------
+
+
+def clear_uncovered(block: Block, numbers: CellNumbers) -> None:
+    """Store 0 to each LOCAL buffer of which some cell may be read before it is stored."""
+    for buffer in [*uncovered(block, numbers)]:
+        _clear(buffer)
+
+
+def _clear(buffer: tg.BufferOp) -> None:
+    """Store 0 to all cells, before anything else: the work items take turns.
+
+    `range %i to ceil(n / items); if %item + %i * items < n; store %b[...], 0; endif; end`
+    """
+    block = buffer.parent
+    assert block is not None
+    items = [op for op in block.ops if isinstance(op, tg.SpecialOp) and op.symbol.data[0] == "l"]
+    items.sort(key=lambda op: op.symbol.data)
+    last = max([buffer, *items], key=lambda op: block.get_operation_index(op))
+    b = OpBuilder.after(last)
+    type = tensor(buffer.result)
+    size = math.prod(type.get_shape())
+    count, index = 1, b.index_constant(0)
+    for item in items:
+        index = b.put(tg.AddOp(index, b.put(tg.MulOp(item.result, b.index_constant(count)))))
+        count *= known_index(item.bound) or 1
+    loop = b.range(tg.AxisType.LOOP, -(-size // count)).result
+    cell = b.put(tg.AddOp(index, b.put(tg.MulOp(loop, b.index_constant(count)))))
+    begin = b.insert(tg.IfOp(b.put(tg.CmpLtOp(cell, b.index_constant(size)))))
+    view = buffer.result
+    if len(type.get_shape()) != 1:
+        view = b.put(tg.ReshapeOp(view, [size]))
+    zero = b.put(tg.ConstOp(number_attribute(0, type.element_type), type.element_type))
+    b.insert(tg.StoreOp(b.put(tg.IndexOp(view, [cell])), zero))
+    b.insert(tg.EndOp(b.put(tg.EndIfOp(begin)), [loop]))
+
+
+# -- indices that several loops compute ------------------------------------------------------------
+
+
+def share_indices(block: Block) -> None:
+    """Compute equal indices of a work item once, before the first loop or IF."""
+    begin = next((op for op in block.ops if isinstance(op, tg.RangeOp | tg.IfOp)), None)
+    if begin is None:
+        return
+    # Of equal ops the first one stays.
+    values: dict[Hashable, SSAValue] = {}
+    indices: set[SSAValue] = set()
+    shared: set[SSAValue] = set()
+    inside: list[Operation] = []
+    is_before = True
+    for op in ops_of(block):
+        is_before &= op is not begin
+        if isinstance(op, tg.SpecialOp) and is_before:
+            indices.add(op.result)
+        key = _key(op, indices)
+        if key is None:
+            if isinstance(op, tg.ConstOp) and not is_before:
+                inside.append(op)
+            continue
+        result = op.results[0]
+        if (same := values.setdefault(key, result)) is not result:
+            shared.add(same)
+            result.replace_all_uses_with(same)
+            block.erase_op(op)
+            continue
+        indices.add(result)
+        if not is_before:
+            inside.append(op)
+    # It moves before the loops, with what it is computed from.
+    moved: list[Operation] = []
+    for op in reversed(inside):
+        if op.results[0] in shared:
+            shared.update(op.operands)
+            moved.append(op)
+    front = OpBuilder.before(begin)
+    for op in reversed(moved):
+        op.detach()
+        front.insert(op)
+
+
+def _key(op: Operation, indices: set[SSAValue]) -> Hashable:
+    """The key that equal ops share, if an op computes an index from those of the work item and
+    constants; else None."""
+    kinds = tg.AddOp | tg.MulOp | tg.IDivOp | tg.ModOp
+    if not isinstance(op, kinds) or tensor(op.results[0]).get_shape():
+        return None
+    operands = [o if o in indices else constant_attribute(o) for o in op.operands]
+    if None in operands or indices.isdisjoint(op.operands):
+        return None
+    return op_key(op, operands)

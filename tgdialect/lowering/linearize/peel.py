@@ -55,7 +55,9 @@ _PEELS = [_Peel(*peel) for n in range(1, BORDER + 1) for peel in ((0, n), (n, 0)
 
 def peel_loops(block: Block) -> None:
     """Peel the loops of a LINEAR, the inner ones first."""
-    _drop_masks([op for op in ops_of(block) if isinstance(op, tg.WhereOp) and _is_of_load(op)])
+    wheres = [op for op in ops_of(block) if isinstance(op, tg.WhereOp)]
+    of_loads = [op for op in wheres if isinstance(op.lhs.owner, tg.LoadOp)]
+    _drop_masks([op for op in of_loads if not tensor(op.condition).get_shape()])
     for op in reversed(ops_of(block)):
         if isinstance(op, tg.RangeOp) and (peel := _peel(op, body := list(_body(op)))) is not None:
             _apply(op, body, peel)
@@ -126,30 +128,22 @@ def _apply(loop: tg.RangeOp, body: Sequence[Operation], peel: _Peel) -> None:
     """Put iterations of a loop before it and after it."""
     extent = known_index(loop.bound)
     assert extent is not None
-    block, end = loop.parent, _end_of_its_own(loop)
-    assert block is not None
+    end = _end_of_its_own(loop)
     body = list(_body(loop))
     if (following := end.next_op) is not None:
         for number in range(extent - peel.last, extent):
-            _iteration(OpBuilder.before(following), block, loop, body, number)
+            _iteration(OpBuilder.before(following), loop, body, number)
     builder = OpBuilder.before(loop)
     for number in range(peel.first):
-        _iteration(builder, block, loop, body, number)
+        _iteration(builder, loop, body, number)
     # The loop itself.
-    new = tg.RangeOp(
-        loop.axis.data, loop.axis_type.data, builder.index_constant(extent - sum(peel))
-    )
+    bound = builder.index_constant(extent - sum(peel))
     start = builder.index_constant(peel.first) if peel.first else None
-    builder.insert(new)
-    end.operands = [end.body, new.result]
-    index = new.result if start is None else builder.put(tg.AddOp(new.result, start))
+    new = builder.put(tg.RangeOp(loop.axis.data, loop.axis_type.data, bound))
+    end.operands = [end.body, new]
+    index = new if start is None else builder.put(tg.AddOp(new, start))
     Rewriter.replace_op(loop, (), [index])
     _drop_masks(body)
-
-
-def _is_of_load(op: tg.WhereOp) -> bool:
-    """Whether a WHERE masks a LOAD as a whole."""
-    return isinstance(op.lhs.owner, tg.LoadOp) and not tensor(op.condition).get_shape()
 
 
 def _is_of_gate(op: tg.WhereOp) -> bool:
@@ -164,10 +158,8 @@ def _is_of_gate(op: tg.WhereOp) -> bool:
 
 def _end_of_its_own(loop: tg.RangeOp) -> tg.EndOp:
     """The END of a loop, which is split if it closes others as well."""
-    end = next(
-        u.operation for u in loop.result.uses if isinstance(u.operation, tg.EndOp) and u.index
-    )
-    assert isinstance(end, tg.EndOp)
+    uses = (use for use in loop.result.uses if use.index)
+    end = next(op for use in uses if isinstance(op := use.operation, tg.EndOp))
     ranges, builder = list(end.ranges), OpBuilder.before(end)
     at = ranges.index(loop.result)
     body = end.body
@@ -182,11 +174,11 @@ def _end_of_its_own(loop: tg.RangeOp) -> tg.EndOp:
 
 
 def _iteration(
-    builder: OpBuilder, block: Block, loop: tg.RangeOp, body: Sequence[Operation], number: int
+    builder: OpBuilder, loop: tg.RangeOp, body: Sequence[Operation], number: int
 ) -> None:
     """One iteration of a loop."""
     values: dict[SSAValue, SSAValue] = {loop.result: builder.index_constant(number)}
-    axis = next_axis(block.ops)
+    axis = next_axis(builder.block.ops)
     ops: list[Operation] = []
     for op in body:
         new = op.clone(values)
@@ -226,6 +218,5 @@ def _drop_masks(body: Sequence[Operation]) -> None:
             case _:
                 pass
     for op in reversed(body):
-        is_mask = isinstance(op, CompareOp | tg.AndOp) and op.results[0].first_use is None
-        if is_mask and (block := op.parent) is not None:
-            block.erase_op(op)
+        if isinstance(op, CompareOp | tg.AndOp) and op.parent and op.results[0].first_use is None:
+            op.parent.erase_op(op)

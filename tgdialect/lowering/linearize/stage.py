@@ -161,11 +161,8 @@ class _LinearBuilder:
         gate = store.operands[2]
         store.detach()
         last = self.block.last_op
-        if (
-            isinstance(last, tg.EndIfOp)
-            and isinstance(begin := last.begin.owner, tg.IfOp)
-            and begin.gate is gate
-        ):
+        begin = last.begin.owner if isinstance(last, tg.EndIfOp) else None
+        if isinstance(last, tg.EndIfOp) and isinstance(begin, tg.IfOp) and begin.gate is gate:
             self.block.insert_op_before(store, last)
             end = last
         else:

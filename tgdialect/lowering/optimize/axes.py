@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import cached_property
@@ -17,6 +18,7 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.passed_memory import aliased_kernels
 from tgdialect.lowering.recomputation import IN_LOOPS, renumber
 from tgdialect.ops import tg
+from tgdialect.ops.axis_types import WORKGROUP
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import MovementOp
@@ -153,6 +155,12 @@ class Axes:
         return by_range((op, closed_ranges(op)) for op in self.ops if isinstance(op, tg.ReduceOp))
 
     @cached_property
+    def written(self) -> Set[SSAValue]:
+        """The memory that the kernel writes."""
+        writes = (op for op in self.ops if isinstance(op, tg.StoreOp | tg.AtomicAddOp))
+        return {memory_of(op.operands[0]) for op in writes}
+
+    @cached_property
     def accesses(self) -> Mapping[tg.RangeOp, Sequence[tg.LoadOp | tg.StoreOp | tg.AtomicAddOp]]:
         """The accesses in the loop of each range."""
         found = (op for op in self.ops if isinstance(op, tg.LoadOp | tg.StoreOp | tg.AtomicAddOp))
@@ -203,11 +211,27 @@ class Axes:
     def check_no_fragment(self, range: tg.RangeOp) -> None:
         """Raise IllegalOptError for a range that TC has made: an instruction decides its extent."""
         axis = range.axis.data
-        if range.axis_type.data is tg.AxisType.WARP or axis in self._fragments:
+        if range.axis_type.data is tg.AxisType.WARP or axis in self.fragments:
             raise IllegalOptError(f"range {axis} is of the fragments of a WMMA")
 
+    def check_work_items(self, range: tg.RangeOp, kind: tg.AxisType, extent: int) -> None:
+        """Raise IllegalOptError if a range of this type and extent gave a nest more work items than
+        the workgroups of a grid can have."""
+        most, name = self.target.workgroup, self.target.name
+        if kind not in WORKGROUP or not self.target.is_grid:
+            return
+        for op in self.ops:
+            if not isinstance(op, tg.EndOp | tg.ReduceOp):
+                continue
+            nest = {*self.open[op], *closed_ranges(op)}
+            items = [r for r in nest if r.axis_type.data in WORKGROUP and r is not range]
+            count = math.prod(known_index(r.bound) or 1 for r in items) * extent
+            if range in nest and count > most:
+                message = f"a workgroup would have {count} work items, and the target {name} allows"
+                raise IllegalOptError(f"{message} {most}")
+
     @cached_property
-    def _fragments(self) -> Set[int]:
+    def fragments(self) -> Set[int]:
         """The axis ids of the ranges of the fragments of WMMAs."""
         return {axis for op in self.ops if _is_of_wmma(op) for axis in integers(op, "fragment")}
 
@@ -264,12 +288,10 @@ class Axes:
     ) -> None:
         """Replace a range by two that are in the block; `index` is the number of its iteration."""
         renumber(range, index, index.owner, outer, inner)
-        for op in list(dict.fromkeys(use.operation for use in range.result.uses)):
+        for op in dict.fromkeys(use.operation for use in range.result.uses):
             pair = (inner, outer) if isinstance(op, tg.EndOp) else (outer, inner)
-            operands: list[SSAValue] = []
-            for operand in op.operands:
-                operands += [r.result for r in pair] if operand is range.result else [operand]
-            op.operands = operands
+            new = [r.result for r in pair]
+            op.operands = [v for o in op.operands for v in (new if o is range.result else [o])]
         self.kernel.body.block.erase_op(range)
         self.changed()
 
@@ -289,13 +311,10 @@ class Axes:
         numbers = (new, old) if top else (old, new)
         dtype, (count, size) = tensor(range.bound).element_type, parts
         bounds = [
-            part if isinstance(part, SSAValue) else builder.put(tg.ConstOp(part, dtype))
-            for part in parts
+            p if isinstance(p, SSAValue) else builder.put(tg.ConstOp(p, dtype)) for p in parts
         ]
-        outer, inner = (
-            builder.insert(tg.RangeOp(number, kind, bound))
-            for number, kind, bound in zip(numbers, kinds, bounds, strict=True)
-        )
+        made = zip(numbers, kinds, bounds, strict=True)
+        outer, inner = (builder.insert(tg.RangeOp(*each)) for each in made)
         start = builder.put(tg.MulOp(outer, builder.index_constant(size)))
         if isinstance(count, int) and count * size > self.extent(range):
             last = builder.index_constant(self.extent(range) - size)
@@ -308,14 +327,9 @@ class Axes:
     def shared_buffers(self, range: tg.RangeOp) -> Sequence[tg.BufferOp]:
         """The buffers of the kernel that are written in the loop of a range at cells that do not
         depend on it."""
-        found: dict[tg.BufferOp, None] = {}
-        for store in self.stores(range):
-            memory = memory_of(store.buffer)
-            if not self.depends_on_index(store.buffer, range) and isinstance(
-                memory.owner, tg.BufferOp
-            ):
-                found[memory.owner] = None
-        return list(found)
+        cells = [store.buffer for store in self.stores(range)]
+        shared = [memory_of(c).owner for c in cells if not self.depends_on_index(c, range)]
+        return [*dict.fromkeys(owner for owner in shared if isinstance(owner, tg.BufferOp))]
 
     def depends_on_index(self, location: SSAValue, range: tg.RangeOp) -> bool:
         """Whether which cell a location is depends on a range."""
@@ -332,11 +346,8 @@ class Axes:
         """Whether a buffer is used in the loop of a range only."""
         if place(buffer.result).addrspace is tg.AddrSpace.GLOBAL:
             return False
-        return all(
-            range in self.open[op]
-            for op in self._users[buffer.result]
-            if isinstance(op, tg.LoadOp | tg.StoreOp | tg.AtomicAddOp)
-        )
+        kinds, users = tg.LoadOp | tg.StoreOp | tg.AtomicAddOp, self._users[buffer.result]
+        return all(range in self.open[op] for op in users if isinstance(op, kinds))
 
     def privatize(self, buffer: tg.BufferOp, range: tg.RangeOp) -> None:
         """Give each iteration of a range a copy of a buffer: one more axis. It is the last, so that
@@ -385,9 +396,7 @@ class Axes:
 
     def nest(self, range: tg.RangeOp) -> tg.EndOp | tg.ReduceOp:
         """The op that closes a range: its END, or else the first REDUCE over it."""
-        if (end := self.ends.get(range)) is not None:
-            return end
-        return self.reductions[range][0]
+        return self.ends.get(range) or self.reductions[range][0]
 
     def reorder(self, order: Sequence[tg.RangeOp]) -> None:
         """Nest ranges in this order, the outermost first, wherever they are closed together."""
@@ -405,11 +414,8 @@ class Axes:
         self.changed()
 
 
-_ANALYSES = [
-    name
-    for name, value in vars(Axes).items()
-    if isinstance(value, cached_property) and name != "has_shared_memory"
-]
+_ANALYSES = {name for name, value in vars(Axes).items() if isinstance(value, cached_property)}
+_ANALYSES.remove("has_shared_memory")
 """The analyses of a kernel, which a change makes wrong."""
 
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from tgdialect.analysis.affine.strides import Strides, strides
 from tgdialect.analysis.ranges import Ranges, closed_ranges
 from tgdialect.lowering.optimize.axes import Axes, by_range
+from tgdialect.lowering.optimize.optops.apply import attempt, opt, try_opt
+from tgdialect.lowering.optimize.optops.merge import mergeable
 from tgdialect.lowering.optimize.optops.prepack import may_prepack
+from tgdialect.lowering.optimize.optops.split import divisors
 from tgdialect.lowering.optimize.optops.tile_loads import is_of_parameter
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import BOOL, INDEX
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.properties import dtype_of, known_index, tensor
-from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 
 UNKNOWN_EXTENT = 256
@@ -41,6 +43,11 @@ class StridedAccess:
     def itemsize(self) -> int:
         return dtype_of(self.op.operands[0]).itemsize
 
+    def apart(self, range: tg.RangeOp, most: int) -> int:
+        """How many bytes apart the cells of neighbouring iterations are, `most` at most."""
+        stride = self.strides.get(range, 0)
+        return most if stride is None else min(abs(stride) * self.itemsize, most)
+
 
 class Nests:
     """The loop nests of a kernel: the ops that close them, and how often each op runs."""
@@ -48,12 +55,9 @@ class Nests:
     def __init__(self, axes: Axes, target: Target) -> None:
         """`target` is the machine that the model is of."""
         self.axes, self.target = axes, target
-        self.accesses = [
-            StridedAccess(op, along, self._is_weight(op, along))
-            for op in axes.ops
-            if isinstance(op, tg.LoadOp | tg.StoreOp | tg.AtomicAddOp)
-            for along in (strides(op.operands[0], axes.around),)
-        ]
+        ops = [op for op in axes.ops if isinstance(op, tg.LoadOp | tg.StoreOp | tg.AtomicAddOp)]
+        along = [(op, strides(op.operands[0], axes.around)) for op in ops]
+        self.accesses = [StridedAccess(*each, self._is_weight(*each)) for each in along]
         self.stride_of = {access.op: access.strides for access in self.accesses}
 
     def _is_weight(self, op: Operation, strides: Strides) -> bool:
@@ -70,11 +74,12 @@ class Nests:
         return is_reused and is_reduced and may_prepack(self.axes, op)
 
     @cached_property
-    def written(self) -> Set[SSAValue]:
-        """The memory that the kernel writes."""
-        return {
-            memory_of(a.op.operands[0]) for a in self.accesses if not isinstance(a.op, tg.LoadOp)
-        }
+    def loads(self) -> Sequence[StridedAccess]:
+        return [access for access in self.accesses if isinstance(access.op, tg.LoadOp)]
+
+    @cached_property
+    def stores(self) -> Sequence[StridedAccess]:
+        return [access for access in self.accesses if isinstance(access.op, tg.StoreOp)]
 
     @cached_property
     def _along(self) -> Mapping[tg.RangeOp, Sequence[int]]:
@@ -139,15 +144,19 @@ class Nests:
     def extent(self, range: tg.RangeOp) -> int:
         return UNKNOWN_EXTENT if (known := known_index(range.bound)) is None else known
 
+    def pages(self, access: StridedAccess, range: tg.RangeOp) -> float:
+        """The number of pages over which the iterations of a range are spread."""
+        page = self.target.page
+        return max(1.0, self.extent(range) * access.apart(range, page) / page)
+
     def trips(self, op: Operation) -> int:
         """How often an op runs; a REDUCE runs once per element that it reduces."""
         return math.prod(self.extent(r) for r in self.around(op))
 
     def around(self, op: Operation) -> Ranges:
         """The ranges in whose loops an op runs."""
-        return (
-            self.axes.around(op.operands[0]) if isinstance(op, tg.ReduceOp) else self.axes.open[op]
-        )
+        around = self.axes.around
+        return around(op.operands[0]) if isinstance(op, tg.ReduceOp) else self.axes.open[op]
 
 
 def is_arithmetic(op: Operation) -> bool:
@@ -160,3 +169,31 @@ def part(extent: int, most: int, of: int = 0) -> int:
     """The greatest divisor of `of`, by default the extent, up to both; 1 if there is no other."""
     whole = of or extent
     return next((n for n in range(min(extent, most), 0, -1) if whole % n == 0), 1)
+
+
+# -- as few loops as possible, without divisions in their indices: what heuristics begin with ------
+
+
+def split_loops(axes: Axes) -> None:
+    """Split a loop whose variable indices divide, so that each digit is a loop variable. Strides
+    are known of loop variables, not of quotients."""
+    while any(try_opt(axes, which) for which in _digits(axes)):
+        pass
+
+
+def _digits(axes: Axes) -> Iterator[tg.OptAttr]:
+    """The SPLITs that remove a division."""
+    for axis, range in axes.ranges.items():
+        if not (found := divisors(range)) or (extent := known_index(range.bound)) is None:
+            continue
+        least = min(found)
+        if 1 < least < extent and not any(each % least for each in (*found, extent)):
+            yield opt(tg.OptOp.SPLIT, axis, least, range.axis_type.data.value)
+
+
+def merge_loops(axes: Axes) -> None:
+    """Merge loops whose indices are one flat index."""
+    tried: set[tuple[int, int]] = set()
+    while (pair := next((p for p in mergeable(axes) if p not in tried), None)) is not None:
+        tried.add(pair)
+        attempt(axes, tg.OptOp.MERGE, *pair)

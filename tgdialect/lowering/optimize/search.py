@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, zip_longest
+from operator import attrgetter
 from typing import NamedTuple
 
 from tgdialect.analysis.ranges import is_expanded
@@ -88,30 +89,22 @@ def beam_search(
             if opts in seen or (seen and not go_on()):
                 continue
             seen.add(opts)
-            candidate = scheduled(kernel, opts)
-            if candidate is not None and (
-                opts in start
-                or (
-                    _tile_size(candidate, target) <= largest_tile
-                    and _work(candidate, target) <= most_work
-                )
-            ):
+            if (candidate := scheduled(kernel, opts)) is None:
+                continue
+            is_small = opts in start or _tile_size(candidate, target) <= largest_tile
+            if is_small and (opts in start or _work(candidate, target) <= most_work):
                 yield Timed(timer(candidate, best), opts)
 
-    beam = sorted(measured(iter(start), math.inf), key=_seconds)
+    beam = sorted(measured(iter(start), math.inf), key=attrgetter("seconds"))
     while beam and go_on():
         quickest = beam[0].seconds
         # Take the neighbours of each schedule in turns: there may be no time for all.
         moves = zip_longest(*(neighbours(kernel, opts, target) for _, opts in beam[:width]))
         found = measured((o for o in chain.from_iterable(moves) if o is not None), quickest)
-        beam = sorted([*beam, *found], key=_seconds)[: max(width, 1)]
+        beam = sorted([*beam, *found], key=attrgetter("seconds"))[: max(width, 1)]
         if beam[0].seconds > (1 - LEAST_GAIN) * quickest:
             break
     return beam
-
-
-def _seconds(timed: Timed) -> float:
-    return timed.seconds
 
 
 def _work(kernel: tg.KernelOp, target: Target) -> float:
@@ -131,18 +124,14 @@ def _tile_size(kernel: tg.KernelOp, target: Target) -> int:
     part that a work item has. A fragment of a matrix instruction counts for one element."""
     nests = Nests(Axes(kernel), target)
     work_items = {tg.AxisType.GROUP_REDUCE} if target.is_grid else set[tg.AxisType]()
-    products = [op for op in nests.axes.ops if isinstance(op, tg.ReduceOp)]
-    fragments = {axis for op in products if op.fragment for axis in op.fragment.get_values()}
-    sizes = [
-        math.prod(
-            nests.extent(r)
-            for r in nests.around(op)
-            if is_expanded(r)
-            and r.axis_type.data not in work_items
-            and r.axis.data not in fragments
-        )
-        for op in nests.work
-    ]
+    tiled = {
+        range
+        for range in nests.axes.ranges.values()
+        if is_expanded(range)
+        and range.axis_type.data not in work_items
+        and range.axis.data not in nests.axes.fragments
+    }
+    sizes = (math.prod(map(nests.extent, nests.around(op) & tiled)) for op in nests.work)
     return max(sizes, default=1)
 
 

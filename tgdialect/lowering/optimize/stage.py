@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -12,18 +12,16 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.constants import constant_slots
 from tgdialect.analysis.eviction import evicted_slots, note_evicted
 from tgdialect.analysis.symbols import called_in_loops, calling_last
-from tgdialect.diagnostics import errors_at
+from tgdialect.diagnostics import errors_at, locate
 from tgdialect.lowering.levels import LoweringPass
-from tgdialect.lowering.optimize.axes import Axes, Packing
-from tgdialect.lowering.optimize.explicit import (
-    apply_explicit,
-    check_kernels,
-    explicit_opts,
-    opts_of,
+from tgdialect.lowering.optimize import cpu
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, Packing
+from tgdialect.lowering.optimize.optops.apply import (
+    apply_opts,
+    begin_schedule,
+    has_schedule,
+    parse_opt,
 )
-from tgdialect.lowering.optimize.heuristics import schedule_kernel, schedule_prepacking
-from tgdialect.lowering.optimize.modes import MODES, TF32, beam_width
-from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedule
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.overwritten_memory import copy_overwritten
 from tgdialect.lowering.passed_memory import aliased_kernels
@@ -31,6 +29,110 @@ from tgdialect.ops import tg
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
 from tgdialect.transforms.simplify import simplify, simplify_kernels
+
+EXPLICIT = "explicit"
+"""The mode that applies OptOps that a user has written."""
+
+TF32 = "heuristic:tf32"
+"""The heuristic's mode in which products of f32 may round their factors to tf32."""
+
+BEAM = "beam"
+"""The mode that searches; `beam:N` gives the width."""
+
+MODES = ("none", "heuristic", TF32, "explicit:OPTS", "beam:N")
+"""The modes. The last needs a machine to time on (`tgdialect/runtime/optimize.py`)."""
+
+DEFAULT_WIDTH = 4
+"""The schedules that a beam search keeps for the next round, unless `opt` says how many. Larger:
+longer searches; smaller: local optima."""
+
+
+def beam_width(mode: str) -> int | None:
+    """The width that a mode asks for, as "beam:4"; None for other modes.
+
+    Raises PassFailedException where it is no positive number.
+    """
+    name, colon, width = mode.partition(":")
+    if name != BEAM:
+        return None
+    if not colon:
+        return DEFAULT_WIDTH
+    if not (width.isascii() and width.isdigit() and int(width) > 0):
+        raise PassFailedException(f"mode {mode!r}: the width of a beam is a positive number")
+    return int(width)
+
+
+class KernelOpt(NamedTuple):
+    """An OptOp, and the name of the kernel that it is for: None for all kernels."""
+
+    kernel: str | None
+    opt: tg.OptAttr
+
+
+def explicit_opts(mode: str, opts: Sequence[str]) -> Sequence[KernelOpt] | None:
+    """The OptOps of a mode that is `explicit`: those of `opts`, or those behind its colon.
+
+    `explicit:split 0, 8, upcast; @main_1: order 1, 0` is the same as `explicit` with the opts
+    `split 0, 8, upcast` and `@main_1: order 1, 0`. None for other modes, which take no opts.
+    Raises PassFailedException for what is no OptOp.
+    """
+    name, colon, rest = mode.partition(":")
+    if name != EXPLICIT:
+        if opts:
+            raise PassFailedException(f"mode {mode!r} takes no opts: mode=explicit does")
+        return None
+    if colon and opts:
+        raise PassFailedException(f"mode {mode!r} has its OptOps already, and opts has others")
+    texts = [text for text in rest.split(";") if text.strip()] if colon else opts
+    return [_parse(text) for text in texts]
+
+
+def _parse(text: str) -> KernelOpt:
+    text = text.strip()
+    if not text.startswith("@"):
+        return KernelOpt(None, parse_opt(text))
+    kernel, colon, opt = text[1:].partition(":")
+    if not colon:
+        raise PassFailedException(f"{text!r} names no OptOp: write '@kernel: split 0, 8, upcast'")
+    return KernelOpt(kernel.strip(), parse_opt(opt))
+
+
+def check_kernels(opts: Sequence[KernelOpt], kernels: Sequence[tg.KernelOp]) -> None:
+    """Raise PassFailedException where an OptOp names a kernel that the module does not have."""
+    names = [kernel.sym_name.data for kernel in kernels]
+    for each in opts:
+        if each.kernel is not None and each.kernel not in names:
+            there_are = ", ".join(f"@{name}" for name in names) or "none"
+            raise PassFailedException(f"there is no kernel @{each.kernel}; there are: {there_are}")
+
+
+def apply_explicit(axes: Axes, opts: Sequence[tg.OptAttr]) -> None:
+    """Apply OptOps to a kernel, from left to right; an error names it, and is at it."""
+    try:
+        apply_opts(axes, opts)
+    except IllegalOptError as error:
+        message = f"kernel @{axes.kernel.sym_name.data}: {error}"
+        raise locate(PassFailedException(message), axes.kernel) from None
+
+
+def schedule_kernel(axes: Axes, target: Target) -> None:
+    """Apply OptOps that make a kernel fast on a target, by the heuristic for the way in which that
+    runs loop nests. One that turns out to be illegal is left out."""
+    if not target.is_grid:
+        cpu.schedule_loops(axes, target)
+        return
+    # Imported when it is used, as dialects are, for a short start-up time.
+    from tgdialect.lowering.optimize import grid
+
+    grid.schedule_grid(axes, target)
+
+
+def schedule_prepacking(axes: Axes, target: Target) -> None:
+    """Schedule the kernels that STAGEs of a kernel have made."""
+    for kernel in axes.prepacked:
+        packing = Axes(kernel)
+        begin_schedule(packing)
+        schedule_kernel(packing, target)
 
 
 @dataclass(frozen=True)
@@ -75,7 +177,7 @@ class Schedule(Left):
     def finish(self, kernel: tg.KernelOp | tg.ProgramOp) -> Mapping[tg.KernelOp, Packing]:
         assert isinstance(kernel, tg.KernelOp)
         aliased = {kernel.sym_name.data} if self.is_aliased else frozenset[str]()
-        axes = Axes(kernel, constants={*self.constants}, aliased=aliased, may_round=self.may_round)
+        axes = Axes(kernel, None, {*self.constants}, aliased, may_round=self.may_round)
         begin_schedule(axes)
         if self.opts is None:
             schedule_kernel(axes, self.target)
@@ -169,9 +271,8 @@ class OptimizePass(LoweringPass):
             return
         if explicit is None and self.mode not in ("none", "heuristic", TF32):
             there_are = ", ".join(MODES)
-            raise PassFailedException(
-                f"mode {self.mode!r} is not one of the modes there are: {there_are}"
-            )
+            message = f"mode {self.mode!r} is not one of the modes there are: {there_are}"
+            raise PassFailedException(message)
         target = settle_target(module, self.target, self.features, threads=self.threads, l2=self.l2)
         kernels = [op for op in module.ops if isinstance(op, tg.KernelOp) and not op.calls]
         if explicit is not None:
@@ -189,14 +290,14 @@ class OptimizePass(LoweringPass):
                 continue
             name = kernel.sym_name.data
             slots = constants.get(name, frozenset())
-            opts = None if explicit is None else opts_of(explicit, name)
-            if kernel in copying and opts is not None:
-                opts = ()
+            opts = None
+            if explicit is not None:
+                is_new = kernel in copying
+                opts = tuple(o for at, o in explicit if at in (None, name) and not is_new)
             machine = target.in_loop if name in in_loops else target
             note_evicted(kernel, evicted.get(name, frozenset()))
-            chosen = None if opts is None else tuple(opts)
             facts = tuple(sorted(slots)), name in aliased, self.mode == TF32
-            yield Scheduled(kernel, Schedule(machine, chosen, *facts))
+            yield Scheduled(kernel, Schedule(machine, opts, *facts))
         for kernel in calling_last(op for op in module.ops if isinstance(op, tg.KernelOp)):
             if kernel.calls:
                 yield Scheduled(kernel, rest)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from functools import reduce as fold
-from itertools import cycle
+from itertools import chain, cycle
 
 import numpy as np
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.zeros import may_be_negative_zero, shows_negative_zero
 from tgdialect.lowering.kernel_memory import grouped
-from tgdialect.lowering.select.indices import TilePiece, lanes_of
+from tgdialect.lowering.select.indices import TilePiece, apart, lanes_of
 from tgdialect.lowering.select.instructions import matrix_instruction
 from tgdialect.lowering.select.kernel import SelectedKernel, static_shape
 from tgdialect.lowering.select.narrow import EXACT
@@ -23,6 +25,7 @@ from tgdialect.lowering.select.tiles import (
     StaticShape,
     broadcast_tile,
     cells,
+    elements,
     ones,
     row_length,
     scalar,
@@ -33,6 +36,7 @@ from tgdialect.ops.dtypes import DTYPES, TYPES
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.properties import dtype_of, is_memory, number, tensor_type
 from tgdialect.ops.reduce import identity
+from tgdialect.targets.instructions import DOTTED, dot_products
 from tgdialect.transforms.decompose import REFINED
 from tgdialect.transforms.float_format import FORMATS
 from tgdialect.transforms.recipe import Dtype
@@ -45,31 +49,23 @@ def elementwise(k: SelectedKernel, op: Operation) -> RegisterTile:
     shape = static_shape(op.results[0])
     operands = k.aligned(op.operands, shape)
     name, dtype = op.name.removeprefix("tg."), dtype_name(op.results[0])
-    pieces = zip(*(tile.pieces for tile in operands), strict=True)
+    pieces, widths = zip(*(tile.pieces for tile in operands), strict=True), operands[0].widths
     if isinstance(op, tg.Exp2Op | tg.ExpOp) and _is_of_normal(op):
         is_one = op.result.has_one_use()
-        powers = [
-            k.scalars.power_of_more(name, piece, has_one_use=is_one) for piece in operands[0].pieces
-        ]
-        return operands[0]._replace(pieces=powers)
+        power = partial(k.scalars.power_of_more, name, has_one_use=is_one)
+        return operands[0]._replace(pieces=[*map(power, operands[0].pieces)])
     if name in REFINED and dtype == "f64" and k.scalars.fuses:
         recipe = REFINED[name][_is_rounded(op.results[0])]
         refined = [k.scalars.carried_out(recipe, each) for each in pieces]
-        return RegisterTile(shape, operands[0].widths, refined)
-    return RegisterTile(
-        shape, operands[0].widths, [_applied(k, name, each, dtype) for each in pieces]
-    )
+        return RegisterTile(shape, widths, refined)
+    return RegisterTile(shape, widths, [_applied(k, name, each, dtype) for each in pieces])
 
 
 def _is_rounded(result: SSAValue) -> bool:
     """Whether all users round the result to f32 or narrower floats."""
     users = [use.operation for use in result.uses]
-    return all(
-        isinstance(user, tg.CastOp)
-        and dtype_of(user.result).is_float
-        and dtype_of(user.result).bits < 64
-        for user in users
-    )
+    dtypes = [dtype_of(user.result) for user in users if isinstance(user, tg.CastOp)]
+    return len(dtypes) == len(users) and all(d.is_float and d.bits < 64 for d in dtypes)
 
 
 def _is_of_normal(op: tg.Exp2Op | tg.ExpOp) -> bool:
@@ -138,15 +134,15 @@ def bitcast(k: SelectedKernel, op: tg.BitcastOp) -> RegisterTile | None:
         return tile
     old, new = _itemsize(source), _itemsize(dtype)
     if old == new:
-        bits = [bits_of(k, k.scalars.register(piece), source) for piece in tile.pieces]
+        bits = [_bits_of(k, k.scalars.register(piece), source) for piece in tile.pieces]
         return tile._replace(pieces=[_from_bits(k, word, dtype) for word in bits])
     # To another element size: split each word into parts, or join runs of words.
-    bits = [bits_of(k, lane, source) for lane in k.elements(op.source)]
+    bits = [_bits_of(k, lane, source) for lane in k.elements(op.source)]
     if new < old:
         bits = [_part(k, word, i, new) for word in bits for i in range(old // new)]
     else:
         ratio = new // old
-        bits = [joined(k, bits[i : i + ratio], new) for i in range(0, len(bits), ratio)]
+        bits = [_word(k, bits[i : i + ratio], new) for i in range(0, len(bits), ratio)]
     return RegisterTile(shape, ones(shape), [_from_bits(k, word, dtype) for word in bits])
 
 
@@ -158,23 +154,25 @@ _UNSIGNED: dict[int, Dtype] = {1: "ui8", 2: "ui16", 4: "ui32", 8: "ui64"}
 """The unsigned integer dtype of each size in bytes."""
 
 
-def _reinterpreted(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:
-    return value if dtype_name(value) == dtype else k.scalars.apply("bitcast", (value,), dtype)
+def _as(k: SelectedKernel, value: SSAValue, dtype: Dtype, op: str) -> SSAValue:
+    """A value of a dtype: as it is, or by CAST or BITCAST."""
+    return value if dtype_name(value) == dtype else k.scalars.apply(op, (value,), dtype)
 
 
-def bits_of(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:
+def _bits_of(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:
     """The bits of a value, as an unsigned integer of the same size."""
     word = _UNSIGNED[_itemsize(dtype)]
     if dtype == "i1":
         return k.scalars.apply("cast", (value,), word)
-    return _reinterpreted(k, k.narrow.stored(value, dtype), word)
+    return _as(k, k.narrow.stored(value, dtype), word, "bitcast")
 
 
 def _from_bits(k: SelectedKernel, bits: SSAValue, dtype: Dtype) -> SSAValue:
     """The inverse of `_bits`: the value of a dtype with these bits."""
     if dtype == "i1":
         return k.scalars.apply("cast", (bits,), dtype)
-    return k.narrow.computed(_reinterpreted(k, bits, k.narrow.stored_dtype(dtype)), dtype)
+    stored = _as(k, bits, k.narrow.stored_dtype(dtype), "bitcast")
+    return k.narrow.computed(stored, dtype)
 
 
 def _part(k: SelectedKernel, word: SSAValue, i: int, size: int) -> SSAValue:
@@ -185,7 +183,7 @@ def _part(k: SelectedKernel, word: SSAValue, i: int, size: int) -> SSAValue:
     return k.scalars.apply("cast", (word,), _UNSIGNED[size])
 
 
-def joined(k: SelectedKernel, parts: Sequence[SSAValue], size: int) -> SSAValue:
+def _word(k: SelectedKernel, parts: Sequence[SSAValue], size: int) -> SSAValue:
     """The word of `size` bytes made of `parts`, the least significant first."""
     wide = _UNSIGNED[size]
     words = [k.scalars.apply("cast", (part,), wide) for part in parts]
@@ -198,7 +196,7 @@ def joined(k: SelectedKernel, parts: Sequence[SSAValue], size: int) -> SSAValue:
 # -- reductions ----------------------------------------------------------------------------------
 
 
-def reduce(k: SelectedKernel, op: tg.ReduceOp) -> RegisterTile:
+def _accumulated(k: SelectedKernel, op: tg.ReduceOp) -> RegisterTile:
     """REDUCE over axes. Each piece of the result has an accumulator, to which elements are added in
     the order of the axes.
 
@@ -230,11 +228,8 @@ def reduce(k: SelectedKernel, op: tg.ReduceOp) -> RegisterTile:
     chains: list[SSAValue | None] = [None] * len(starts)
     rests = chains.copy()
     neutral = k.scalars.constant(identity(kind, DTYPES[TYPES[dtype]]), computed)
-    adds_zero = (
-        kind is tg.ReduceKind.ADD
-        and may_be_negative_zero(op.source)
-        and shows_negative_zero(op.result)
-    )
+    is_sum = kind is tg.ReduceKind.ADD
+    adds_zero = is_sum and may_be_negative_zero(op.source) and shows_negative_zero(op.result)
     for piece, width, first in zip(tile.pieces, cycle(tile.widths), firsts.tolist(), strict=False):
         value, i = k.scalars.register(piece), starts[first]
         links = chains
@@ -249,12 +244,10 @@ def reduce(k: SelectedKernel, op: tg.ReduceOp) -> RegisterTile:
     # Combine the lanes of each accumulator, then add its rest.
     totals = [neutral if chain is None else chain for chain in chains]
     if is_across:
-        totals = [k.scalars.across(kind, total) for total in totals]
-        totals = [
-            total if rest is None else k.scalars.apply(kind, (total, rest), computed)
-            for total, rest in zip(totals, rests, strict=True)
-        ]
-    if adds_zero and is_across and not all(map(_is_vector, chains)):
+        pairs = zip([k.scalars.across(kind, total) for total in totals], rests, strict=True)
+        totals = [t if r is None else k.scalars.apply(kind, (t, r), computed) for t, r in pairs]
+    is_vector = all(chain is not None and lanes_of(chain) > 1 for chain in chains)
+    if adds_zero and is_across and not is_vector:
         totals = [k.scalars.apply(kind, (total, neutral), computed) for total in totals]
     if dtype in NARROW_FORMATS and kind is not tg.ReduceKind.MAX:
         totals = [k.narrow.rounded(total, dtype) for total in totals]
@@ -275,10 +268,6 @@ def _added(
     return k.scalars.apply(kind, (total, value), dtype)
 
 
-def _is_vector(chain: SSAValue | None) -> bool:
-    return chain is not None and lanes_of(chain) > 1
-
-
 def _piece_starts(shape: StaticShape, widths: Sequence[int]) -> Sequence[int]:
     """The row-major position of the first element of each piece."""
     length = row_length(shape)
@@ -294,7 +283,7 @@ def wmma(k: SelectedKernel, op: tg.WmmaOp) -> RegisterTile:
     m, n, depth = op.config.m_n_k
     shape, dtype = static_shape(op.result), dtype_name(op.result)
     computed = k.narrow.computed_dtype(dtype)
-    a, b = ([_widened(k, lane, computed) for lane in k.elements(x)] for x in (op.a, op.b))
+    a, b = ([_as(k, lane, computed, "cast") for lane in k.elements(x)] for x in (op.a, op.b))
     result = list(k.elements(op.accumulator))
     for i, (row, column) in enumerate(cells((m, n))):
         for step in range(depth):
@@ -309,21 +298,13 @@ def shuffle(k: SelectedKernel, op: tg.ShuffleOp) -> RegisterTile:
     """SHUFFLE: the same op on each piece, if the target can."""
     threads = op.threads.data
     if not k.target.shuffles or threads > k.target.warp:
-        raise PassFailedException(
-            f"the target {k.target.name} has no shuffle among {threads} work items"
-        )
+        message = f"the target {k.target.name} has no shuffle among {threads} work items"
+        raise PassFailedException(message)
     tile = k.tile(op.value)
     properties = {"distance": op.distance, "threads": op.threads}
-    return tile._replace(
-        pieces=[
-            k.scalars.emit(tg.ShuffleOp, (k.scalars.register(piece),), properties)
-            for piece in tile.pieces
-        ]
-    )
-
-
-def _widened(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:
-    return value if dtype_name(value) == dtype else k.scalars.apply("cast", (value,), dtype)
+    values = map(k.scalars.register, tile.pieces)
+    pieces = [k.scalars.emit(tg.ShuffleOp, (value,), properties) for value in values]
+    return tile._replace(pieces=pieces)
 
 
 def custom(k: SelectedKernel, op: tg.CustomOp) -> RegisterTile:
@@ -350,3 +331,102 @@ def custom(k: SelectedKernel, op: tg.CustomOp) -> RegisterTile:
         return scalar(grouped(k.scalars, pieces))
     found = map(k.scalars.piece, pieces) if dtype == "index" else pieces
     return RegisterTile(shape, widths, [*found])
+
+
+# -- sums of products of bytes ---------------------------------------------------------------------
+
+
+Bytes = tuple[SSAValue, ...]
+"""The bytes of a word, the least significant first."""
+
+
+def reduce(k: SelectedKernel, op: tg.ReduceOp) -> RegisterTile:
+    """REDUCE: a sum of products of bytes, cast to 32 bits, by INS where the target has one for it.
+
+    Integers wrap, so that the order does not matter. Bytes that are no neighbours in memory have to
+    be put into words first: that must take fewer operations than there are products.
+
+    before -> after:
+        reduce add (mul (cast %a to i32), (cast %b to i32))  ->  ins "target.dp4a.s32.s32"
+    """
+    names = dot_products(k.target)
+    words = _words(k, op) if names else []
+    scattered = {word for pairs in words for word in chain(*pairs) if not _is_run(k, word)}
+    dots = sum(map(len, words))
+    if (DOTTED - 1) * len(scattered) + dots >= DOTTED * dots:
+        return _accumulated(k, op)
+    (first, *_), (second, *_) = words[0][0]
+    name = names[dtype_name(first), dtype_name(second)]
+    dtype = dtype_name(op.result)
+    mnemonic, type = {"mnemonic": StringAttr(f"{k.target.name}.{name}")}, tensor_type(TYPES[dtype])
+
+    def added(total: SSAValue, pair: tuple[Bytes, Bytes]) -> SSAValue:
+        parts = ([_bits_of(k, byte, dtype_name(byte)) for byte in word] for word in pair)
+        a, b = (_word(k, each, DOTTED) for each in parts)
+        return k.scalars.emit(tg.InsOp, (a, b, total), mnemonic, type)
+
+    zero = k.scalars.constant(0, dtype)
+    shape = static_shape(op.result)
+    return RegisterTile(shape, ones(shape), [fold(added, pairs, zero) for pairs in words])
+
+
+def _words(k: SelectedKernel, op: tg.ReduceOp) -> list[list[tuple[Bytes, Bytes]]]:
+    """For each element of a sum, the words of both factors; empty if it is no sum of products of
+    bytes, or if these do not fill words."""
+    product = op.source.owner
+    if op.kind.data is not tg.ReduceKind.ADD or not isinstance(product, tg.MulOp):
+        return []
+    if dtype_name(op.result) not in ("i32", "ui32") or op.ranges:
+        return []
+    source, shape = static_shape(op.source), static_shape(op.result)
+    count = math.prod(shape)
+    if not count or math.prod(source) // count % DOTTED:
+        return []
+    factors: list[Sequence[SSAValue]] = []
+    for operand in product.operands:
+        tile = broadcast_tile(k.scalars, k.tile(operand), source, ones(source))
+        found = [*_bytes(k, elements(k.scalars, tile))]
+        if len(found) < math.prod(source):
+            return []
+        factors.append(found)
+    # The positions of the source that each element of the result is the sum of, in order.
+    targets = np.broadcast_to(np.arange(count).reshape(shape), source).ravel()
+    summed = np.argsort(targets, kind="stable").reshape(count, -1, DOTTED)
+    a, b = (np.array(factor, dtype=object)[summed].tolist() for factor in factors)
+    return [[*zip(map(tuple, x), map(tuple, y), strict=True)] for x, y in zip(a, b, strict=True)]
+
+
+def _bytes(k: SelectedKernel, values: Sequence[SSAValue]) -> Iterator[SSAValue]:
+    """The bytes of one dtype that values are cast from, as far as they are."""
+    dtypes: set[str] = set()
+    for value in values:
+        owner, position = value.owner, None
+        if isinstance(owner, tg.IndexOp):
+            attribute = constant_attribute(owner.indices[0])
+            assert attribute is not None
+            owner, position = owner.source.owner, int(number(attribute))
+        if not isinstance(owner, tg.CastOp) or dtype_name(owner.source) not in ("i8", "ui8"):
+            return
+        dtypes.add(dtype_name(owner.source))
+        if len(dtypes) > 1:
+            return
+        yield owner.source if position is None else k.scalars.lane(owner.source, position)
+
+
+def _is_run(k: SelectedKernel, word: Bytes) -> bool:
+    """Whether bytes are neighbours in memory, or in a vector, in order: they are a word already."""
+    first, *others = (_place(k, byte) for byte in word)
+    return first is not None and others == [(first[0], first[1] + i) for i in range(1, len(word))]
+
+
+def _place(k: SelectedKernel, byte: SSAValue) -> tuple[object, int] | None:
+    """The word that has a byte, and its place there."""
+    owner = byte.owner
+    if isinstance(owner, tg.IndexOp) and (at := constant_attribute(owner.indices[0])) is not None:
+        return owner.source, int(number(at))
+    if isinstance(owner, tg.LoadOp) and owner.gate is None:
+        location = owner.buffer.owner
+        if isinstance(location, tg.IndexOp) and len(location.indices) == 1:
+            base, distance = apart(k.scalars.known_index(location.indices[0]))
+            return (location.source, base), distance
+    return None

@@ -52,8 +52,7 @@ class BoundsChecks:
         """The intervals of values where a gate is true."""
         if (known := self._intervals.get(gate)) is None:
             assert gate is not None
-            assumed = implied_intervals(gate, self._intervals[None])
-            of_all = self._intervals[None]
+            assumed = implied_intervals(gate, of_all := self._intervals[None])
             has_lanes = bool(tensor(gate).get_shape())
             known = MinMaxOfCells(assumed, of_all) if has_lanes else MinMax(assumed)
             self._intervals[gate] = known
@@ -130,11 +129,8 @@ class BoundsChecks:
 
 def _common_factors(of: Polynomial, limit: Polynomial) -> Sequence[int]:
     """The positive numbers times which a polynomial has a term of another one."""
-    found = {
-        of.terms[product] // factor
-        for product, factor in limit.terms.items()
-        if product in of.terms and of.terms[product] % factor == 0
-    }
+    pairs = [(of.terms[p], factor) for p, factor in limit.terms.items() if p in of.terms]
+    found = {own // factor for own, factor in pairs if own % factor == 0}
     return sorted(factor for factor in found if factor > 0)
 
 

@@ -38,7 +38,11 @@ def instruction(k: SelectedKernel, op: tg.InsOp) -> RegisterTile:
         width = widths[i % len(widths)]
         whole = max(width, min(lanes))
         type = tensor_type(tensor(op.result).element_type, (whole,) if whole > 1 else ())
-        registers = [_filled(k, k.scalars.register(piece), width, whole) for piece in each]
+        registers = [k.scalars.register(piece) for piece in each]
+        if width < whole:
+            cells = [min(i, width - 1) for i in range(whole)]
+            filled = ([k.scalars.lane(value, i) for i in cells] for value in registers)
+            registers = [k.scalars.stack(values) for values in filled]
         value = k.scalars.emit(tg.InsOp, registers, {"mnemonic": op.mnemonic}, type)
         pieces.append(k.scalars.register(k.scalars.lanes(value, range(width))))
     return RegisterTile(shape, widths, pieces)
@@ -50,14 +54,6 @@ def _widths(length: int, lanes: Sequence[int]) -> Iterator[int]:
         width = next((each for each in lanes if each <= length), length)
         yield width
         length -= width
-
-
-def _filled(k: SelectedKernel, value: SSAValue, width: int, whole: int) -> SSAValue:
-    """A register of so many lanes, of which the first ones are those of a value."""
-    if width == whole:
-        return value
-    cells = [k.scalars.lane(value, min(i, width - 1)) for i in range(whole)]
-    return k.scalars.stack(cells)
 
 
 def matrix_instruction(k: SelectedKernel, op: tg.WmmaOp) -> RegisterTile:
@@ -115,6 +111,5 @@ def _rounded(k: SelectedKernel, fragment: SSAValue) -> SSAValue:
     """The bits of a fragment of f32 that is rounded to tf32."""
     mnemonic = {"mnemonic": StringAttr(f"{k.target.name}.{TO_TF32}")}
     lanes = [k.scalars.lane(fragment, i) for i in range(static_shape(fragment)[0])]
-    return k.scalars.stack(
-        [k.scalars.emit(tg.InsOp, (lane,), mnemonic, tensor_type(TYPES["ui32"])) for lane in lanes]
-    )
+    word = tensor_type(TYPES["ui32"])
+    return k.scalars.stack([k.scalars.emit(tg.InsOp, (lane,), mnemonic, word) for lane in lanes])

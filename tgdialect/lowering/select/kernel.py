@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.zeros import is_positive_zero
 from tgdialect.lowering.select.accesses import Accesses
 from tgdialect.lowering.select.bounds_checks import BoundsChecks
-from tgdialect.lowering.select.indices import Ramp, TilePiece, is_ramp
+from tgdialect.lowering.select.indices import Ramp, is_ramp
 from tgdialect.lowering.select.locations import CellIndex, Locations
 from tgdialect.lowering.select.narrow import NarrowFloats
 from tgdialect.lowering.select.scalars import Scalars, dtype_name
@@ -27,11 +27,11 @@ from tgdialect.lowering.select.tiles import (
     rows,
     scalar,
 )
-from tgdialect.lowering.select.transposes import Transposes
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.codegen import is_shared_factor
-from tgdialect.ops.properties import dtype_of, is_memory, place, tensor
+from tgdialect.ops.properties import dtype_of, place, tensor
+from tgdialect.ops.walk import users_of
 from tgdialect.targets import Target
 
 
@@ -58,8 +58,7 @@ class SelectedKernel:
         self.values: dict[SSAValue, RegisterTile] = {}
         """The tile of each value of the old kernel; that of an ordering edge is a scalar."""
         self.locations = Locations(self.scalars, self.narrow, self.tile, self.edges)
-        self._accesses = Accesses(self.scalars, self.narrow, self.bounds, self.locations)
-        self._transposes = Transposes(self._accesses, lanes)
+        self._accesses = Accesses(self.scalars, self.narrow, self.bounds, self.locations, lanes)
         self._register = lanes
 
     # -- tiles
@@ -91,15 +90,8 @@ class SelectedKernel:
 
     def rebuilt(self, op: TgOp) -> RegisterTile:
         """An op on scalars or ordering edges, rebuilt on the operands of the new kernel."""
-        operands = [o for value in op.operands for o in self._waited_for(value)]
+        operands = [o for value in op.operands for o in self.locations.waited_for(value)]
         return scalar(self.scalars.put(op.rebuild(operands)))
-
-    def _waited_for(self, value: SSAValue) -> Sequence[SSAValue]:
-        """The values of the new kernel that stand for an operand of an ordering op. Memory is not
-        loaded: its flat view stands for it."""
-        if value not in self.values and is_memory(value):
-            return (self.locations.version(value),)
-        return elements(self.scalars, self.values[value])
 
     # -- memory
 
@@ -113,20 +105,15 @@ class SelectedKernel:
         if _is_matrix(memory):
             return RegisterTile(shape, shape, [self._accesses.load_block(memory)])
         widths = self._widths(memory, shape)
-        if (
-            alt is None
-            and gate is None
-            and (height := self._transposes.height_of_load(memory, shape, widths))
-        ):
-            columns = self._transposes.load(memory, shape, widths, height)
+        is_whole = alt is None and gate is None
+        if is_whole and (height := self._accesses.height_of_load(memory, shape, widths)):
+            columns = self._accesses.load_columns(memory, shape, widths, height)
             return RegisterTile(shape, widths, columns)
         # Otherwise, load piece by piece.
         cells = _cells_of_pieces(shape, widths)
         alts, gates = (self._pieces(value, shape, widths, len(cells)) for value in (alt, gate))
-        pieces: list[TilePiece] = [
-            self._accesses.load(memory, cell, width, alts[i], gates[i])
-            for i, (cell, width) in enumerate(cells)
-        ]
+        each = zip(cells, alts, gates, strict=True)
+        pieces = [self._accesses.load(memory, *cell, alt, gate) for cell, alt, gate in each]
         return RegisterTile(shape, widths, pieces)
 
     def store(self, memory: SSAValue, value: SSAValue, gate: SSAValue | None) -> Sequence[SSAValue]:
@@ -148,13 +135,8 @@ class SelectedKernel:
             zeros = self.scalars.splat(pieces[0], math.prod(tile.shape))
             return [self._accesses.put(view, zeros, None)]
         # Without a gate, store by columns if those are contiguous in memory.
-        is_masked = self.target.masks_stores and dtype_of(memory).itemsize >= 4
-        if gate is None and (
-            height := self._transposes.height_of_store(
-                memory, tile.shape, tile.widths, is_masked=is_masked
-            )
-        ):
-            return self._transposes.store(memory, tile._replace(pieces=pieces), height)
+        if gate is None and (height := self._accesses.height_of_store(memory, tile)):
+            return self._accesses.store_columns(memory, tile._replace(pieces=pieces), height)
         # Otherwise, store piece by piece.
         return [
             store
@@ -188,27 +170,19 @@ class SelectedKernel:
             return widths if is_ramp(position) and abs(position.step) == 1 else ones(shape)
         if len(shape) != 1:
             return widths
-        uses = [use.operation for use in memory.uses]
-        loaded = [u.operation for op in uses if isinstance(op, tg.LoadOp) for u in op.result.uses]
-        is_column = bool(loaded) and all(
-            isinstance(op, tg.ReshapeOp) and static_shape(op.result)[-1] == 1 for op in loaded
-        )
-        return ones(shape) if is_column else widths
+        users = _users_of_loads(memory)
+        lengths = [static_shape(op.result)[-1] for op in users if isinstance(op, tg.ReshapeOp)]
+        return ones(shape) if 0 < len(users) == lengths.count(1) else widths
 
     def _widest(self, memory: SSAValue) -> int:
         """How many elements one LOAD of memory loads. An asynchronous copy moves as many bytes as
         an access can, whatever dtype the target computes narrow floats in."""
-        if (
-            not self.target.copies_asynchronously
-            or place(memory).addrspace is not tg.AddrSpace.GLOBAL
-        ):
+        is_global = place(memory).addrspace is tg.AddrSpace.GLOBAL
+        if not self.target.copies_asynchronously or not is_global:
             return self.lanes
-        uses = [use.operation for use in memory.uses]
-        users = [u.operation for op in uses if isinstance(op, tg.LoadOp) for u in op.result.uses]
-        is_copy = all(
-            isinstance(op, tg.StoreOp) and place(op.buffer).addrspace is tg.AddrSpace.LOCAL
-            for op in users
-        )
+        users = _users_of_loads(memory)
+        to = [place(op.buffer).addrspace for op in users if isinstance(op, tg.StoreOp)]
+        is_copy = to.count(tg.AddrSpace.LOCAL) == len(users)
         bits = 8 * dtype_of(memory).itemsize
         return max(self.lanes, self.target.vector_bits // bits) if is_copy else self.lanes
 
@@ -220,6 +194,12 @@ class SelectedKernel:
         return is_positive_zero(pieces[0]) and self.locations.is_whole(memory)
 
 
+def _users_of_loads(memory: SSAValue) -> Sequence[Operation]:
+    """The ops that use what is loaded of memory."""
+    uses = [use.operation for use in memory.uses]
+    return [user for op in uses if isinstance(op, tg.LoadOp) for user in users_of(op)]
+
+
 def _is_matrix(memory: SSAValue) -> bool:
     """Whether a block of memory is loaded for a WMMA, all of whose threads read all of it."""
     uses = [u for use in memory.uses for u in use.operation.results[0].uses]
@@ -228,10 +208,9 @@ def _is_matrix(memory: SSAValue) -> bool:
 
 def _is_accumulator(memory: SSAValue, shape: StaticShape) -> bool:
     """Whether memory is loaded as what a WMMA begins with, a fragment that is one vector."""
-    loads = [use.operation for use in memory.uses if isinstance(use.operation, tg.LoadOp)]
-    users = [use.operation for load in loads for use in load.result.uses]
+    users = _users_of_loads(memory)
     while users and all(isinstance(op, tg.ReshapeOp) for op in users):
-        users = [use.operation for op in users for use in op.results[0].uses]
+        users = [user for op in users for user in users_of(op)]
     return bool(users) and all(
         isinstance(op, tg.WmmaOp | tg.InsOp)
         and (config := op.config) is not None
@@ -243,9 +222,8 @@ def _is_accumulator(memory: SSAValue, shape: StaticShape) -> bool:
 
 def _is_one_value(memory: SSAValue, tile: RegisterTile, pieces: Sequence[SSAValue]) -> bool:
     """Whether a row of memory that is not GLOBAL gets one value in several pieces."""
-    is_row = len(tile.shape) == 1 and len(pieces) > 1
     return (
-        is_row
+        len(tile.shape) == 1 < len(pieces)
         and place(memory).addrspace is not tg.AddrSpace.GLOBAL
         and all(not tensor(piece).get_shape() and piece is pieces[0] for piece in pieces)
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
@@ -34,7 +34,13 @@ from tgdialect.ops.properties import (
     tensor_type,
     window,
 )
-from tgdialect.ops.walk import behind
+from tgdialect.ops.walk import behind, through
+
+_VIEWS = (
+    *(tg.AfterOp, tg.IndexOp, tg.PermuteOp, tg.FlipOp, tg.ReshapeOp),
+    *(tg.ExpandOp, tg.ShrinkOp, tg.BitcastOp),
+)
+"""The ops that make views of memory."""
 
 CellIndex = Sequence[LaneIndex]
 """The index of a cell: one entry per axis."""
@@ -68,7 +74,7 @@ class Locations:
             tile: gives the register tile of a value of the old kernel.
             edges: gives the registers of a value, or its ordering edge; None for memory.
         """
-        self._scalars = scalars
+        self.scalars = scalars
         self._narrow = narrow
         self._tile = tile
         self._edges = edges
@@ -83,13 +89,13 @@ class Locations:
     def add_param(self, op: tg.ParamOp) -> None:
         """Emit a PARAM that is memory. It keeps its type; accesses index a one-dimensional view of
         it, whose elements are stored forms."""
-        param = self._scalars.put(op.rebuild([self._scalar(d) for d in op.dims]))
+        param = self.scalars.put(op.rebuild([self._scalar(d) for d in op.dims]))
         shape = self.shape(op.result)
         if len(shape) != 1:
-            param = self._scalars.put(tg.ReshapeOp(param, (self.size(shape),)))
+            param = self.scalars.put(tg.ReshapeOp(param, (self.size(shape),)))
         stored = TYPES[self._narrow.stored_dtype(dtype_name(op.result))]
         if stored != tensor(op.result).element_type:
-            param = self._scalars.put(tg.BitcastOp(param, stored))
+            param = self.scalars.put(tg.BitcastOp(param, stored))
         self._flat[op.result] = param
 
     def add_buffer(self, op: tg.BufferOp) -> None:
@@ -99,19 +105,20 @@ class Locations:
         flat = tensor_type(stored, (most_elements(op, self._intervals),), place(op.result))
         new = tg.BufferOp(op.slot.data, flat)
         new.result.name_hint = op.result.name_hint
-        self._flat[op.result] = self._scalars.put(new)
+        self._flat[op.result] = self.scalars.put(new)
 
     def shape(self, value: SSAValue) -> tuple[Extent, ...]:
         """The shape of a value of the old kernel, with extents of the new kernel."""
         if (known := self._shapes.get(value)) is None:
-            known = self._shapes[value] = self._extents(shape_of(value))
+            known = self._shapes[value] = self.extents(shape_of(value))
         return known
 
-    def _extents(self, shape: Shape) -> tuple[Extent, ...]:
+    def extents(self, shape: Shape) -> tuple[Extent, ...]:
+        """Extents, or offsets, of the old kernel as those of the new one."""
         result: list[Extent] = []
         for dim in shape:
             if isinstance(dim, SSAValue):
-                result.append(self._scalars.settled(self._scalars.known_index(self._scalar(dim))))
+                result.append(self.scalars.settled(self.scalars.known_index(self._scalar(dim))))
             elif isinstance(dim, int):
                 result.append(dim)
             else:
@@ -126,7 +133,7 @@ class Locations:
         return result
 
     def _times(self, a: Extent, b: Extent) -> Extent:
-        return self._scalars.settled(self._scalars.mul(a, b))
+        return self.scalars.settled(self.scalars.mul(a, b))
 
     def is_whole(self, value: SSAValue) -> bool:
         """Whether a value is a whole PARAM or BUFFER, AFTERs aside."""
@@ -135,43 +142,48 @@ class Locations:
     def version(self, value: SSAValue) -> SSAValue:
         """The one-dimensional view of the buffer that `value` is a view of, after the AFTERs
         between the two."""
-        afters: list[tg.AfterOp] = []
-        while value not in self._flat:
-            if isinstance(op := value.owner, tg.AfterOp):
-                afters.append(op)
-            value = _source(op)
-        return self._after(value, afters)
+        return self._after(*self._views(value))
 
-    def _after(self, base: SSAValue, afters: Sequence[tg.AfterOp]) -> SSAValue:
-        """The one-dimensional view of a buffer after `afters`, listed from the outermost to the
-        innermost. Equal chains of AFTERs are emitted once."""
-        result = self._flat[base]
+    def _views(self, value: SSAValue) -> tuple[SSAValue, Sequence[Operation]]:
+        """The buffer that a value is a view of, and the ops in between, the outermost first. Raises
+        PassFailedException for what is no memory."""
+        ops = [*through(value, *_VIEWS)]
+        base = ops[-1].operands[0] if ops else value
+        if base not in self._flat:
+            op = base.owner
+            what = op.name if isinstance(op, Operation) else "a block argument"
+            message = f"{what} is not memory that this target can access in a kernel"
+            raise PassFailedException(message)
+        return base, ops
+
+    def _after(self, base: SSAValue, ops: Sequence[Operation]) -> SSAValue:
+        """The one-dimensional view of a buffer after the AFTERs among some ops, listed from the
+        outermost to the innermost. Equal chains of AFTERs are emitted once."""
+        result, afters = self._flat[base], [op for op in ops if isinstance(op, tg.AfterOp)]
         for i in reversed(range(len(afters))):
             key = (base, tuple(afters[i:]))
             if (known := self._versions.get(key)) is None:
-                waited = [d for o in afters[i].dependencies for d in self._waited_for(o)]
-                known = self._versions[key] = self._scalars.put(tg.AfterOp(result, waited))
+                waited = [d for o in afters[i].dependencies for d in self.waited_for(o)]
+                known = self._versions[key] = self.scalars.put(tg.AfterOp(result, waited))
             result = known
         return result
 
-    def _waited_for(self, value: SSAValue) -> Sequence[SSAValue]:
+    def waited_for(self, value: SSAValue) -> Sequence[SSAValue]:
+        """The values of the new kernel that stand for an operand of an ordering op. Memory is not
+        loaded: its flat view stands for it."""
         known = self._edges(value)
         return (self.version(value),) if known is None else known
 
     def _scalar(self, value: SSAValue) -> SSAValue:
-        return self._scalars.register(self._tile(value).pieces[0])
+        return self.scalars.register(self._tile(value).pieces[0])
 
     def locate(self, memory: SSAValue, cell: CellIndex) -> Location:
         """The address of a cell of a view."""
         # Walk from the view to its buffer.
-        walk = _Walk(self, memory, list(cell))
-        afters: list[tg.AfterOp] = []
-        while (value := walk.value) not in self._flat:
-            if isinstance(op := value.owner, tg.AfterOp):
-                afters.append(op)
-            else:
-                walk.step(op)
-            walk.value = _source(op)
+        walk = _Walk(self, cell)
+        value, ops = self._views(memory)
+        for op in ops:
+            walk.step(op)
         # The flat index, and its bounds checks. A BITCAST to another element size leaves only the
         # flat index, in elements of the view.
         shape = self.shape(value)
@@ -181,28 +193,28 @@ class Locations:
             walk.checks += zip(walk.cell, shape, strict=True)
         else:
             index = walk.flat
-            bytes = self._scalars.mul(extent, dtype_of(value).itemsize)
-            extent = self._scalars.settled(self._scalars.idiv(bytes, dtype_of(memory).itemsize))
+            bytes = self.scalars.mul(extent, dtype_of(value).itemsize)
+            extent = self.scalars.settled(self.scalars.idiv(bytes, dtype_of(memory).itemsize))
             walk.checks.append((index, extent))
         # The one-dimensional view, with elements of the dtype that is accessed.
-        view = self._after(value, afters)
+        view = self._after(value, ops)
         stored = TYPES[self._narrow.stored_dtype(dtype_name(memory))]
         if tensor(view).element_type != stored:
-            view = self._scalars.emit(tg.BitcastOp, (view,), {"dtype": stored})
+            view = self.scalars.emit(tg.BitcastOp, (view,), {"dtype": stored})
         return Location(view, index, walk.checks, extent)
 
     def reference(self, view: SSAValue, index: LaneIndex) -> SSAValue:
         """The INDEX of one cell, or of one cell for each lane."""
         shape = () if (lanes := lanes_of(index)) == 1 else (lanes,)
         type = tensor_type(tensor(view).element_type, shape, place(view))
-        return self._scalars.emit(tg.IndexOp, (view, self._scalars.index(index)), type=type)
+        return self.scalars.emit(tg.IndexOp, (view, self.scalars.index(index)), type=type)
 
     def flattened(self, cell: CellIndex, shape: Sequence[Extent]) -> LaneIndex:
         """The row-major position of a cell: the sum of each index times the stride of its axis."""
         result: LaneIndex = 0
         for index, stride in zip(reversed(cell), self._strides(tuple(shape)), strict=True):
             if index != 0:
-                result = self._scalars.add(self._scalars.mul(index, stride), result)
+                result = self.scalars.add(self.scalars.mul(index, stride), result)
         return result
 
     def _strides(self, shape: tuple[Extent, ...]) -> Sequence[Extent]:
@@ -213,17 +225,11 @@ class Locations:
                 known.append(self._times(known[-1], extent))
         return known[: len(shape)]
 
-    # -- helpers for the steps of a walk
-
-    @property
-    def arithmetic(self) -> Scalars:
-        return self._scalars
-
     def lane(self, value: SSAValue, position: LaneIndex) -> LaneIndex:
         """Element `position` of an index operand of shape `()` or `(k,)`; for a vector of
         positions, a vector of elements. Positions are in range."""
         # Constant positions: pick elements of the tile.
-        tile, emit = self._tile(value), self._scalars
+        tile, emit = self._tile(value), self.scalars
         if not tile.shape:
             return emit.known_index(tile.pieces[0])
         if isinstance(position, int):
@@ -246,106 +252,73 @@ class Locations:
             result = emit.apply("where", (here, lane, result), dtype_name(lane))
         return emit.known_index(result)
 
-    def offsets(self, op: tg.ShrinkOp) -> Sequence[Extent]:
-        return self._extents(window(op)[0])
-
-
-def _source(op: Any) -> SSAValue:
-    """The memory that an op is a view of. Raises PassFailedException for any other op."""
-    if not isinstance(op, Operation) or not (isinstance(op, tg.AfterOp) or type(op) in _STEPS):
-        what = op.name if isinstance(op, Operation) else "a block argument"
-        raise PassFailedException(f"{what} is not memory that this target can access in a kernel")
-    return op.operands[0]
-
 
 class _Walk:
-    """The state of a walk from a view to its buffer: the value reached, and the cell in it."""
+    """The state of a walk from a view to its buffer."""
 
-    def __init__(self, locations: Locations, value: SSAValue, cell: list[LaneIndex]) -> None:
-        self.locations = locations
-        self.value = value
+    def __init__(self, locations: Locations, cell: CellIndex) -> None:
+        self._locations = locations
         self.cell = cell
+        """The cell in the memory that the walk has reached."""
         self.flat: LaneIndex | None = None
         """The row-major position in the whole buffer, once a step has computed it. From then on
         `cell` is not used. After a BITCAST to another element size only this is known."""
         self.checks: list[Check] = []
 
-    def step(self, op: Operation | Any) -> None:
+    def step(self, op: Operation) -> None:
         """Go from the result of an op to its source."""
-        if self.flat is None:
-            _STEPS[type(op)](self, op)
-        elif not isinstance(op, tg.ReshapeOp | tg.BitcastOp):
-            raise PassFailedException(f"a bitcast of a part of a buffer, which {op.name} cuts out")
+        emit, shape, cell = self._locations.scalars, self._locations.shape, self.cell
+        if self.flat is not None:
+            if not isinstance(op, tg.ReshapeOp | tg.BitcastOp | tg.AfterOp):
+                message = f"a bitcast of a part of a buffer, which {op.name} cuts out"
+                raise PassFailedException(message)
+            return
+        match op:
+            case tg.IndexOp():
+                # Each `(k,)` operand has one axis in the result, whose index selects an element of
+                # the operand. Every element may be out of bounds, so it gets a check.
+                rest, lane = iter(cell), self._locations.lane
+                indices = [
+                    lane(index, next(rest) if static_shape(tensor(index)) else 0)
+                    for index in op.indices
+                ]
+                self.checks += zip(indices, shape(op.source), strict=False)
+                self.cell = [*indices, *rest]
+            case tg.PermuteOp():
+                by_axis = dict(zip(integers(op, "order"), cell, strict=True))
+                self.cell = [by_axis[axis] for axis in range(len(cell))]
+            case tg.FlipOp():
+                flags = zip(cell, shape(op.source), integers(op, "flags"), strict=True)
+                self.cell = [emit.sub(emit.sub(end, 1), i) if flag else i for i, end, flag in flags]
+            case tg.ExpandOp():
+                ends = zip(cell, shape(op.source), strict=True)
+                self.cell = [0 if end == 1 else i for i, end in ends]
+            case tg.ShrinkOp():
+                starts = self._locations.extents(window(op)[0])
+                self.cell = [emit.add(i, start) for i, start in zip(cell, starts, strict=True)]
+            case tg.BitcastOp():
+                if dtype_of(op.source).itemsize != dtype_of(op.result).itemsize:
+                    self.flat = self._locations.flattened(cell, shape(op.result))
+            case tg.ReshapeOp():
+                self._reshape(op)
+            case _:  # An AFTER.
+                pass
 
-
-def _permute(walk: _Walk, op: tg.PermuteOp) -> None:
-    by_axis = dict(zip(integers(op, "order"), walk.cell, strict=True))
-    walk.cell = [by_axis[axis] for axis in range(len(walk.cell))]
-
-
-def _flip(walk: _Walk, op: tg.FlipOp) -> None:
-    emit, shape = walk.locations.arithmetic, walk.locations.shape(op.source)
-    walk.cell = [
-        emit.sub(emit.sub(extent, 1), i) if flag else i
-        for i, extent, flag in zip(walk.cell, shape, integers(op, "flags"), strict=True)
-    ]
-
-
-def _reshape(walk: _Walk, op: tg.ReshapeOp) -> None:
-    # Only axes of size 1 come or go: keep the other indices.
-    emit = walk.locations.arithmetic
-    old, new = walk.locations.shape(op.source), walk.locations.shape(op.result)
-    if [e for e in old if e != 1] == [e for e in new if e != 1]:
-        kept = iter([i for i, extent in zip(walk.cell, new, strict=True) if extent != 1])
-        walk.cell = [0 if extent == 1 else next(kept) for extent in old]
-        return
-    # Otherwise go through the row-major position. In a whole buffer that is the flat index.
-    position = walk.locations.flattened(walk.cell, new)
-    if walk.locations.is_whole(op.source):
-        walk.flat = position
-        return
-    cell: list[LaneIndex] = []
-    for extent in reversed(old[1:]):
-        cell.append(emit.mod(position, extent))
-        position = emit.idiv(position, extent)
-    walk.cell = [position, *reversed(cell)] if old else []
-
-
-def _expand(walk: _Walk, op: tg.ExpandOp) -> None:
-    shape = walk.locations.shape(op.source)
-    walk.cell = [0 if extent == 1 else i for i, extent in zip(walk.cell, shape, strict=True)]
-
-
-def _shrink(walk: _Walk, op: tg.ShrinkOp) -> None:
-    emit = walk.locations.arithmetic
-    offsets = walk.locations.offsets(op)
-    walk.cell = [emit.add(i, o) for i, o in zip(walk.cell, offsets, strict=True)]
-
-
-def _index(walk: _Walk, op: tg.IndexOp) -> None:
-    """INDEX: each `(k,)` operand has one axis in the result, whose index selects an element of the
-    operand. Every element may be out of bounds, so it gets a check."""
-    rest = iter(walk.cell)
-    cell = [
-        walk.locations.lane(index, next(rest) if static_shape(tensor(index)) else 0)
-        for index in op.indices
-    ]
-    walk.checks += zip(cell, walk.locations.shape(op.source), strict=False)
-    walk.cell = [*cell, *rest]
-
-
-def _bitcast(walk: _Walk, op: tg.BitcastOp) -> None:
-    if dtype_of(op.source).itemsize != dtype_of(op.result).itemsize:
-        walk.flat = walk.locations.flattened(walk.cell, walk.locations.shape(op.result))
-
-
-_STEPS: dict[type[Operation], Callable[[_Walk, Any], None]] = {
-    tg.PermuteOp: _permute,
-    tg.FlipOp: _flip,
-    tg.ReshapeOp: _reshape,
-    tg.ExpandOp: _expand,
-    tg.ShrinkOp: _shrink,
-    tg.IndexOp: _index,
-    tg.BitcastOp: _bitcast,
-}
-"""The step of a walk through each op that makes a view."""
+    def _reshape(self, op: tg.ReshapeOp) -> None:
+        # Only axes of size 1 come or go: keep the other indices.
+        emit, cell = self._locations.scalars, self.cell
+        old, new = self._locations.shape(op.source), self._locations.shape(op.result)
+        if [e for e in old if e != 1] == [e for e in new if e != 1]:
+            kept = iter([i for i, extent in zip(cell, new, strict=True) if extent != 1])
+            self.cell = [0 if extent == 1 else next(kept) for extent in old]
+            return
+        # Otherwise go through the row-major position. In a whole buffer that is the flat index.
+        position = self._locations.flattened(cell, new)
+        if self._locations.is_whole(op.source):
+            self.flat = position
+            return
+        inner: list[LaneIndex] = []
+        for extent in reversed(old[1:]):
+            inner.append(emit.mod(position, extent))
+            position = emit.idiv(position, extent)
+        self.cell = [position, *reversed(inner)] if old else []

@@ -86,7 +86,5 @@ class NarrowFloats:
         `a` and `b`, if both are known."""
         stored = self._stored.get((a, dtype)), self._stored.get((b, dtype))
         if stored[0] is not None and stored[1] is not None:
-            operands = condition, stored[0], stored[1]
-            self._stored[result, dtype] = self._scalars.apply(
-                "where", operands, self.stored_dtype(dtype)
-            )
+            operands, own = (condition, stored[0], stored[1]), self.stored_dtype(dtype)
+            self._stored[result, dtype] = self._scalars.apply("where", operands, own)

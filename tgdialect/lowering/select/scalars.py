@@ -12,6 +12,7 @@ import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any, cast
 
 from xdsl.ir import Attribute, Block, SSAValue
@@ -113,12 +114,8 @@ class Scalars(OpBuilder):
             lanes = max(map(lanes_of, operands))
             each = [tuple(self.lane(o, i) for o in operands) for i in (0, lanes - 1)]
             if all(constant_attribute(o) is not None for pair in each for o in pair):
-                return self.stack(
-                    [
-                        self.apply(primitive, [self.lane(o, i) for o in operands], dtype)
-                        for i in range(lanes)
-                    ]
-                )
+                every = ([self.lane(o, i) for o in operands] for i in range(lanes))
+                return self.stack([self.apply(primitive, pair, dtype) for pair in every])
         # Fold constants, and x + 0 and x * 1.
         values = [self.register(operand) for operand in operands]
         if (folded := _fold(primitive, values, dtype)) is not None:
@@ -184,9 +181,8 @@ class Scalars(OpBuilder):
     # -- constants, index arithmetic and conditions
 
     def literal(self, attribute: Attribute) -> SSAValue:
-        return self.emit(
-            tg.ConstOp, (), {"value": attribute}, tensor_type(type_of_number(attribute))
-        )
+        type = tensor_type(type_of_number(attribute))
+        return self.emit(tg.ConstOp, (), {"value": attribute}, type)
 
     def index(self, index: LaneIndex) -> SSAValue:
         """An index in a register."""
@@ -217,10 +213,9 @@ class Scalars(OpBuilder):
         if is_ramp(b):
             a, b = b, a
         if is_ramp(a):
-            if is_ramp(b):
-                return self._ramp(self._sum(a.start, b.start), a.step + b.step, a.lanes)
-            if lanes_of(b) == 1:
-                return self._ramp(self._sum(a.start, b), a.step, a.lanes)
+            start, step = (b.start, b.step) if is_ramp(b) else (b, 0)
+            if is_ramp(b) or lanes_of(b) == 1:
+                return self._ramp(cast(Scalar, self.add(a.start, start)), a.step + step, a.lanes)
         # Add constants last, so that sums that differ in the constant share the rest.
         (a, p), (b, q) = apart(a), apart(b)
         total = cast(SSAValue, a) if b == 0 else self._arithmetic("add", a, b)
@@ -239,9 +234,6 @@ class Scalars(OpBuilder):
             if wrap_to(DTYPES[INDEX], last) != last:
                 return self.register(Ramp(start, step, lanes))
         return ramp(start, step, lanes)
-
-    def _sum(self, a: Scalar, b: LaneIndex) -> Scalar:
-        return cast(Scalar, self.add(a, b))
 
     def sub(self, a: LaneIndex, b: LaneIndex) -> LaneIndex:
         if isinstance(b, int):
@@ -325,11 +317,6 @@ class Scalars(OpBuilder):
         type = tensor_type(tensor(lanes[0]).element_type, (len(lanes),))
         return self.emit(tg.StackOp, lanes, type=type)
 
-    def first_lanes(self, count: int, lanes: int) -> SSAValue:
-        """A mask of `lanes` lanes, of which the first `count` are true."""
-        numbers = [self.constant(lane < count, "i1") for lane in range(lanes)]
-        return self.stack(numbers)
-
     def transposed(self, rows: Sequence[SSAValue]) -> Sequence[SSAValue]:
         """The columns of the matrix whose rows are these vectors: a power of two of them, of a
         multiple of as many lanes, or of a power of two lanes that divides their number."""
@@ -346,20 +333,15 @@ class Scalars(OpBuilder):
 
     def _columns(self, rows: Sequence[SSAValue]) -> SSAValue:
         """The matrix whose columns are some vectors."""
-        type = tensor(rows[0])
-        dtype, (width,), height = type.element_type, type.get_shape(), len(rows)
-        matrix = self.emit(tg.StackOp, rows, type=tensor_type(dtype, (height, width)))
         order = {"order": split((1, 0))[0]}
-        return self.emit(tg.PermuteOp, (matrix,), order, tensor_type(dtype, (width, height)))
+        return self.emit(tg.PermuteOp, (self.emit(tg.StackOp, rows),), order)
 
     def joined(self, parts: Sequence[SSAValue]) -> SSAValue:
         """The concatenation of vectors of one width."""
         if len(parts) == 1:
             return parts[0]
-        type = tensor(parts[0])
-        dtype, (width,), count = type.element_type, type.get_shape(), len(parts)
-        matrix = self.emit(tg.StackOp, parts, type=tensor_type(dtype, (count, width)))
-        return self.emit(tg.ReshapeOp, (matrix,), _shape(count * width))
+        shape = _shape(len(parts) * lanes_of(parts[0]))
+        return self.emit(tg.ReshapeOp, (self.emit(tg.StackOp, parts),), shape)
 
     def numbers(self, values: Sequence[int]) -> TilePiece:
         """The piece with constant indices: a ramp if their differences are equal."""
@@ -488,11 +470,8 @@ def _is_index(piece: TilePiece) -> bool:
 
 
 _INDEX_METHODS: dict[str, Callable[..., LaneIndex]] = {
-    "add": Scalars.add,
-    "sub": Scalars.sub,
-    "mul": Scalars.mul,
-    "idiv": Scalars.idiv,
-    "mod": Scalars.mod,
+    method.__name__: method
+    for method in (Scalars.add, Scalars.sub, Scalars.mul, Scalars.idiv, Scalars.mod)
 }
 """The ops whose result may be a ramp if an operand is, each with its index arithmetic."""
 
@@ -515,19 +494,16 @@ def _neutral(name: str, operands: Sequence[SSAValue]) -> SSAValue | None:
 
 def _fold(name: str, operands: Sequence[SSAValue], dtype: Dtype) -> Attribute | None:
     """The result of an op on constants; None if an operand is not one or the op is not folded."""
-    attributes: list[Attribute] = []
-    for operand in operands:
-        if (attribute := constant_attribute(operand)) is None:
-            return None
-        attributes.append(attribute)
-    values = [number(a) for a in attributes]
+    attributes = takewhile(lambda a: a is not None, map(constant_attribute, operands))
+    values = [number(attribute) for attribute in attributes if attribute is not None]
+    if len(values) < len(operands):
+        return None
     source, type = dtype_of(operands[0]), TYPES[dtype]
     if name == "bitcast":
         if source.name not in _BITS or dtype not in _BITS or values[0] != values[0]:
             return None
-        (bits,) = cast(
-            "tuple[Any]", struct.unpack(_BITS[dtype], struct.pack(_BITS[source.name], *values))
-        )
+        packed = struct.pack(_BITS[source.name], *values)
+        (bits,) = cast("tuple[Any]", struct.unpack(_BITS[dtype], packed))
         return None if bits != bits else number_attribute(bits, type)
     folded = evaluate(f"tg.{name}", source, DTYPES[type], values)
     return None if folded is None else number_attribute(folded, type)

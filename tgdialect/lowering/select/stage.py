@@ -9,23 +9,37 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.affine.bounds import interval
+from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import too_much_code
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import KernelPass
-from tgdialect.lowering.select import arithmetic, dot_products, instructions, structure
+from tgdialect.lowering.select import arithmetic, instructions, structure
 from tgdialect.lowering.select.kernel import SelectedKernel
-from tgdialect.lowering.select.lane_masks import narrow_lane_masks
 from tgdialect.lowering.select.tiles import RegisterTile
 from tgdialect.ops import tg
+from tgdialect.ops.affine import Affine
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import BOOL, INDEX
-from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, ElementwiseOp, own_cost
-from tgdialect.ops.properties import dtype_of, is_memory, place, static_shape, tensor
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX, TYPES
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CompareOp, ElementwiseOp, own_cost
+from tgdialect.ops.folding import constant_attribute
+from tgdialect.ops.properties import (
+    Polynomial,
+    dtype_of,
+    integers,
+    is_memory,
+    number,
+    place,
+    static_shape,
+    tensor,
+)
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target, target_of
 from tgdialect.transforms.dead_ops import erase_unused
@@ -39,24 +53,19 @@ _RULES: dict[type[Operation], Rule] = {
     tg.BufferOp: structure.buffer,
     tg.ConstOp: structure.const,
     tg.VConstOp: structure.vconst,
-    tg.PermuteOp: structure.movement,
-    tg.FlipOp: structure.movement,
-    tg.ReshapeOp: structure.movement,
-    tg.ExpandOp: structure.movement,
-    tg.ShrinkOp: structure.movement,
+    **dict.fromkeys(
+        (tg.PermuteOp, tg.FlipOp, tg.ReshapeOp, tg.ExpandOp, tg.ShrinkOp), structure.movement
+    ),
     tg.IndexOp: structure.index,
     tg.StackOp: structure.stack,
     tg.BitcastOp: arithmetic.bitcast,
-    tg.ReduceOp: dot_products.reduce,
+    tg.ReduceOp: arithmetic.reduce,
     tg.LoadOp: structure.load,
     tg.StoreOp: structure.store,
     tg.AtomicAddOp: structure.atomic_add,
     tg.RangeOp: structure.range_,
     tg.AfterOp: structure.after,
-    tg.EndOp: structure.in_order,
-    tg.GroupOp: structure.in_order,
-    tg.SinkOp: structure.in_order,
-    tg.BarrierOp: structure.in_order,
+    **dict.fromkeys((tg.EndOp, tg.GroupOp, tg.SinkOp, tg.BarrierOp), SelectedKernel.rebuilt),
     **dict.fromkeys((*PRIMITIVES, *DECOMPOSED), arithmetic.elementwise),
     tg.CastOp: arithmetic.cast,
     tg.WmmaOp: arithmetic.wmma,
@@ -132,17 +141,12 @@ def select(ops: Sequence[Operation], target: Target) -> tuple[Block, Set[Operati
                     copied.add(piece.owner)
     # Some rules emit ops that no user needs, such as both forms of a narrow float.
     erase_unused(kernel.block)
-    if not target.has_f64:
-        _check_no_f64(kernel.block, target)
+    results = [] if target.has_f64 else [v for op in ops_of(kernel.block) for v in op.results]
+    for value in results:
+        if is_tensor(value.type) and not is_memory(value) and dtype_of(value).name == "f64":
+            error = PassFailedException(f"the target {target.name} has no f64")
+            raise locate(error, value.op)
     return kernel.block, copied
-
-
-def _check_no_f64(block: Block, target: Target) -> None:
-    """Raise PassFailedException for an op that has a result of f64."""
-    for op in ops_of(block):
-        for value in op.results:
-            if is_tensor(value.type) and not is_memory(value) and dtype_of(value).name == "f64":
-                raise locate(PassFailedException(f"the target {target.name} has no f64"), op)
 
 
 def _elements(ops: Sequence[Operation]) -> Iterator[tuple[Operation, int]]:
@@ -170,3 +174,80 @@ def vector_lanes(ops: Sequence[Operation], target: Target) -> int:
         if tensor(value).element_type not in (INDEX, BOOL)
     ]
     return target.lanes(max(itemsizes, default=8))
+
+
+# -- masks of vectors ------------------------------------------------------------------------------
+
+
+_NARROW = TYPES["i32"]
+"""The element type of lane comparisons. It has f32's width, the width of most masked operands."""
+
+
+def narrow_lane_masks(block: Block) -> bool:
+    """Compare lanes of indices in 32 bits where they provably fit, and equal lanes once. Whether
+    there are any, which leaves ops that are unused, or constant."""
+    intervals = MinMax()
+    known: dict[object, SSAValue] = {}
+    for op in ops_of(block):
+        if not isinstance(op, CompareOp) or tensor(op.lhs).element_type != INDEX:
+            continue
+        if not (shape := tensor(op.result).get_shape()):
+            continue
+        left, right = (_lanes(side, shape[0], intervals) for side in (op.lhs, op.rhs))
+        if left is None or right is None:
+            continue
+        # The comparison is `steps < limit` in each lane, if it is `left < right`.
+        steps = [a - b for a, b in zip(left[1], right[1], strict=True)]
+        limit = right[0] - left[0] - steps[0]
+        steps = tuple(step - steps[0] for step in steps)
+        narrow = DTYPES[_NARROW]
+        in_range = interval(limit, intervals).within(narrow.low, narrow.high)
+        if not in_range or not (narrow.low <= min(steps) <= max(steps) <= narrow.high):
+            continue
+        key = op.name, steps, frozenset(limit.terms.items()), limit.constant
+        if (mask := known.get(key)) is None:
+            builder = OpBuilder.before(op)
+            if (numbers := known.get(steps)) is None:
+                numbers = builder.put(tg.CastOp(builder.put(tg.VConstOp(steps)), _NARROW))
+                known[steps] = numbers
+            bound = builder.put(tg.CastOp(_emit(builder, limit), _NARROW))
+            mask = known[key] = builder.put(type(op)(numbers, bound))
+        op.result.replace_all_uses_with(mask)
+        Rewriter.erase_op(op)
+    return bool(known)
+
+
+def _lanes(
+    value: SSAValue, count: int, intervals: MinMax
+) -> tuple[Polynomial, Sequence[int]] | None:
+    """A vector of indices as a sum of scalars and a constant for each lane, over the integers; None
+    for others, and where the sum may wrap."""
+    common: Polynomial = Affine()
+    numbers = [0] * count
+    stack = [value]
+    while stack:
+        op = (value := stack.pop()).owner
+        if isinstance(op, tg.VConstOp):
+            numbers = [a + b for a, b in zip(numbers, integers(op, "values"), strict=True)]
+        elif (attribute := constant_attribute(value)) is not None:
+            common += int(number(attribute))
+        elif isinstance(op, tg.AddOp):
+            stack += op.operands
+        elif tensor(value).get_shape():
+            return None
+        else:
+            common += Affine({(value,): 1})
+    index, whole = DTYPES[INDEX], interval(common, intervals)
+    fits = whole.lo + min(numbers) >= index.low and whole.hi + max(numbers) <= index.high
+    return (common, numbers) if fits else None
+
+
+def _emit(builder: OpBuilder, form: Polynomial) -> SSAValue:
+    """A sum of scalars, each with factor 1 or -1 or more, and a constant."""
+    result = builder.index_constant(form.constant)
+    for (atom,), factor in form.terms.items():
+        assert isinstance(atom, SSAValue)
+        kind = tg.AddOp if factor > 0 else tg.SubOp
+        for _ in range(abs(factor)):
+            result = builder.put(kind(result, atom))
+    return result

@@ -32,7 +32,6 @@ from tgdialect.lowering.select.tiles import (
     scalar,
 )
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DTYPES, TYPES
 from tgdialect.ops.properties import integers, is_memory, number
 from tgdialect.transforms.soft_float import NARROW_FORMATS
@@ -103,7 +102,8 @@ def index(k: SelectedKernel, op: tg.IndexOp) -> RegisterTile | None:
     axes = [[k.scalars.known_index(i) for i in k.elements(index)] for index in op.indices]
     picks, tile = list(product(*axes)), k.tile(op.source)
     # Constant indices in range: move elements between registers.
-    if all(_is_known(axis, extent) for axis, extent in zip(axes, indexed, strict=True)):
+    pairs = ((i, end) for axis, end in zip(axes, indexed, strict=True) for i in axis)
+    if all(isinstance(i, int) and 0 <= i < end for i, end in pairs):
         positions = np.arange(math.prod(shape)).reshape(shape)
         taken = [positions[cast("tuple[int, ...]", pick)] for pick in picks]
         at = np.array(taken, dtype=np.intp).reshape(result)
@@ -115,11 +115,6 @@ def index(k: SelectedKernel, op: tg.IndexOp) -> RegisterTile | None:
     zero = k.scalars.constant(0, k.narrow.computed_dtype(dtype_name(op.result)))
     pieces = [lane for pick in picks for lane in _row(k, pick, rows, [zero] * size)]
     return RegisterTile(result, ones(result), pieces)
-
-
-def _is_known(axis: Sequence[LaneIndex], extent: int) -> bool:
-    """Whether the indices of an axis are constants in range."""
-    return all(isinstance(i, int) and 0 <= i < extent for i in axis)
 
 
 def _row(
@@ -135,15 +130,12 @@ def _row(
         pairs = list(zip(cell, candidate, strict=True))
         if any(isinstance(i, int) and i != c for i, c in pairs):
             continue
-        here = k.scalars.all_of(
-            [k.scalars.compare("cmpeq", i, c) for i, c in pairs if not isinstance(i, int)]
-        )
+        unknown = [pair for pair in pairs if not isinstance(pair[0], int)]
+        here = k.scalars.all_of([k.scalars.compare("cmpeq", *pair) for pair in unknown])
         if here is None:
             return row
-        result = [
-            k.scalars.apply("where", (here, a, b), dtype_name(a))
-            for a, b in zip(row, result, strict=True)
-        ]
+        choices = [(here, *pair) for pair in zip(row, result, strict=True)]
+        result = [k.scalars.apply("where", each, dtype_name(each[1])) for each in choices]
     return result
 
 
@@ -159,11 +151,6 @@ def after(k: SelectedKernel, op: tg.AfterOp) -> None:
     """AFTER of memory: the accesses through it emit it (`Locations.version`)."""
 
 
-def in_order(k: SelectedKernel, op: TgOp) -> RegisterTile:
-    """END, GROUP, SINK and BARRIER: the same op on the new ordering edges."""
-    return k.rebuilt(op)
-
-
 # -- memory --------------------------------------------------------------------------------------
 
 
@@ -174,12 +161,7 @@ def load(k: SelectedKernel, op: tg.LoadOp) -> RegisterTile:
 
 
 def store(k: SelectedKernel, op: tg.StoreOp) -> RegisterTile:
-    return _grouped(k, k.store(op.buffer, op.value, op.gate))
-
-
-def _grouped(k: SelectedKernel, effects: Sequence[SSAValue]) -> RegisterTile:
-    """One ordering edge for several effects."""
-    return scalar(grouped(k.scalars, effects))
+    return scalar(grouped(k.scalars, k.store(op.buffer, op.value, op.gate)))
 
 
 def atomic_add(k: SelectedKernel, op: tg.AtomicAddOp) -> RegisterTile:
@@ -188,9 +170,8 @@ def atomic_add(k: SelectedKernel, op: tg.AtomicAddOp) -> RegisterTile:
     shape, dtype = static_shape(op.value), dtype_name(op.value)
     is_narrow = dtype in NARROW_FORMATS
     if is_narrow and k.narrow.stored_dtype(dtype) != dtype:
-        raise PassFailedException(
-            f"the target {k.target.name} has no atomic add of {dtype}: it has only its bits"
-        )
+        message = f"the target {k.target.name} has no atomic add of {dtype}: it has only its bits"
+        raise PassFailedException(message)
     computed = k.narrow.computed_dtype(dtype) if is_narrow else dtype
     neutral = k.scalars.constant(-0.0 if DTYPES[TYPES[dtype]].is_float else 0, computed)
     adds: list[SSAValue] = []
@@ -206,4 +187,4 @@ def atomic_add(k: SelectedKernel, op: tg.AtomicAddOp) -> RegisterTile:
             value = k.narrow.stored(value, dtype)
         location = k.locations.reference(where.view, index)
         adds.append(k.scalars.put(tg.AtomicAddOp(location, value)))
-    return _grouped(k, adds)
+    return scalar(grouped(k.scalars, adds))

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import accumulate, product
+from itertools import accumulate, chain, cycle, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,12 +112,8 @@ def elements(scalars: Scalars, tile: RegisterTile) -> Sequence[Any]:
     """Every element of a tile, in row-major order."""
     if max(tile.widths, default=1) == 1:
         return [scalars.register(piece) for piece in tile.pieces]
-    count = len(tile.widths)
-    return [
-        scalars.lane(piece, lane)
-        for i, piece in enumerate(tile.pieces)
-        for lane in range(tile.widths[i % count])
-    ]
+    pairs = zip(tile.pieces, cycle(tile.widths), strict=False)
+    return [scalars.lane(piece, lane) for piece, width in pairs for lane in range(width)]
 
 
 # -- movement ------------------------------------------------------------------------------------
@@ -132,9 +128,8 @@ def moved_tile(
 ) -> RegisterTile:
     """The tile whose elements are those of `tile` at `positions`, in pieces of `widths`."""
     sources = _plan(positions, tile.shape, tuple(tile.widths), tuple(widths))
-    return RegisterTile(
-        positions.shape, widths, [_taken(scalars, tile, source) for source in sources]
-    )
+    pieces = [_taken(scalars, tile, source) for source in sources]
+    return RegisterTile(positions.shape, widths, pieces)
 
 
 def broadcast_tile(
@@ -150,10 +145,8 @@ def broadcast_tile(
 def _taken(scalars: Scalars, tile: RegisterTile, source: Source) -> TilePiece:
     if len(source) == 1:
         return tile.pieces[source[0]]
-    lanes = [
-        scalars.lane(tile.pieces[i], lane)
-        for i, lane in zip(source[::2], source[1::2], strict=True)
-    ]
+    places = zip(source[::2], source[1::2], strict=True)
+    lanes = [scalars.lane(tile.pieces[i], lane) for i, lane in places]
     return lanes[0] if all(lane is lanes[0] for lane in lanes) else scalars.gathered(lanes)
 
 
@@ -196,8 +189,13 @@ def _plan(
     """
     # The piece and the lane of each column of the source.
     length = row_length(shape)
-    piece_at = np.repeat(np.arange(len(widths)), widths)
-    lane_at = np.concatenate([np.arange(width) for width in widths] or [np.arange(0)])
+    columns = [(piece, lane) for piece, width in enumerate(widths) for lane in range(width)]
+
+    def place(position: int) -> tuple[int, int]:
+        row, column = divmod(position, length)
+        piece, lane = columns[column]
+        return row * len(widths) + piece, lane
+
     plan: list[Source] = []
     for row in positions.reshape(-1, row_length(positions.shape)).tolist():
         start = 0
@@ -205,42 +203,24 @@ def _plan(
             wanted = row[start : start + width]
             start += width
             # One whole piece, one element for all lanes, or an element for each lane.
-            row_number, column = divmod(wanted[0], length)
-            first = row_number * len(widths) + int(piece_at[column])
+            piece, lane = place(wanted[0])
             is_run = wanted == list(range(wanted[0], wanted[0] + width))
-            if is_run and lane_at[column] == 0 and widths[piece_at[column]] == width:
-                plan.append((first,))
+            if is_run and lane == 0 and widths[piece % len(widths)] == width:
+                plan.append((piece,))
             elif wanted.count(wanted[0]) == width:
-                plan.append((first, int(lane_at[column])))
+                plan.append((piece, lane))
             else:
-                source: list[int] = []
-                for position in wanted:
-                    row_number, column = divmod(position, length)
-                    source.append(row_number * len(widths) + int(piece_at[column]))
-                    source.append(int(lane_at[column]))
-                plan.append(tuple(source))
+                plan.append(tuple(chain.from_iterable(map(place, wanted))))
     return plan
 
 
-_SOURCES: dict[type[Operation], Callable[[Any, Positions], Positions]] = {
-    tg.PermuteOp: lambda op, source: source.transpose(integers(op, "order")),
-    tg.FlipOp: lambda op, source: source[
-        tuple(slice(None, None, -1 if flag else 1) for flag in integers(op, "flags"))
-    ],
-    tg.ExpandOp: lambda op, source: np.broadcast_to(source, tensor(op.result).get_shape()),
-    tg.ReshapeOp: lambda op, source: source.reshape(tensor(op.result).get_shape()),
-    tg.ShrinkOp: lambda op, source: source[
-        tuple(map(_window, integers(op, "offsets"), tensor(op.result).get_shape()))
-    ],
-}
-"""For each movement op, how it rearranges the positions of its source."""
-
-
-def _window(offset: int, extent: int) -> slice:
-    return slice(offset, offset + extent)
-
-
 def moved(op: Operation) -> Positions:
-    """For each element of the result of a movement op, the position in its source."""
+    """For each element of the result of a PERMUTE, FLIP or SHRINK, the position in its source."""
     shape = tensor(op.operands[0]).get_shape()
-    return _SOURCES[type(op)](op, np.arange(math.prod(shape)).reshape(shape))
+    source = np.arange(math.prod(shape)).reshape(shape)
+    if isinstance(op, tg.PermuteOp):
+        return source.transpose(integers(op, "order"))
+    if isinstance(op, tg.FlipOp):
+        return source[tuple(slice(None, None, -1 if f else 1) for f in integers(op, "flags"))]
+    windows = zip(integers(op, "offsets"), tensor(op.results[0]).get_shape(), strict=True)
+    return source[tuple(slice(start, start + extent) for start, extent in windows)]

@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import product
 
 from tgdialect.ops.elementwise import COMMUTATIVE, COMPARISONS, Domain
-from tgdialect.transforms.operators import Operators
+from tgdialect.ops.operators import Operators
 
 
 class Term(Operators["Operand", "Apply"]):

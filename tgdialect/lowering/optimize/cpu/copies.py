@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.cpu.costs import pages_of
 from tgdialect.lowering.optimize.cpu.tiles import nest_parts, split_off
 from tgdialect.lowering.optimize.cpu.vectors import (
     MIN_REUSE,
@@ -17,7 +16,7 @@ from tgdialect.lowering.optimize.cpu.vectors import (
     loop_outside,
     vector_of,
 )
-from tgdialect.lowering.optimize.nests import Nests, StridedAccess
+from tgdialect.lowering.optimize.nests import Nests, StridedAccess, part
 from tgdialect.lowering.optimize.optops.apply import attempt, made_by, opt
 from tgdialect.ops import tg
 from tgdialect.ops.properties import dtype_of
@@ -42,15 +41,13 @@ def pack_tiles(nests: Nests) -> None:
             continue
         vector = _lanes(nests, end)
         for access in nests.accesses_along(closed_ranges(end)):
-            if not isinstance(load := access.op, tg.LoadOp):
+            # One that was the same as another has been packed.
+            load = access.op
+            if not isinstance(load, tg.LoadOp) or load.parent is None:
                 continue
-            if load.parent is None:
-                continue  # It was the same as another, which has been packed.
-            if not is_stageable(nests, load):
+            is_inside = axes.open[load] & axes.ends.keys() <= {*closed_ranges(end), *axes.open[end]}
+            if not is_inside or not is_stageable(nests, load):
                 continue
-            loops = axes.open[load] & axes.ends.keys()
-            if not loops <= {*closed_ranges(end), *axes.open[end]}:
-                continue  # It is in another nest.
             loop = loop_of_copy(nests, access, end)
             around = loop_outside(nests, access, end)
             # A nest of one tile has no loop to copy it in.
@@ -61,14 +58,12 @@ def pack_tiles(nests: Nests) -> None:
             if access.is_constant and loop is not None:
                 attempt(axes, tg.OptOp.STAGE, memory.slot.data, loop.axis.data, "global")
                 continue
-            tries = (
-                made_by(axes, tg.OptOp.STAGE, memory.slot.data, at.axis.data, "local")
-                for at in (around, loop)
-                if at is not None
-            )
-            made = next((each for each in tries if each is not None), None)
-            if made is not None and is_apart(access, vector):
-                _transpose(axes, [axes[number] for number in made], nests.target)
+            for at in filter(None, (around, loop)):
+                made = made_by(axes, tg.OptOp.STAGE, memory.slot.data, at.axis.data, "local")
+                if made is not None:
+                    if is_apart(access, vector):
+                        _transpose(axes, [axes[number] for number in made], nests.target)
+                    break
 
 
 def loop_of_copy(nests: Nests, access: StridedAccess, end: tg.EndOp) -> tg.RangeOp | None:
@@ -96,14 +91,12 @@ def loop_of_copy(nests: Nests, access: StridedAccess, end: tg.EndOp) -> tg.Range
     # Lanes that are apart: the copy is transposed.
     if is_apart(access, _lanes(nests, end)):
         in_squares = any(
-            r.axis_type.data is tg.AxisType.REDUCE and s == 1 for r, s in inside.items()
+            s == 1 for r, s in inside.items() if r.axis_type.data is tg.AxisType.REDUCE
         )
         return loops[around] if in_squares or uses >= MIN_APART else None
     # Others: the copy saves TLB misses, or strided loads of vectors in a reduction over many rows.
     # Elements that are the same for all lanes are loaded as quickly from where they are.
-    pages = math.prod(
-        pages_of(nests.extent(r), s, access.itemsize, nests.target) for r, s in inside.items()
-    )
+    pages = math.prod(nests.pages(access, r) for r in inside)
     rows = uses * math.prod(nests.extent(r) for r in ranges if r not in (*loops, *inside))
     is_vector = access.strides.get(_lanes(nests, end), 0) != 0
     in_steps = any(r.axis_type.data is tg.AxisType.REDUCE for r in inside)
@@ -160,3 +153,84 @@ def _transpose(axes: Axes, copy: Sequence[tg.RangeOp], target: Target) -> None:
         which = opt(tg.OptOp.SPLIT, along.axis.data, height, tg.AxisType.UPCAST.value, *where)
         if (part := split_off(axes, which)) is not None:
             nest_parts(axes, [part, vector])
+
+
+# -- blocked reductions ----------------------------------------------------------------------------
+
+
+BLOCKED_ROWS = 256
+"""The most rows of results for which a reduction is blocked. Larger: more passes over results, one
+for each block; smaller: columns that are used too seldom to pay for their pages are loaded in one
+go. From timing products."""
+
+PACKED_BLOCK = 2
+"""The most steps of a block whose operand is packed, as a multiple of the pages that the TLB holds.
+Packing reads one page at a time, so that more than one multiple is possible. Larger: fewer passes
+over the results; smaller: a shorter packed column, which has to stay in L1. From timing
+products."""
+
+CACHE_PARTS = 4
+"""Reserve one in so many parts of L2 for the results of a block; operands take the others."""
+
+
+def block_reductions(nests: Nests) -> None:
+    """Block reductions whose operand is spread over more pages than the TLB holds: the steps of a
+    block run for all results before the next block, so that each page is read in one go."""
+    axes = nests.axes
+    for number in range(len(axes.kernel.sink.effects)):
+        end = axes.kernel.sink.effects[number].owner
+        if not isinstance(end, tg.EndOp) or not is_tiled(end):
+            continue
+        vector = vector_of(end)
+        for access in nests.accesses:
+            is_load = isinstance(access.op, tg.LoadOp) and not access.is_constant
+            if is_load and access.strides.get(vector) == 1:
+                over = _over_pages(nests, access)
+                if over is not None and _block(nests, access, over, end):
+                    nests = Nests(axes, nests.target)  # The kernel has changed.
+                    break
+
+
+def _over_pages(nests: Nests, access: StridedAccess) -> tg.RangeOp | None:
+    """The range of a REDUCE along which an operand is spread over more pages than the TLB holds."""
+    for range in access.strides:
+        is_reduced = range.axis_type.data is tg.AxisType.REDUCE and range not in nests.axes.ends
+        if is_reduced and nests.pages(access, range) > nests.target.tlb_pages:
+            return range
+    return None
+
+
+def _block(nests: Nests, access: StridedAccess, over: tg.RangeOp, end: tg.EndOp) -> bool:
+    """Block the reduction that loads an operand, if that pays. Returns whether it did."""
+    axes, strides = nests.axes, access.strides
+    ranges = list(reversed(closed_ranges(end)))
+    loops = loops_of(end)
+    beside = [i for i, r in enumerate(loops) if strides.get(r) == nests.extent(vector_of(end))]
+    if not beside or loops[beside[0]].axis_type.data is tg.AxisType.THREAD:
+        return False
+    along, inside = loops[beside[0]], loops[beside[0] + 1 :]
+    results = [r for r in ranges if r in inside or is_expanded(r)]
+    rows = math.prod(nests.extent(r) for r in results if strides.get(r, 0) == 0)
+    # Blocks keep a packed column in L1. One that fits needs none, nor do columns that L2 keeps for
+    # all rows: blocks cost passes over results.
+    copied = loop_of_copy(nests, access, end)
+    column = nests.extent(over) * nests.extent(vector_of(end)) * access.itemsize
+    is_shared = copied is not None and copied.axis_type.data is tg.AxisType.THREAD
+    if is_shared or (copied is not None and column <= nests.target.l1):
+        return False
+    most = nests.target.tlb_pages * (PACKED_BLOCK if copied is not None else 1)
+    steps = part(nests.extent(over), most)
+    # The results of a block are to stay in L2, with the block and all else.
+    row = math.prod(map(nests.extent, results)) * access.itemsize
+    fitting = min(nests.target.l2 // CACHE_PARTS // row, nests.extent(along))
+    width = part(nests.extent(along), fitting)
+    if rows > BLOCKED_ROWS or 2 * steps < most or fitting == 0 or 2 * width < fitting:
+        return False
+    numbers = [r.axis.data for r in (along, *inside)]
+    if width < nests.extent(along):
+        kind = along.axis_type.data
+        if (made := made_by(axes, tg.OptOp.SPLIT, along.axis.data, width, kind)) is None:
+            return False
+        (numbers[0],) = made
+    is_split = attempt(axes, tg.OptOp.SPLIT, over.axis.data, steps, tg.AxisType.REDUCE)
+    return is_split and attempt(axes, tg.OptOp.ORDER, over.axis.data, *numbers)

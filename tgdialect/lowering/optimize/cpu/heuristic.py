@@ -8,12 +8,14 @@ that runs long enough is shared among threads.
 from __future__ import annotations
 
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.cpu.blocks import block_reductions
-from tgdialect.lowering.optimize.cpu.copies import pack_tiles
-from tgdialect.lowering.optimize.cpu.costs import cycles
-from tgdialect.lowering.optimize.cpu.loops import interleave_scans, order_loops, order_reductions
+from tgdialect.lowering.optimize.cpu.copies import block_reductions, pack_tiles
+from tgdialect.lowering.optimize.cpu.loops import (
+    interleave_scans,
+    order_loops,
+    order_reductions,
+    share_among_threads,
+)
 from tgdialect.lowering.optimize.cpu.matrices import multiply_blocks
-from tgdialect.lowering.optimize.cpu.threads import share_among_threads
 from tgdialect.lowering.optimize.cpu.tiles import (
     cheapest_tile,
     nest_parts,
@@ -21,9 +23,8 @@ from tgdialect.lowering.optimize.cpu.tiles import (
     tile_opts,
     write_out_reductions,
 )
-from tgdialect.lowering.optimize.cpu.vectors import vector_gains, vector_ranges
-from tgdialect.lowering.optimize.flat_loops import merge_loops, split_loops
-from tgdialect.lowering.optimize.nests import Nests
+from tgdialect.lowering.optimize.cpu.vectors import cycles, vector_gains, vector_ranges
+from tgdialect.lowering.optimize.nests import Nests, merge_loops, split_loops
 from tgdialect.ops import tg
 from tgdialect.targets import Target
 

@@ -14,11 +14,11 @@ from tgdialect.lowering.optimize.cpu.vectors import (
     vector_of,
 )
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess
-from tgdialect.lowering.optimize.optops.apply import attempt, opt, try_opt
+from tgdialect.lowering.optimize.optops.apply import attempt
 from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops import tg
-from tgdialect.ops.properties import dtype_of
-from tgdialect.targets import Target
+from tgdialect.ops.axis_types import EXPANDED
+from tgdialect.ops.properties import dtype_of, known_index
 
 LINE_COST = 4
 """The factor by which a load with a stride along the vector costs more, as it reads a cache line
@@ -71,30 +71,20 @@ def order_reductions(nests: Nests, vectors: Sequence[tg.RangeOp]) -> bool:
     lanes are apart do not count: they are packed. Returns whether a loop has moved."""
     axes, along = nests.axes, set(vectors)
     has_moved = False
-    for reduce in (
-        op for op in nests.closers if isinstance(op, tg.ReduceOp) and len(op.ranges) > 1
-    ):
+    for reduce in nests.closers:
         loops = closed_ranges(reduce)
         # Nests in one of the loops would run more often in another order.
+        if isinstance(reduce, tg.EndOp) or len(reduce.ranges) < 2:
+            continue
         if any({*nests.closers_in.get(loop, ())} - {reduce} for loop in loops):
             continue
-        loads = [
-            access
-            for access in nests.accesses_along(loops)
-            if isinstance(access.op, tg.LoadOp)
-            and not any(r in along and is_apart(access, r) for r in access.strides)
-        ]
-        step = {r: sum(_bytes_apart(access, r, nests.target) for access in loads) for r in loops}
+        moved = [a for a in nests.accesses_along(loops) if isinstance(a.op, tg.LoadOp)]
+        loads = [a for a in moved if not any(is_apart(a, r) for r in along & a.strides.keys())]
+        step = {r: sum(access.apart(r, nests.target.page) for access in loads) for r in loops}
         order = sorted(loops, key=step.__getitem__, reverse=True)
         if order != list(loops):
             has_moved |= attempt(axes, tg.OptOp.ORDER, *(r.axis.data for r in order))
     return has_moved
-
-
-def _bytes_apart(access: StridedAccess, range: tg.RangeOp, target: Target) -> int:
-    """How far apart the cells of neighbouring iterations are: at most a page."""
-    stride = access.strides.get(range, 0)
-    return target.page if stride is None else min(abs(stride) * access.itemsize, target.page)
 
 
 def order_loops(nests: Nests, threads: int) -> tg.RangeOp | None:
@@ -126,9 +116,7 @@ def order_loops(nests: Nests, threads: int) -> tg.RangeOp | None:
             streamed = _streamed(nests, loops, vector)
             far = loaded if streamed is None else {r: abs(streamed[r] or 0) for r in loops}
             order = sorted(loops, key=lambda r: (r not in filling, -far[r]))
-        elif not axes.reductions and any(
-            is_apart(access, vector) for access in nests.accesses_along([vector])
-        ):
+        elif not axes.reductions and any(is_apart(a, vector) for a in nests.accesses):
             order = sorted(loops, key=lambda r: -_step(nests, r))
         else:
             continue
@@ -149,8 +137,7 @@ def interleave_scans(nests: Nests) -> None:
         if not is_scan or nests.extent(row) % ROWS_AT_ONCE or not is_expandable(axes, row):
             continue
         if len(nests.work_around.get(row, ())) <= CHAIN_OPS:
-            which = opt(tg.OptOp.SPLIT, row.axis.data, ROWS_AT_ONCE, tg.AxisType.UPCAST.value)
-            try_opt(axes, which)
+            attempt(axes, tg.OptOp.SPLIT, row.axis.data, ROWS_AT_ONCE, tg.AxisType.UPCAST)
 
 
 def _loaded_anew(nests: Nests, range: tg.RangeOp, vector: tg.RangeOp) -> float:
@@ -158,12 +145,9 @@ def _loaded_anew(nests: Nests, range: tg.RangeOp, vector: tg.RangeOp) -> float:
     total = 0.0
     for access in nests.accesses_along([range]):
         if isinstance(access.op, tg.LoadOp):
-            inner = [
-                r
-                for r, stride in access.strides.items()
-                if stride != 0 and (is_expanded(r) or r.axis_type.data is tg.AxisType.REDUCE)
-            ]
-            cells = math.prod(nests.extent(r) for r in inner)
+            moved = [r for r, stride in access.strides.items() if stride != 0]
+            kinds = {*EXPANDED, tg.AxisType.REDUCE}
+            cells = math.prod(nests.extent(r) for r in moved if r.axis_type.data in kinds)
             lines = LINE_COST if is_apart(access, vector) else 1
             total += cells * access.itemsize * lines
     return total
@@ -235,15 +219,9 @@ def _in_common(nests: Nests, range: tg.RangeOp) -> int:
 
 def _loaded_again(nests: Nests, loop: tg.RangeOp) -> Sequence[StridedAccess]:
     """The operands that the steps of a reduction load again in each iteration of a loop."""
-    return [
-        access
-        for access in nests.accesses
-        if isinstance(access.op, tg.LoadOp)
-        and access.strides.get(loop, 0) == 0
-        and any(
-            stride != 0 and range not in nests.axes.ends for range, stride in access.strides.items()
-        )
-    ]
+    again = [access for access in nests.loads if access.strides.get(loop, 0) == 0]
+    steps = {range for range in nests.axes.ranges.values() if range not in nests.axes.ends}
+    return [a for a in again if any(s != 0 and r in steps for r, s in a.strides.items())]
 
 
 def _bytes(nests: Nests, accesses: Sequence[StridedAccess]) -> int:
@@ -271,3 +249,71 @@ def _step(nests: Nests, range: tg.RangeOp) -> int:
     """The sum of the strides of all LOADs along a loop."""
     loads = (a for a in nests.accesses_along([range]) if isinstance(a.op, tg.LoadOp))
     return sum(abs(load.strides[range] or 0) for load in loads)
+
+
+# -- threads ---------------------------------------------------------------------------------------
+
+
+MAX_IMBALANCE = 1.03
+"""The greatest accepted ratio of the slowest thread's iterations to the average. Larger: threads
+wait for one another; smaller: more and shorter chunks."""
+
+MOST_CHUNKS = 64
+"""The most chunks per thread that are tried to balance the load. Larger: chunks so short that
+taking them counts; smaller: less balance."""
+
+
+def share_among_threads(nests: Nests, shared: tg.RangeOp | None = None) -> None:
+    """Share the iterations of a loop among the threads: `shared`, or else the outermost that can be
+    divided well."""
+    axes, threads = nests.axes, nests.target.threads
+    candidates: list[tuple[float, int, tg.RangeOp, int]] = []
+    for effect in axes.kernel.sink.effects:
+        if not isinstance(end := effect.owner, tg.EndOp):
+            continue
+        loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data is tg.AxisType.GLOBAL]
+        for depth, range in enumerate(loops):
+            extent = known_index(range.bound)
+            if extent is None or extent < 2 or shared not in (None, range):
+                continue
+            if not may_split(axes, range, tg.AxisType.THREAD, top=True):
+                continue
+            is_inner = any(nests.extent(r) > 1 for r in loops[:depth])
+            # Each chunk of an inner loop goes through those around it: it is one for each thread.
+            fewest = threads if is_inner else 2 * threads
+            prefer_equal = not (is_inner or _is_dense(nests, range))
+            chunks = _chunks(extent, threads, fewest, prefer_equal=prefer_equal)
+            candidates.append((_imbalance(extent, chunks, threads), depth, range, chunks))
+    if not candidates:
+        return
+    _, _, range, chunks = min(candidates, key=lambda c: (max(c[0], MAX_IMBALANCE), c[1]))
+    for imbalance, _, other, number in candidates:
+        if imbalance <= MAX_IMBALANCE and has_less_in_common(nests, other, range):
+            range, chunks = other, number
+    axis, extent = range.axis.data, nests.extent(range)
+    if extent % chunks and not attempt(axes, tg.OptOp.PADTO, axis, chunks, "clamp"):
+        chunks = extent
+    attempt(axes, tg.OptOp.SPLIT, axis, chunks, tg.AxisType.THREAD, "top")
+
+
+def _is_dense(nests: Nests, range: tg.RangeOp) -> bool:
+    """Whether a loop stores several times in a cache line, so that threads would share the line
+    where their chunks meet (false sharing)."""
+    apart = [abs(a.strides.get(range) or 0) * a.itemsize for a in nests.stores]
+    return any(0 < each < nests.target.cache_line for each in apart)
+
+
+def _chunks(extent: int, threads: int, fewest: int, *, prefer_equal: bool) -> int:
+    """The least number of chunks whose imbalance is accepted. With `prefer_equal`, a count that
+    divides the extent is preferred; otherwise the last chunk is padded."""
+    counts = range(fewest, min(extent, MOST_CHUNKS * threads) + 1)
+    times = {count: _imbalance(extent, count, threads) for count in counts}
+    most = max(MAX_IMBALANCE, min(times.values(), default=math.inf))
+    good = [count for count, time in times.items() if time <= most]
+    equal = (count for count in good if prefer_equal and extent % count == 0)
+    return next(iter((*equal, *good)), extent)
+
+
+def _imbalance(extent: int, chunks: int, threads: int) -> float:
+    """The iterations of the slowest thread, padding included, divided by the average per thread."""
+    return -(-chunks // threads) * threads * -(-extent // chunks) / extent

@@ -10,7 +10,7 @@ from tgdialect.analysis.affine.strides import Strides, strides
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.matrix_products import product_of
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
-from tgdialect.lowering.optimize.cpu.threads import share_among_threads
+from tgdialect.lowering.optimize.cpu.loops import share_among_threads
 from tgdialect.lowering.optimize.cpu.tiles import nest_parts
 from tgdialect.lowering.optimize.nests import Nests, part
 from tgdialect.lowering.optimize.optops.apply import apply_opts, attempt, made_by
@@ -126,9 +126,8 @@ def _multiply(
     # Where there are other loops outside, each of their iterations copies what it uses.
     fitting = max(target.l2 // ROWS_PART // bytes, 1)
     around = math.prod(axes.extent(axes[number]) for number in outer)
-    blocks = _blocks(
-        axes, (rows, columns), fitting, -(-max(target.threads, 2) // around), is_packed
-    )
+    parts = -(-max(target.threads, 2) // around)
+    blocks = _blocks(axes, (rows, columns), fitting, parts, is_packed)
     order, inner = [*outer], {rows: rows, columns: columns}
     for number, size in blocks:
         order.append(inner[number])

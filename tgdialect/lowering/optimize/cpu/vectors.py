@@ -10,13 +10,14 @@ from xdsl.ir import Operation
 from tgdialect.analysis.affine.lanes import is_near
 from tgdialect.analysis.ranges import closed_ranges, is_loop, loops_of
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.cpu.costs import pages_of
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmetic
 from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import REDUCTIONS
-from tgdialect.ops.properties import dtype_of, known_index, tensor
+from tgdialect.ops.elementwise import TRANSCENDENTAL
+from tgdialect.ops.properties import dtype_of, known_index, place, tensor
 from tgdialect.ops.views import memory_of
+from tgdialect.targets import Target
 
 # Weights of the model, as multiples of a scalar op, and so no fields of `Target`. They come from
 # timing kernels on one CPU (docs/notes/heuristic.md).
@@ -57,17 +58,46 @@ MIN_REUSE = 4
 larger: more loads with a large stride."""
 
 
+RECIPE_CYCLES = 20
+"""About the cycles of an op that is computed by a polynomial. Larger: fewer of them in a step that
+is written out; smaller: longer code."""
+
+_RECIPES = frozenset(op.name for op in (*TRANSCENDENTAL, tg.FmodOp))
+
+_DIVISIONS = frozenset(("tg.div", "tg.recip", "tg.sqrt", "tg.idiv", "tg.mod"))
+"""The ops that take `Target.division_cycles`."""
+
+
+def cycles_of(op: Operation, target: Target) -> int:
+    """The cycles of an op on a vector, as an order of magnitude."""
+    if op.name in _RECIPES:
+        return RECIPE_CYCLES
+    return target.division_cycles if op.name in _DIVISIONS else 1
+
+
+def cycles(nests: Nests) -> float:
+    """How long a kernel takes on one core, as an order of magnitude."""
+    ops = 0.0
+    for op in nests.work:
+        lanes = nests.target.lanes(dtype_of(op.operands[0]).itemsize)
+        ops += nests.trips(op) * cycles_of(op, nests.target) / lanes
+    moved = 0
+    for access in nests.accesses:
+        if place(access.op.operands[0]).addrspace is tg.AddrSpace.GLOBAL:
+            # The bytes of the distinct cells.
+            ranges = [r for r, stride in access.strides.items() if stride != 0]
+            moved += math.prod(map(nests.extent, ranges)) * access.itemsize
+    return max(ops / nests.target.vector_ports, moved / nests.target.bytes_per_cycle)
+
+
 Gains = Mapping[tg.RangeOp, float]
 """How many scalar ops vectors along each range save; 0 or less if they must not lie there."""
 
 
 def vector_gains(nests: Nests) -> Gains:
     """The gain of each range that a nest of a kernel closes."""
-    scattered: dict[Operation, float] = {
-        op: nests.trips(op) * SCATTERED * part
-        for op in nests.work
-        if isinstance(op, tg.LoadOp) and (part := _scattered(nests, op))
-    }
+    parts = [(access.op, _scattered(nests, access)) for access in nests.loads]
+    scattered = {op: nests.trips(op) * SCATTERED * part for op, part in parts if part}
     return {range: _gain(nests, range, scattered) for range in nests.closers_of}
 
 
@@ -156,18 +186,15 @@ def _bytes(buffer: tg.BufferOp) -> int:
     return math.prod(type.get_shape()) * dtype_of(buffer.result).itemsize
 
 
-def _scattered(nests: Nests, load: tg.LoadOp) -> float:
+def _scattered(nests: Nests, load: StridedAccess) -> float:
     """The part of the steps of a reduction in which a LOAD of tiles' rows reads another page than
     the step before, if these are more pages than the TLB holds; 0 for other LOADs."""
-    strides = nests.stride_of[load]
-    if not any(stride == 1 and range in nests.axes.ends for range, stride in strides.items()):
-        return 0.0
-    part = 0.0
-    for range, stride in strides.items():
-        steps = nests.extent(range)
-        pages = pages_of(steps, stride, dtype_of(load.result).itemsize, nests.target)
-        if range not in nests.axes.ends and pages > nests.target.tlb_pages:
-            part = max(part, min(pages, steps) / steps)
+    ends, part = nests.axes.ends, 0.0
+    if any(stride == 1 and range in ends for range, stride in load.strides.items()):
+        for range in load.strides:
+            steps, pages = nests.extent(range), nests.pages(load, range)
+            if range not in ends and pages > nests.target.tlb_pages:
+                part = max(part, min(pages, steps) / steps)
     return part
 
 
@@ -209,7 +236,7 @@ def is_stageable(nests: Nests, load: tg.LoadOp) -> bool:
     """Whether STAGE is legal for a LOAD: its parameter is read-only, its index not computed by a
     loop."""
     axes, memory = nests.axes, memory_of(load.buffer)
-    is_read_only = isinstance(memory.owner, tg.ParamOp) and memory not in nests.written
+    is_read_only = isinstance(memory.owner, tg.ParamOp) and memory not in axes.written
     return is_read_only and not axes.is_bound_to(load.buffer, axes.open[load])
 
 
@@ -274,11 +301,9 @@ def is_expandable(axes: Axes, range: tg.RangeOp) -> bool:
 
 def lanes_along(nests: Nests, range: tg.RangeOp) -> int:
     """The elements of a vector of the widest dtype in the loop of a range."""
-    sizes = [
-        max(dtype_of(value).itemsize, 4 if dtype_of(value).is_float else 1)
-        for op in nests.work_in.get(range, ())
-        for value in (op.results[0] if is_arithmetic(op) else op.operands[0],)
-    ]
+    ops = nests.work_in.get(range, ())
+    dtypes = [dtype_of(op.results[0] if is_arithmetic(op) else op.operands[0]) for op in ops]
+    sizes = [max(dtype.itemsize, 4 if dtype.is_float else 1) for dtype in dtypes]
     return nests.target.lanes(max(sizes, default=4))
 
 

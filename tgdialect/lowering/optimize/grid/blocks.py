@@ -34,15 +34,10 @@ def share_blocks(axes: Axes, target: Target) -> bool:
         return False
     end = axes.ends[over]
     around = {*axes.open[end], *closed_ranges(end)}
-    nests = [
-        [r.axis.data for r in loops if r not in around]
-        for loops in map(loops_of, dict.fromkeys(axes.ends.values()))
-    ]
-    reduced = [
-        closed_ranges(op)[-1].axis.data
-        for op in axes.ops
-        if isinstance(op, tg.ReduceOp) and axes.open[op] - around
-    ]
+    ends = dict.fromkeys(axes.ends.values())
+    nests = [[r.axis.data for r in loops_of(each) if r not in around] for each in ends]
+    reduces = [op for op in axes.ops if isinstance(op, tg.ReduceOp) and axes.open[op] - around]
+    reduced = [closed_ranges(op)[-1].axis.data for op in reduces]
     loads = [op for op in axes.reads(over) if isinstance(memory_of(op.buffer).owner, tg.ParamOp)]
     params = [memory_of(load.buffer).owner for load in loads if _is_reused(axes, load, over)]
     for param in dict.fromkeys(params):
@@ -72,12 +67,10 @@ def _loop_over_blocks(axes: Axes) -> tg.RangeOp | None:
     others = [r for r in axes.ranges.values() if r not in around]
     if any(known_index(r.bound) is None or is_expanded(r) for r in others):
         return None
-    memories = (memory_of(store.buffer) for store in axes.stores(over))
-    is_local = all(
-        isinstance(memory.owner, tg.BufferOp) and place(memory).addrspace is tg.AddrSpace.LOCAL
-        for memory in memories
-    )
-    return over if is_local else None
+    memories = [memory_of(store.buffer) for store in axes.stores(over)]
+    are_buffers = all(isinstance(memory.owner, tg.BufferOp) for memory in memories)
+    is_local = all(place(memory).addrspace is tg.AddrSpace.LOCAL for memory in memories)
+    return over if are_buffers and is_local else None
 
 
 def _is_reused(axes: Axes, load: tg.LoadOp, over: tg.RangeOp) -> bool:
@@ -108,33 +101,25 @@ def _share(axes: Axes, loops: Sequence[int]) -> None:
         count = part(extent, SIDE)
         inner = part(extent // count, SIDE)
         if 1 < inner < extent:
-            _split(axes, row, inner, tg.AxisType.LOCAL)
-        _split(axes, row, min(count, axes.extent(axes[row])), tg.AxisType.LOCAL)
+            attempt(axes, tg.OptOp.SPLIT, row, inner, tg.AxisType.LOCAL)
+        attempt(axes, tg.OptOp.SPLIT, row, min(count, axes.extent(axes[row])), tg.AxisType.LOCAL)
         return
     for axis, most in ((row, WIDE), (columns[-1], WIDE)):
         extent = axes.extent(axes[axis])
         count = part(extent, SIDE)
         width = part(extent // count, most)
         if width > 1:
-            _split(axes, axis, width, tg.AxisType.UPCAST)
+            attempt(axes, tg.OptOp.SPLIT, axis, width, tg.AxisType.UPCAST)
         if count > 1 and axes[axis].axis_type.data is not tg.AxisType.UPCAST:
-            _split(axes, axis, count, tg.AxisType.LOCAL)
-
-
-def _split(axes: Axes, axis: int, factor: int, kind: tg.AxisType) -> bool:
-    return attempt(axes, tg.OptOp.SPLIT, axis, factor, kind.value)
+            attempt(axes, tg.OptOp.SPLIT, axis, count, tg.AxisType.LOCAL)
 
 
 def _order(axes: Axes) -> None:
     """Nest work items around other loops of a nest."""
     for end in dict.fromkeys(axes.ends.values()):
         loops = loops_of(end)
-        kinds = {tg.AxisType.LOCAL: 1, tg.AxisType.LOOP: 2}
-        last = [r for r in loops if r.axis_type.data is tg.AxisType.LOCAL]
-        if not last:
-            continue
-        outer = loops[: loops.index(last[0])]
-        rest = [r for r in loops if r not in outer]
-        wanted = [*outer, *sorted(rest, key=lambda r: kinds.get(r.axis_type.data, 2))]
-        if wanted != loops:
+        is_inner = [r.axis_type.data is not tg.AxisType.LOCAL for r in loops]
+        first = is_inner.index(False) if False in is_inner else len(loops)
+        rest = sorted(loops[first:], key=lambda r: r.axis_type.data is not tg.AxisType.LOCAL)
+        if (wanted := [*loops[:first], *rest]) != loops:
             attempt(axes, tg.OptOp.ORDER, *(r.axis.data for r in wanted))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
+from tgdialect.analysis.ranges import closed_ranges, extents_by_depth, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.grid.workgroups import workgroup
 from tgdialect.lowering.optimize.nests import Nests, part
 from tgdialect.lowering.optimize.optops.apply import attempt, made_by
 from tgdialect.ops import tg
@@ -87,7 +86,7 @@ class GridNest:
         target has."""
         old, extent = range.axis_type.data, known_index(range.bound) or 1
         parts = [(kind, factor)] if extent == factor else [(old, extent // factor), (kind, factor)]
-        if kind in WORKGROUP and workgroup(self.axes, range, parts) > self.axes.target.workgroup:
+        if kind in WORKGROUP and _workgroup(self.axes, range, parts) > self.axes.target.workgroup:
             return False
         return attempt(self.axes, tg.OptOp.SPLIT, range.axis.data, factor, kind.value)
 
@@ -212,9 +211,7 @@ class GridNest:
         if self.end is None:
             return
         loops = list(reversed(closed_ranges(self.end)))
-        stores = [
-            a for a in Nests(self.axes, self.nests.target).accesses if isinstance(a.op, tg.StoreOp)
-        ]
+        stores = Nests(self.axes, self.nests.target).stores
 
         def key(range: tg.RangeOp) -> tuple[int, int]:
             if is_expanded(range):
@@ -233,3 +230,19 @@ class GridNest:
 def is_wasteful(extent: int, tile: int) -> bool:
     """Whether too much of a loop would be past the end if it were padded to whole tiles."""
     return -extent % tile * WASTE > extent
+
+
+def _workgroup(axes: Axes, split: tg.RangeOp, parts: Sequence[tuple[tg.AxisType, int]]) -> int:
+    """How many work items a workgroup has with these parts, the outermost first, in the place of a
+    range.
+
+    Loops over work items at the same depth of different nests are one axis of the workgroup, as
+    long as the longest of them (`lowering/linearize/grid.py`).
+    """
+
+    def items(each: tg.RangeOp) -> Sequence[int]:
+        known = [(each.axis_type.data, known_index(each.bound) or 1)]
+        return [n for kind, n in (parts if each is split else known) if kind in WORKGROUP]
+
+    levels = extents_by_depth(axes.ops, axes.open, items)
+    return math.prod(max((n or 1 for n in level), default=1) for level in levels)

@@ -36,13 +36,12 @@ def reusing_row(nest: GridNest, column: tg.RangeOp) -> tg.RangeOp | None:
     steps = (range for range in nest.axes.ranges.values() if range not in nest.axes.ends)
     if any(nest.axes.depends(range.bound, loop) for range in steps for loop in nest.loops):
         return None
-    loads = [a.strides for a in nest.nests.accesses if isinstance(a.op, tg.LoadOp)]
-    found = [
-        range
-        for range in nest.loops
-        if any(a.get(range, 0) == 0 != a.get(column, 0) for a in loads)
-        and any(a.get(column, 0) == 0 != a.get(range, 0) for a in loads)
-    ]
+    loads = [access.strides for access in nest.nests.loads]
+
+    def is_shared(by: tg.RangeOp, of: tg.RangeOp) -> bool:
+        return any(along.get(by, 0) == 0 != along.get(of, 0) for along in loads)
+
+    found = [r for r in nest.loops if is_shared(r, column) and is_shared(column, r)]
     return max(found, key=nest.nests.extent, default=None)
 
 
@@ -77,21 +76,17 @@ def _stage_blocks(
     axes = nest.axes
     steps = max(closed_ranges(reductions[0]), key=nest.nests.extent)
     extents = [known_index(range.bound) for range in (row, column, steps)]
-    *sides, block = (
-        part(e or 1, most) for e, most in zip(extents, (SIDE, SIDE, STEPS), strict=True)
-    )
+    most = SIDE, SIDE, STEPS
+    *sides, block = (part(e or 1, size) for e, size in zip(extents, most, strict=True))
     if len(reductions) > 1 or math.prod(sides) < 2 * FEW or block < VECTOR:
         return False
-    loads = [a.op for a in nest.nests.accesses if isinstance(a.op, tg.LoadOp)]
-    params = dict.fromkeys(memory_of(load.buffer).owner for load in loads)
+    params = dict.fromkeys(memory_of(a.op.operands[0]).owner for a in nest.nests.loads)
     # The loop over blocks of steps goes around the loops over work items.
     if (inside := nest.split_blocks((row, column), sides)) is None:
         return False
     before, over = set(axes.ranges), steps.axis.data
-    if not (
-        attempt(axes, tg.OptOp.SPLIT, over, block, tg.AxisType.REDUCE)
-        and attempt(axes, tg.OptOp.ORDER, over, *inside)
-    ):
+    is_split = attempt(axes, tg.OptOp.SPLIT, over, block, tg.AxisType.REDUCE)
+    if not is_split or not attempt(axes, tg.OptOp.ORDER, over, *inside):
         return False
     # It makes three nests of them: of zeros, of sums, and of results.
     for axis, range in list(axes.ranges.items()):

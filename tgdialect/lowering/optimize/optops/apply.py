@@ -17,7 +17,6 @@ from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, NoChangeError
 from tgdialect.lowering.optimize.optops.merge import merge
-from tgdialect.lowering.optimize.optops.nolocals import nolocals
 from tgdialect.lowering.optimize.optops.order import order, swap
 from tgdialect.lowering.optimize.optops.padto import padto
 from tgdialect.lowering.optimize.optops.pipeline import pipeline
@@ -25,16 +24,14 @@ from tgdialect.lowering.optimize.optops.split import split
 from tgdialect.lowering.optimize.optops.stage import stage
 from tgdialect.lowering.optimize.optops.tc import tc
 from tgdialect.ops import tg
+from tgdialect.ops.axis_types import WORK_ITEMS
 
 
 def opt(kind: tg.OptOp, *arguments: int | str) -> tg.OptAttr:
     """An OptOp as an attribute. Its arguments are those that it takes."""
-    made = (
-        unchecked.number(a) if isinstance(a, int) else unchecked.text(str(a)) for a in arguments
-    )
-    return unchecked.made(
-        tg.OptAttr, op=unchecked.text(kind.value), arguments=unchecked.array([*made])
-    )
+    number, text = unchecked.number, unchecked.text
+    made = [number(a) if isinstance(a, int) else text(str(a)) for a in arguments]
+    return unchecked.made(tg.OptAttr, op=text(kind.value), arguments=unchecked.array(made))
 
 
 def checked_opt(kind: tg.OptOp, *arguments: int | str) -> tg.OptAttr:
@@ -102,15 +99,13 @@ def record(kernel: tg.KernelOp, *opts: tg.OptAttr) -> None:
 def parse_opt(text: str) -> tg.OptAttr:
     """An OptOp as it is printed, as `split 0, 4, upcast`. Raises PassFailedException for others."""
     name, _, rest = text.strip().partition(" ")
-    arguments = [word.strip() for word in rest.split(",") if word.strip()]
+    words = [word.strip() for word in rest.split(",") if word.strip()]
+    arguments = (int(word) if word.lstrip("-").isdecimal() else word for word in words)
     if name not in _RULES:
         there_are = ", ".join(_RULES)
         raise PassFailedException(f"{text!r} is no OptOp: there are {there_are}")
     try:
-        return checked_opt(
-            tg.OptOp(name),
-            *(int(word) if word.lstrip("-").isdecimal() else word for word in arguments),
-        )
+        return checked_opt(tg.OptOp(name), *arguments)
     except VerifyException as error:
         raise PassFailedException(f"{text!r} is no OptOp: {error}") from None
 
@@ -118,6 +113,15 @@ def parse_opt(text: str) -> tg.OptAttr:
 def spelled(which: tg.OptAttr) -> str:
     """An OptOp as `parse_opt` takes it."""
     return " ".join([which.op.data, ", ".join(str(a.data) for a in which.arguments)]).strip()
+
+
+def nolocals(axes: Axes) -> None:
+    """Use no workgroup: LOCAL ranges are not allowed after this.
+
+    before -> after: nothing but the record; a CPU has no workgroups anyway.
+    """
+    if any(r.axis_type.data in WORK_ITEMS for r in axes.ranges.values()):
+        raise IllegalOptError("there are LOCAL ranges already")
 
 
 _RULES: dict[tg.OptOp, Callable[..., None]] = {

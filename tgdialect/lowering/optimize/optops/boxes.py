@@ -19,6 +19,7 @@ from tgdialect.analysis.conditions import conjuncts
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.kernel_memory import new_buffer
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.recomputation import emit_sum
 from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, times
 from tgdialect.ops.builder import OpBuilder
@@ -92,10 +93,8 @@ def copy_box(
     limits = _limits(first, index)
     intervals = MinMax()
     ends = tensor(index.source).get_shape()
-    sides = [
-        _side(axes, value, around, intervals, end)
-        for value, end in zip(index.indices, ends, strict=True)
-    ]
+    pairs = zip(index.indices, ends, strict=True)
+    sides = [_side(axes, value, around, intervals, end) for value, end in pairs]
     tile = [number for number, side in enumerate(sides) if side.extent > 1]
     if not tile:
         raise IllegalOptError("the tile is one element")
@@ -114,7 +113,7 @@ def copy_box(
     indices: list[SSAValue] = []
     gated = {number for number, _ in limits}
     for number, side in enumerate(sides):
-        position = _sum(builder, side.start)
+        position = emit_sum(builder, side.start)
         if number in copy.digits:
             position = put(tg.AddOp(position, copy.digits[number]))
         # A gate is of the index without a clamp, which would hide what is past the end.
@@ -123,15 +122,12 @@ def copy_box(
             position = put(tg.WhereOp(exists, position, constant(side.last)))
         indices.append(position)
     location = put(tg.IndexOp(index.source, indices))
-    if limits:
-        gates = [put(tg.CmpLtOp(indices[number], end)) for number, end in limits]
-        gate = reduce(lambda a, b: put(tg.AndOp(a, b)), gates)
-        value = put(tg.LoadOp(location, first.alt, gate))
-    else:
-        value = put(tg.LoadOp(location))
+    gates = [put(tg.CmpLtOp(indices[number], end)) for number, end in limits]
+    gate = reduce(lambda a, b: put(tg.AndOp(a, b)), gates) if gates else None
+    value = put(tg.LoadOp(location, first.alt if gates else None, gate))
     cell = put(tg.IndexOp(put(tg.AfterOp(buffer, [at.result])), copy.cell))
     end = put(tg.EndOp(put(tg.StoreOp(cell, value)), [r.result for r in reversed(copy.ranges)]))
-    own = {number: _sum(builder, sides[number].inner) for number in tile}
+    own = {number: emit_sum(builder, sides[number].inner) for number in tile}
     result = put(tg.LoadOp(put(tg.IndexOp(put(tg.AfterOp(buffer, [end])), cell_of(builder, own)))))
     for load in loads:
         load.result.replace_all_uses_with(result)
@@ -145,7 +141,7 @@ def _by_rows(
     put, constant = builder.put, builder.index_constant
     (*outer, last), shape = extents, list(extents.values())
     width = math.gcd(shape[-1], cells)
-    run = _range(builder, tg.AxisType.LOOP, math.prod(shape) // width)
+    run = builder.range(tg.AxisType.LOOP, math.prod(shape) // width)
     rest, digits = run.result, dict[int, SSAValue]()
     for number in reversed([*outer[1:], last] if outer else []):
         extent = constant(extents[number] // (width if number == last else 1))
@@ -153,7 +149,7 @@ def _by_rows(
     digits[outer[0] if outer else last] = rest
     ranges = [run]
     if width > 1:
-        ranges.append(lane := _range(builder, tg.AxisType.UPCAST, width))
+        ranges.append(lane := builder.range(tg.AxisType.UPCAST, width))
         digits[last] = put(tg.AddOp(put(tg.MulOp(digits[last], constant(width))), lane))
     if has_padding and outer:
         shape[-1] += cells
@@ -202,11 +198,8 @@ def _blocks(
     if sides[rows].extent % CORE_ROWS or sides[columns].extent % cells:
         sizes = f"{sides[rows].extent}x{sides[columns].extent}"
         raise IllegalOptError(f"a tile of {sizes} is not made of core matrices {CORE_ROWS}x{cells}")
-    moved = [
-        number
-        for number in tile
-        if any(at in axes.around(atom) for atom in _atoms(sides[number].start))
-    ]
+    starts = {number: _atoms(sides[number].start) for number in tile}
+    moved = [n for n, atoms in starts.items() if any(at in axes.around(atom) for atom in atoms)]
     if len(moved) != 1:
         raise IllegalOptError(f"range {at.axis.data} does not move the tile along one axis")
     runs = math.gcd(sides[columns].extent // cells, runs)
@@ -221,17 +214,16 @@ def _by_blocks(builder: OpBuilder, blocks: _Blocks, cells: int) -> _Order:
     put, constant = builder.put, builder.index_constant
     runs, rows = constant(blocks.runs), constant(CORE_ROWS)
     size = math.prod(blocks.extents.values()) * CORE_ROWS * blocks.runs
-    run = _range(builder, tg.AxisType.LOOP, size)
-    lane = _range(builder, tg.AxisType.UPCAST, cells)
+    run = builder.range(tg.AxisType.LOOP, size)
+    lane = builder.range(tg.AxisType.UPCAST, cells)
     line, number = _divided(builder, run.result, blocks.runs)
     block, row = _divided(builder, line, CORE_ROWS)
     above, beside = _divided(builder, block, blocks.extents[blocks.columns])
     at = {blocks.rows: above, blocks.columns: beside}
     whole = put(tg.AddOp(put(tg.MulOp(at[blocks.columns], runs)), number))
-    digits = {
-        blocks.rows: put(tg.AddOp(put(tg.MulOp(at[blocks.rows], rows)), row)),
-        blocks.columns: put(tg.AddOp(put(tg.MulOp(whole, constant(cells))), lane)),
-    }
+    line = put(tg.AddOp(put(tg.MulOp(at[blocks.rows], rows)), row))
+    column = put(tg.AddOp(put(tg.MulOp(whole, constant(cells))), lane))
+    digits = {blocks.rows: line, blocks.columns: column}
     shape = [*(blocks.extents[axis] for axis in blocks.order), CORE_ROWS, blocks.runs, cells]
     place = _swizzled(builder, number, row, blocks.runs)
     cell = [*(at[axis] for axis in blocks.order), row, place, lane.result]
@@ -266,10 +258,6 @@ def _divided(builder: OpBuilder, value: SSAValue, by: int) -> tuple[SSAValue, SS
     return builder.put(tg.IDivOp(value, divisor)), builder.put(tg.ModOp(value, divisor))
 
 
-def _range(builder: OpBuilder, kind: tg.AxisType, extent: int) -> tg.RangeOp:
-    return builder.insert(tg.RangeOp(next(builder.free_axes), kind, builder.index_constant(extent)))
-
-
 def _limits(load: tg.LoadOp, index: tg.IndexOp) -> Sequence[tuple[int, SSAValue]]:
     """The gate of a LOAD as axes and the ends of their indices. Raises IllegalOptError for other
     gates, and where what is loaded otherwise is no constant."""
@@ -278,13 +266,12 @@ def _limits(load: tg.LoadOp, index: tg.IndexOp) -> Sequence[tuple[int, SSAValue]
     own = [_unclamped(value)[0] for value in index.indices]
     found: list[tuple[int, SSAValue]] = []
     for gate, holds in conjuncts([(load.gate, True)]):
-        test = gate.owner
-        if not holds or not isinstance(test, tg.CmpLtOp) or known_index(test.operands[1]) is None:
-            raise IllegalOptError("the LOADs of the tile are gated by more than their indices")
-        value, _ = _unclamped(test.operands[0])
-        if value not in own:
-            raise IllegalOptError("the LOADs of the tile are gated by more than their indices")
-        found.append((own.index(value), test.operands[1]))
+        test, message = gate.owner, "the LOADs of the tile are gated by more than their indices"
+        if not isinstance(test, tg.CmpLtOp) or not holds or known_index(test.rhs) is None:
+            raise IllegalOptError(message)
+        if (value := _unclamped(test.lhs)[0]) not in own:
+            raise IllegalOptError(message)
+        found.append((own.index(value), test.rhs))
     if load.alt is None or not isinstance(load.alt.owner, tg.ConstOp):
         raise IllegalOptError("where the LOADs of the tile are gated, they give no constant")
     return found
@@ -338,19 +325,3 @@ def _unclamped(index: SSAValue) -> tuple[Polynomial, bool]:
 
 def _atoms(of: Polynomial) -> Sequence[SSAValue]:
     return [atom for product in of.terms for atom in product if isinstance(atom, SSAValue)]
-
-
-def _sum(builder: OpBuilder, of: Polynomial) -> SSAValue:
-    """The value of a polynomial."""
-    put, total = builder.put, None
-    for product, factor in of.terms.items():
-        values = [atom for atom in product if isinstance(atom, SSAValue)]
-        term = values[0]
-        for value in values[1:]:
-            term = put(tg.MulOp(term, value))
-        if factor != 1:
-            term = put(tg.MulOp(term, builder.index_constant(factor)))
-        total = term if total is None else put(tg.AddOp(total, term))
-    if total is None:
-        return builder.index_constant(of.constant)
-    return put(tg.AddOp(total, builder.index_constant(of.constant))) if of.constant else total

@@ -9,7 +9,7 @@ from itertools import pairwise
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.rewriter import InsertPoint
 
-from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.analysis.ranges import closed_ranges, outermost_first
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
@@ -37,9 +37,8 @@ def merge(axes: Axes, first: int, second: int) -> None:
     if kind in EXPANDED or kind is tg.AxisType.THREAD:
         raise IllegalOptError(f"range {first} is {kind}")
     if (whole := math.prod(extents)) > DTYPES[INDEX].high:
-        raise IllegalOptError(
-            f"ranges {first} and {second} have {whole} iterations, more than an index counts"
-        )
+        message = f"ranges {first} and {second} have {whole} iterations, more than an index counts"
+        raise IllegalOptError(message)
     users = dict.fromkeys(use.operation for r in (outer, inner) for use in r.result.uses)
     closers = [op for op in users if isinstance(op, tg.EndOp | tg.ReduceOp | tg.AfterOp)]
     if not all(_nest_directly(op, outer, inner) for op in closers):
@@ -81,9 +80,8 @@ def _positions(op: tg.IndexOp, outer: tg.RangeOp, inner: tg.RangeOp, extent: int
         are_ones = all(size == 1 and known_index(index) == 0 for size, index in between)
         if start < stop and shape[stop] == extent and are_ones:
             return range(start, stop + 1)
-    raise IllegalOptError(
-        f"memory has other axes than ranges {outer.axis.data} and {inner.axis.data}"
-    )
+    message = f"memory has other axes than ranges {outer.axis.data} and {inner.axis.data}"
+    raise IllegalOptError(message)
 
 
 def _nest_directly(
@@ -101,7 +99,5 @@ def mergeable(axes: Axes) -> Iterator[tuple[int, int]]:
     """Pairs of ranges that are closed together, one directly in the other, the inner ones first."""
     for op in axes.ops:
         if isinstance(op, tg.EndOp | tg.ReduceOp):
-            nest = closed_ranges(op)
-            inside = nest if isinstance(op, tg.EndOp) else nest[::-1]
-            for inner, outer in pairwise(inside):
+            for inner, outer in pairwise(outermost_first(op)[::-1]):
                 yield outer.axis.data, inner.axis.data

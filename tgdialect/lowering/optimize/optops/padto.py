@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.strides import strides, unclamped
-from tgdialect.analysis.ranges import closed_ranges, is_expanded
-from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.analysis.ranges import is_expanded
 from tgdialect.lowering.matrix_products import is_zero, product_of
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, NoChangeError
-from tgdialect.lowering.optimize.optops.workgroups import check_work_items
 from tgdialect.lowering.recomputation import computed_again, renumber
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
@@ -55,60 +53,48 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     if any(isinstance(op, tg.AtomicAddOp) and range in axes.open[op] for op in axes.ops):
         raise IllegalOptError(f"an ATOMICADD is in range {axis}, and cannot be gated")
     gated: list[tg.LoadOp] = []
-    has_vectors = range not in axes.ends or any(
-        strides(store.buffer, axes.around).get(range) == 1 for store in axes.stores(range)
-    )
+    stored = [strides(store.buffer, axes.around).get(range) for store in axes.stores(range)]
+    has_vectors = range not in axes.ends or 1 in stored
     if has_vectors and where != "clamp":
         loads = axes.reads(range)
         gated = [load for load in loads if strides(load.buffer, axes.around).get(range) == 1]
     if where == "zero":
         gated += [load for load in _factors(axes, range) if load not in gated]
     if axes.target.is_grid:
-        loads = (*_written(axes, range), *_of_workgroup(axes, range))
-        gated += [load for load in loads if load not in gated]
+        gated += [load for load in _of_others(axes, range) if load not in gated]
     padded = multiple if extent is None else -(-extent // multiple) * multiple
     if padded > DTYPES[INDEX].high:
         raise IllegalOptError(f"range {axis} to {padded} has more iterations than an index counts")
-    check_work_items(axes, range, range.axis_type.data, padded)
+    axes.check_work_items(range, range.axis_type.data, padded)
     _pad(axes, range, multiple, gated)
 
 
 def _factors(axes: Axes, range: tg.RangeOp) -> Sequence[tg.LoadOp]:
     """The LOADs that are factors of a sum of products, and that the index of a range moves."""
     products = [product_of(op.source) for op in axes.ops if isinstance(op, tg.ReduceOp)]
-    return [
-        load
-        for product in products
-        for factor in (product[:2] if product is not None else ())
-        if isinstance(load := factor.owner, tg.LoadOp) and axes.depends_on_index(load.buffer, range)
-    ]
+    factors = [factor.owner for product in products if product for factor in product[:2]]
+    loads = [op for op in factors if isinstance(op, tg.LoadOp)]
+    return [load for load in loads if axes.depends_on_index(load.buffer, range)]
 
 
-def _written(axes: Axes, range: tg.RangeOp) -> Sequence[tg.LoadOp]:
-    """The LOADs in the loop of a range of parameters that it writes."""
+def _of_others(axes: Axes, range: tg.RangeOp) -> Iterator[tg.LoadOp]:
+    """The LOADs in the loop of a range of parameters that it writes, and of LOCAL buffers. With a
+    gate, a work item that reads cells of its own reads no other's, so that these cells of a LOCAL
+    buffer may be registers."""
     written = {memory_of(store.buffer) for store in axes.stores(range)}
-    params = {memory for memory in written if isinstance(memory.owner, tg.ParamOp)}
-    return [load for load in axes.reads(range) if memory_of(load.buffer) in params]
-
-
-def _of_workgroup(axes: Axes, range: tg.RangeOp) -> Sequence[tg.LoadOp]:
-    """The LOADs in the loop of a range of LOCAL buffers. With a gate, a work item that reads cells
-    of its own reads no other's, so that the cells may be registers."""
-    return [
-        load
-        for load in axes.reads(range)
-        if isinstance(memory_of(load.buffer).owner, tg.BufferOp)
-        and place(load.buffer).addrspace is tg.AddrSpace.LOCAL
-    ]
+    for load in axes.reads(range):
+        memory, space = memory_of(load.buffer), place(load.buffer).addrspace
+        is_local = isinstance(memory.owner, tg.BufferOp) and space is tg.AddrSpace.LOCAL
+        if is_local or (isinstance(memory.owner, tg.ParamOp) and memory in written):
+            yield load
 
 
 def _pad(axes: Axes, range: tg.RangeOp, multiple: int, gated: Sequence[tg.LoadOp]) -> None:
     stores = [store for store in axes.stores(range) if not _is_own(axes, store, range)]
     before, extent, dtype = OpBuilder.before(range), range.bound, tensor(range.bound).element_type
     if (known := known_index(extent)) is not None:
-        last, bound = (
-            before.put(tg.ConstOp(n, dtype)) for n in (known - 1, -(-known // multiple) * multiple)
-        )
+        ends = known - 1, -(-known // multiple) * multiple
+        last, bound = (before.put(tg.ConstOp(n, dtype)) for n in ends)
     else:
         one, part = (before.put(tg.ConstOp(n, dtype)) for n in (1, multiple))
         last = before.put(tg.SubOp(extent, one))
@@ -119,22 +105,17 @@ def _pad(axes: Axes, range: tg.RangeOp, multiple: int, gated: Sequence[tg.LoadOp
     gate = inside.put(tg.CmpLtOp(range.result, extent))
     clamped = inside.put(tg.WhereOp(gate, range.result, last))
     renumber(range, clamped, gate.owner, clamped.owner)
-    zero = [
-        op
-        for op in axes.ops
-        if isinstance(op, tg.ReduceOp) and range in closed_ranges(op) and _adds_zero(op, gated)
-    ]
+    zero = [op for op in axes.reductions.get(range, ()) if _adds_zero(op, gated)]
     for load in gated:
         _gate_load(load, gate, range.result, clamped)
     for store in stores:
         _gate_store(store, gate, range.result, clamped)
-    for op in ops_of(axes.kernel.body.block):
-        if isinstance(op, tg.ReduceOp) and range in closed_ranges(op) and op not in zero:
+    for op in axes.reductions.get(range, ()):
+        if op not in zero:
             dtype = tensor(op.source).element_type
             builder = OpBuilder.before(op)
             neutral = builder.put(tg.ConstOp(identity(op.kind.data, DTYPES[dtype]), dtype))
-            value = builder.put(tg.WhereOp(gate, op.source, neutral))
-            op.operands = (value, *op.operands[1:])
+            op.operands[0] = builder.put(tg.WhereOp(gate, op.source, neutral))
     axes.changed()
 
 
@@ -154,11 +135,8 @@ def _is_own(axes: Axes, store: tg.StoreOp, range: tg.RangeOp) -> bool:
     """Whether a STORE is to a buffer that each iteration of a range has for itself: one past the
     end reads what it has stored, and nothing comes of it."""
     memory = memory_of(store.buffer).owner
-    return (
-        isinstance(memory, tg.BufferOp)
-        and not axes.depends_on_index(store.buffer, range)
-        and axes.is_private(memory, range)
-    )
+    is_private = isinstance(memory, tg.BufferOp) and axes.is_private(memory, range)
+    return is_private and not axes.depends_on_index(store.buffer, range)
 
 
 def _gate_load(load: tg.LoadOp, gate: SSAValue, index: SSAValue, clamped: SSAValue) -> None:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
-from typing import Any, ClassVar, Self, cast
+from typing import Any, Self, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -43,7 +43,6 @@ class OptOpPass(LoweringPass, ABC):
     level_before = "kernels"
     level_after = "kernels"
 
-    op: ClassVar[tg.OptOp]
     kernel: str | None
     """The kernel that the OptOp is for; all of the module's if it is not said."""
 
@@ -56,7 +55,7 @@ class OptOpPass(LoweringPass, ABC):
             if field.name != "kernel" and value is not False:
                 values = cast("Sequence[int | str]", value if type(value) is tuple else (value,))
                 arguments += (field.name if each is True else each for each in values)
-        return checked_opt(self.op, *arguments)
+        return checked_opt(tg.OptOp(self.name.removeprefix("tg-")), *arguments)
 
     @classmethod
     @abstractmethod
@@ -64,7 +63,8 @@ class OptOpPass(LoweringPass, ABC):
         """Applications to a kernel, legal or not."""
 
     def lower(self, module: ModuleOp) -> None:
-        kernels = [k for k in module.ops if isinstance(k, tg.KernelOp) and self._is_for(k)]
+        kernels = [op for op in module.ops if isinstance(op, tg.KernelOp)]
+        kernels = [k for k in kernels if self.kernel in (None, k.sym_name.data)]
         if self.kernel is not None and not kernels:
             raise PassFailedException(f"there is no kernel @{self.kernel}")
         for kernel in kernels:
@@ -72,9 +72,6 @@ class OptOpPass(LoweringPass, ABC):
             begin_schedule(axes)
             apply_opts(axes, [self.attribute])
             pass_packed({kernel: axes.prepacked})
-
-    def _is_for(self, kernel: tg.KernelOp) -> bool:
-        return self.kernel in (None, kernel.sym_name.data)
 
     @classmethod
     def schedule_space(cls, ctx: Context, module_op: ModuleOp) -> tuple[Self, ...]:
@@ -104,7 +101,6 @@ class TcPass(OptOpPass):
     """
 
     name = "tg-tc"
-    op = tg.OptOp.TC
 
     axis: int
     """The id of the range of the REDUCE."""
@@ -137,7 +133,6 @@ class SplitPass(OptOpPass):
     """
 
     name = "tg-split"
-    op = tg.OptOp.SPLIT
 
     axis: int
     """The id of the range; the old part keeps it."""
@@ -174,7 +169,6 @@ class PadToPass(OptOpPass):
     """
 
     name = "tg-padto"
-    op = tg.OptOp.PADTO
 
     axis: int
     """The id of the range."""
@@ -203,7 +197,6 @@ class SwapPass(OptOpPass):
     """
 
     name = "tg-swap"
-    op = tg.OptOp.SWAP
 
     first: int
     """The id of one range."""
@@ -213,10 +206,9 @@ class SwapPass(OptOpPass):
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
-        for first in axes.ranges:
-            for second in axes.ranges:
-                if first < second:
-                    yield cls(first, second, kernel)
+        for first, second in product(axes.ranges, repeat=2):
+            if first < second:
+                yield cls(first, second, kernel)
 
 
 @dataclass(frozen=True)
@@ -234,7 +226,6 @@ class OrderPass(OptOpPass):
     """
 
     name = "tg-order"
-    op = tg.OptOp.ORDER
 
     axes: tuple[int, ...]
     """The ids of the ranges, outermost first."""
@@ -271,7 +262,6 @@ class MergePass(OptOpPass):
     """
 
     name = "tg-merge"
-    op = tg.OptOp.MERGE
 
     first: int
     """The id of the outer range, which remains."""
@@ -290,7 +280,6 @@ class NoLocalsPass(OptOpPass):
     """NOLOCALS: no workgroups; LOCAL ranges are not allowed from then on."""
 
     name = "tg-nolocals"
-    op = tg.OptOp.NOLOCALS
 
     kernel: str | None = None
 
@@ -308,7 +297,6 @@ class StagePass(OptOpPass):
     """
 
     name = "tg-stage"
-    op = tg.OptOp.STAGE
 
     slot: int
     """The slot of the parameter."""
@@ -341,7 +329,6 @@ class SoftwarePipelinePass(OptOpPass):
     """
 
     name = "tg-pipeline"
-    op = tg.OptOp.PIPELINE
 
     axis: int
     """The id of the range whose loop has the copies."""

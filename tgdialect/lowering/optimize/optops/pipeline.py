@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.ir import SSAValue
 
@@ -44,7 +45,7 @@ def pipeline(axes: Axes, axis: int, count: int) -> None:
     if not (copies := [*_copies(axes, at)]):
         raise IllegalOptError(f"no tile of a parameter is copied to LOCAL memory in range {axis}")
     for copy in copies:
-        _Pipeline(axes, at, count, copy).rewrite()
+        _pipeline(axes, at, count, copy)
     axes.set_type(at, tg.AxisType.REDUCE)
     axes.erase_dead_ops()
 
@@ -66,11 +67,8 @@ def _copies(axes: Axes, at: tg.RangeOp) -> Iterator[_Copy]:
         if not isinstance(store, tg.StoreOp) or at not in axes.open[end]:
             continue
         memory = memory_of(store.buffer)
-        accesses = [
-            op
-            for op in axes.ops
-            if isinstance(op, tg.LoadOp | tg.StoreOp) and memory_of(op.buffer) is memory
-        ]
+        found = [op for op in axes.ops if isinstance(op, tg.LoadOp | tg.StoreOp)]
+        accesses = [op for op in found if memory_of(op.buffer) is memory]
         loads = [op for op in accesses if isinstance(op, tg.LoadOp)]
         if (
             isinstance(buffer := memory.owner, tg.BufferOp)
@@ -95,73 +93,60 @@ def _versions(access: tg.LoadOp | tg.StoreOp) -> Sequence[SSAValue] | None:
     return list(after.dependencies)
 
 
-class _Pipeline:
-    """The pipelining of one copy."""
+def _pipeline(axes: Axes, at: tg.RangeOp, count: int, copy: _Copy) -> None:
+    """Pipeline one copy."""
+    builder, type = OpBuilder.before(copy.store), tensor(copy.buffer.result)
+    put, constant = builder.put, builder.index_constant
+    shape = count, *type.get_shape()
+    cells = tensor_type(type.element_type, shape, place(copy.buffer.result))
+    buffers = OpBuilder.before(copy.buffer).put(tg.BufferOp(copy.buffer.slot.data, cells))
+    nest = loops_of(closer := axes.ends[at])
+    outer = sorted(axes.open[closer], key=lambda r: r.axis.data)
+    around = [range.result for range in (*outer, *nest[: nest.index(at)])]
+    # The first tiles, before the loop, in a loop of their own.
+    first = count - 1
+    tile = constant(0) if first == 1 else builder.range(tg.AxisType.LOOP, first).result
+    memory = version(builder, buffers, around)
+    before = _copied(builder, copy, {at.result: tile}, tile, memory, None)
+    # In the loop, the tile that is used `count - 1` iterations later.
+    modulus = constant(count)
+    ahead = put(tg.AddOp(at.result, constant(first)))
+    gate = put(tg.CmpLtOp(ahead, at.bound))
+    tile = put(tg.WhereOp(gate, ahead, constant(axes.extent(at) - 1)))
+    memory = version(builder, buffers, [before, at.result])
+    end = _copied(builder, copy, {at.result: tile}, put(tg.ModOp(ahead, modulus)), memory, gate)
+    filled, turn = version(builder, buffers, [end]), put(tg.ModOp(at.result, modulus))
+    for load in copy.loads:
+        index = load.buffer.owner
+        assert isinstance(index, tg.IndexOp)
+        cell = OpBuilder.before(index).put(tg.IndexOp(filled, [turn, *index.indices]))
+        index.result.replace_all_uses_with(cell)
 
-    def __init__(self, axes: Axes, at: tg.RangeOp, count: int, copy: _Copy) -> None:
-        self._axes, self._at, self._count, self._copy = axes, at, count, copy
-        self._builder = OpBuilder.before(copy.store)
-        type = tensor(copy.buffer.result)
-        cells = tensor_type(
-            type.element_type, (count, *type.get_shape()), place(copy.buffer.result)
-        )
-        slot = copy.buffer.slot.data
-        self._buffers = OpBuilder.before(copy.buffer).put(tg.BufferOp(slot, cells))
 
-    def rewrite(self) -> None:
-        axes, at, copy, put = self._axes, self._at, self._copy, self._builder.put
-        constant = self._builder.index_constant
-        closer = axes.ends[at]
-        nest = loops_of(closer)
-        outer = sorted(axes.open[closer], key=lambda r: r.axis.data)
-        around = [*outer, *nest[: nest.index(at)]]
-        # The first tiles, before the loop, in a loop of their own.
-        first = self._count - 1
-        tile = constant(0) if first == 1 else self._loop(tg.AxisType.LOOP, constant(first))
-        version = self._version([range.result for range in around])
-        before = self._copied(tile, tile, version)
-        # In the loop, the tile that is used `count - 1` iterations later.
-        modulus = constant(self._count)
-        ahead = put(tg.AddOp(at.result, constant(first)))
-        gate = put(tg.CmpLtOp(ahead, at.bound))
-        tile = put(tg.WhereOp(gate, ahead, constant(axes.extent(at) - 1)))
-        version = self._version([before, at.result])
-        end = self._copied(tile, put(tg.ModOp(ahead, modulus)), version, gate)
-        filled, turn = self._version([end]), put(tg.ModOp(at.result, modulus))
-        for load in copy.loads:
-            index = load.buffer.owner
-            assert isinstance(index, tg.IndexOp)
-            cell = OpBuilder.before(index).put(tg.IndexOp(filled, [turn, *index.indices]))
-            index.result.replace_all_uses_with(cell)
-
-    def _version(self, after: Sequence[SSAValue]) -> SSAValue:
-        return version(self._builder, self._buffers, after)
-
-    def _loop(self, axis_type: tg.AxisType, bound: SSAValue) -> SSAValue:
-        return self._builder.put(tg.RangeOp(next(self._builder.free_axes), axis_type, bound))
-
-    def _copied(
-        self, tile: SSAValue, turn: SSAValue, version: SSAValue, gate: SSAValue | None = None
-    ) -> SSAValue:
-        """Copy a tile to the buffer whose turn it is. Returns the END of the copy. Without a gate
-        the copy is before the loop, and has ranges of its own, of which `tile` may be one."""
-        builder, put = self._builder, self._builder.put
-        store = self._copy.store
-        assert isinstance(store.buffer.owner, tg.IndexOp)
-        mapping: dict[SSAValue, SSAValue] = {self._at.result: tile}
-        ranges = closed_ranges(self._copy.end)
-        if gate is None:
-            mapping.update((r.result, self._loop(r.axis_type.data, r.bound)) for r in ranges)
-            if isinstance(tile.owner, tg.RangeOp):
-                ranges = [*ranges, tile.owner]
-
-        def again(value: SSAValue) -> SSAValue:
-            return computed_again(builder, value, mapping)
-
-        value = again(store.value)
-        cell = put(tg.IndexOp(version, [turn, *map(again, store.buffer.owner.indices)]))
-        if store.gate is not None:
-            also = again(store.gate)
-            gate = also if gate is None else put(tg.AndOp(gate, also))
-        body = put(tg.StoreOp(cell, value, gate))
-        return put(tg.EndOp(body, [mapping.get(range.result, range.result) for range in ranges]))
+def _copied(
+    builder: OpBuilder,
+    copy: _Copy,
+    mapping: dict[SSAValue, SSAValue],
+    turn: SSAValue,
+    memory: SSAValue,
+    gate: SSAValue | None,
+) -> SSAValue:
+    """Copy the tile of the iteration that `mapping` has to the buffer whose turn it is. Returns the
+    END of the copy. Without a gate the copy is before the loop, and has ranges of its own, of which
+    `turn` may be one."""
+    put, store, again = builder.put, copy.store, partial(computed_again, builder, mapping=mapping)
+    assert isinstance(store.buffer.owner, tg.IndexOp)
+    ranges = closed_ranges(copy.end)
+    if gate is None:
+        for range in ranges:
+            kind = range.axis_type.data
+            mapping[range.result] = put(tg.RangeOp(next(builder.free_axes), kind, range.bound))
+        if isinstance(turn.owner, tg.RangeOp):
+            ranges = [*ranges, turn.owner]
+    value = again(store.value)
+    cell = put(tg.IndexOp(memory, [turn, *map(again, store.buffer.owner.indices)]))
+    if store.gate is not None:
+        also = again(store.gate)
+        gate = also if gate is None else put(tg.AndOp(gate, also))
+    body = put(tg.StoreOp(cell, value, gate))
+    return put(tg.EndOp(body, [mapping.get(range.result, range.result) for range in ranges]))

@@ -95,17 +95,15 @@ def _checked(
     if axes.has_shared_memory:
         raise IllegalOptError("a CALL of the kernel passes the same memory twice")
     for op in computed_from(load.result):
-        is_other = isinstance(op, tg.ParamOp | tg.BufferOp | tg.LoadOp) and op is not load
-        is_bound = isinstance(op, IN_LOOPS)
-        if is_bound or (is_other and op is not memory_of(load.buffer).owner):
+        is_other = isinstance(op, tg.ParamOp | tg.BufferOp | tg.LoadOp)
+        is_other = is_other and op not in (load, memory_of(load.buffer).owner)
+        if is_other or isinstance(op, IN_LOOPS):
             raise IllegalOptError("where the parameter is loaded depends on other memory")
     # The loops around the tile, outermost first; all have known extents.
     loops = loops_of(end)
-    loops = [
-        *sorted(axes.open[end], key=lambda r: r.axis.data),
-        *(loops[: loops.index(at) + 1] if at in loops else loops),
-    ]
-    outer = [r for r in loops if r in axes.open[load]]
+    loops = loops[: loops.index(at) + 1] if at in loops else loops
+    around = sorted(axes.open[end], key=lambda r: r.axis.data)
+    outer = [r for r in (*around, *loops) if r in axes.open[load]]
     for range in outer:
         axes.extent(range)
     return loads, outer, in_tile_order(axes, load, outer)

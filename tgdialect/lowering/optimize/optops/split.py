@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.ranges import closed_ranges, excess
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
-from tgdialect.lowering.optimize.optops.workgroups import check_work_items
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.elementwise import own_cost
 from tgdialect.ops.properties import dtype_of, known_index, place, tensor
 from tgdialect.ops.views import memory_of
 
-SPLIT_FROM: dict[tg.AxisType, tuple[frozenset[tg.AxisType], frozenset[bool]]] = {
-    tg.AxisType.LOCAL: (frozenset({tg.AxisType.GLOBAL, tg.AxisType.LOOP}), frozenset({False})),
-    tg.AxisType.THREAD: (frozenset({tg.AxisType.GLOBAL}), frozenset({True})),
-    tg.AxisType.GROUP_REDUCE: (frozenset({tg.AxisType.REDUCE}), frozenset({False, True})),
-    tg.AxisType.UPCAST: (
-        frozenset({tg.AxisType.GLOBAL, tg.AxisType.LOCAL, tg.AxisType.LOOP}),
-        frozenset({False}),
-    ),
-    tg.AxisType.UNROLL: (
-        frozenset({tg.AxisType.REDUCE, tg.AxisType.GROUP_REDUCE}),
-        frozenset({False}),
-    ),
-    tg.AxisType.LOOP: (frozenset({tg.AxisType.UPCAST}), frozenset({True})),
+SPLIT_FROM: Mapping[tg.AxisType, tuple[Set[tg.AxisType], Set[bool]]] = {
+    tg.AxisType.LOCAL: ({tg.AxisType.GLOBAL, tg.AxisType.LOOP}, {False}),
+    tg.AxisType.THREAD: ({tg.AxisType.GLOBAL}, {True}),
+    tg.AxisType.GROUP_REDUCE: ({tg.AxisType.REDUCE}, {False, True}),
+    tg.AxisType.UPCAST: ({tg.AxisType.GLOBAL, tg.AxisType.LOCAL, tg.AxisType.LOOP}, {False}),
+    tg.AxisType.UNROLL: ({tg.AxisType.REDUCE, tg.AxisType.GROUP_REDUCE}, {False}),
+    tg.AxisType.LOOP: ({tg.AxisType.UPCAST}, {True}),
 }
 """The specification's table: by target, the types that it is split from, and whether it may be the
 outer part (`top`). The last row is ours: a loop over parts of a tile that is too wide. A range
@@ -65,7 +58,7 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
             raise IllegalOptError(f"range {axis} to {extent} is not made of parts of {factor}")
     if kind is tg.AxisType.LOCAL:
         _check_copies(axes, range, factor)
-    check_work_items(axes, range, kind, factor)
+    axes.check_work_items(range, kind, factor)
     if kind in EXPANDED:
         _check_size(axes, range, factor)
     has_copies = kind in EXPANDED or kind is tg.AxisType.LOCAL
@@ -147,9 +140,8 @@ def _check_types(range: tg.RangeOp, old: tg.AxisType, kind: tg.AxisType, *, top:
         return
     if (rule := SPLIT_FROM.get(kind)) is None or old not in rule[0]:
         sources = " or ".join(sorted(rule[0])) if rule else "nothing"
-        raise IllegalOptError(
-            f"{kind} is split from {sources}, and range {range.axis.data} is {old}"
-        )
+        message = f"{kind} is split from {sources}, and range {range.axis.data} is {old}"
+        raise IllegalOptError(message)
     if top not in rule[1]:
         side = "inner" if top else "outer"
         raise IllegalOptError(f"{kind} is the {side} part")
@@ -159,11 +151,9 @@ def _check_structure(axes: Axes, range: tg.RangeOp, kind: tg.AxisType) -> None:
     """Raise IllegalOptError unless the kernel may have a part of this type."""
     axis = range.axis.data
     axes.check_no_fragment(range)
-    if kind is tg.AxisType.LOCAL and any(
-        o.op.data == tg.OptOp.NOLOCALS for o in axes.kernel.sink.opts or ()
-    ):
-        raise IllegalOptError("after nolocals there are no LOCAL ranges")
     if kind is tg.AxisType.LOCAL:
+        if any(o.op.data == tg.OptOp.NOLOCALS for o in axes.kernel.sink.opts or ()):
+            raise IllegalOptError("after nolocals there are no LOCAL ranges")
         for buffer in axes.shared_buffers(range):
             if not axes.is_private(buffer, range):
                 raise IllegalOptError("the threads of a workgroup would share a buffer")
@@ -216,9 +206,8 @@ def _exchanged(axes: Axes, op: Operation, split: tg.RangeOp, count: int) -> int:
     groups = [r for r in closed_ranges(op) if r.axis_type.data is tg.AxisType.GROUP_REDUCE]
     if not groups or not axes.target.is_grid:
         return 0
-    copies = [
-        r for r in axes.open[op] if r.axis_type.data in (tg.AxisType.LOCAL, tg.AxisType.UPCAST)
-    ]
+    kinds = tg.AxisType.LOCAL, tg.AxisType.UPCAST
+    copies = [r for r in axes.open[op] if r.axis_type.data in kinds]
     cells = math.prod(map(axes.extent, (*groups, *copies)))
     return cells * (count if split in axes.open[op] else 1) * dtype_of(op.result).itemsize
 
@@ -249,9 +238,8 @@ def _check_thread(axes: Axes, range: tg.RangeOp) -> None:
     end = axes.ends.get(range)
     if end is None or end not in [e.owner for e in axes.kernel.sink.effects]:
         raise IllegalOptError(f"range {axis} is not closed by an END that the SINK has")
-    if len(axes.kernel.sink.effects) > 1 or any(
-        other is not end and not axes.open[other] for other in set(axes.ends.values())
-    ):
+    outermost = {other for other in axes.ends.values() if not axes.open[other]}
+    if len(axes.kernel.sink.effects) > 1 or outermost - {end}:
         raise IllegalOptError("the kernel has several loop nests")
     if any(r.axis_type.data is tg.AxisType.THREAD for r in axes.ranges.values()):
         raise IllegalOptError("there is a THREAD range already")

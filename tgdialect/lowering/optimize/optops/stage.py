@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, cast
 
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Attribute, SSAValue
 
 from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import is_expanded, loops_of
 from tgdialect.lowering.kernel_memory import new_buffer
+from tgdialect.lowering.matrix_products import is_zero
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.boxes import BLOCKS, copy_box
 from tgdialect.lowering.optimize.optops.prepack import prepack
-from tgdialect.lowering.optimize.optops.tile_loads import digits, in_tile_order, staged_loads
-from tgdialect.lowering.optimize.optops.wide_cells import wide_cells
-from tgdialect.lowering.recomputation import computed_again
+from tgdialect.lowering.optimize.optops.tile_loads import Digit, digits, in_tile_order, staged_loads
+from tgdialect.lowering.recomputation import computed_again, emit_sum
 from tgdialect.ops import tg
+from tgdialect.ops.affine import Affine
 from tgdialect.ops.axis_types import WORK_ITEMS
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import tensor
+from tgdialect.ops.dtypes import TYPES
+from tgdialect.ops.properties import Polynomial, dtype_of, known_index, polynomial, tensor
+from tgdialect.ops.walk import Walk
 
 
 def stage(axes: Axes, slot: int, axis: int, space: str, order: str = "") -> None:
@@ -52,7 +57,7 @@ def stage(axes: Axes, slot: int, axis: int, space: str, order: str = "") -> None
     loads = staged_loads(axes, slot, dict.fromkeys(op for r in inside for op in axes.reads(r)))
     if not loads:
         raise IllegalOptError(f"nothing of parameter {slot} is loaded in the loop of range {axis}")
-    around = _around(axes, at)
+    around = [*axes.open[axes.ends[at]], *nest[: nest.index(at) + 1]]
     if any(r.axis_type.data in WORK_ITEMS for r in around):
         raise IllegalOptError("the threads of a workgroup would share the buffer")
     if any(r.axis_type.data is tg.AxisType.WARP for r in axes.open[loads[0]]):
@@ -63,12 +68,6 @@ def stage(axes: Axes, slot: int, axis: int, space: str, order: str = "") -> None
     if not (inner := in_tile_order(axes, loads[0], around)):
         raise IllegalOptError(f"one element of parameter {slot} is loaded in range {axis}")
     _stage(axes, loads, at, inner, tg.AddrSpace(space), int(order == "pad"))
-
-
-def _around(axes: Axes, at: tg.RangeOp) -> Sequence[tg.RangeOp]:
-    """A loop, and the loops around it."""
-    nest = loops_of(axes.ends[at])
-    return [*axes.open[axes.ends[at]], *nest[: nest.index(at) + 1]]
 
 
 def _stage(
@@ -92,27 +91,28 @@ def _stage(
     buffer = new_buffer(builder, dtype, padded, space)
     copies: dict[SSAValue, SSAValue] = {}
 
-    def new_range(extent: int, kind: tg.AxisType) -> SSAValue:
-        return put(tg.RangeOp(next(builder.free_axes), kind, builder.index_constant(extent)))
-
     def again(value: SSAValue) -> SSAValue:
         return computed_again(builder, value, copies)
 
     # The loops of the copy: in the order of memory, the axes of the register tile innermost.
     merged = _merged(axes, first, inner)
     tile = [r for r in inner if is_expanded(r)]
-    loops = [r for r in _by_stride(axes, first, inner) if r not in (*tile, *merged)]
-    outer = [new_range(axes.extent(r), tg.AxisType.LOOP) for r in loops]
+    along = strides(first.buffer, axes.around)
+    loops = [r for r in inner if r not in (*tile, *merged)]
+    loops.sort(key=lambda r: -abs(along.get(r) or 0))
+    size = math.prod(map(axes.extent, merged))
+    outer = [builder.range(tg.AxisType.LOOP, axes.extent(r)).result for r in loops]
     # Loops over whole trailing axes of the parameter are one loop, whose number is divided.
     if merged:
-        outer.append(whole := new_range(math.prod(map(axes.extent, merged)), tg.AxisType.LOOP))
+        outer.append(whole := builder.range(tg.AxisType.LOOP, size).result)
         for range in reversed(merged):
             extent = builder.index_constant(axes.extent(range))
             copies[range.result] = put(tg.ModOp(whole, extent))
             whole = put(tg.IDivOp(whole, extent))
     wide = None if merged else wide_cells(axes, first, cells[-1])
     sizes = {} if wide is None else {wide.range: wide.width}
-    parts = [new_range(axes.extent(r) // sizes.get(r, 1), tg.AxisType.UPCAST) for r in tile]
+    extents = [axes.extent(r) // sizes.get(r, 1) for r in tile]
+    parts = [builder.range(tg.AxisType.UPCAST, extent).result for extent in extents]
     starts = [
         put(tg.MulOp(part, builder.index_constant(sizes[r]))) if r in sizes else part
         for r, part in zip(tile, parts, strict=True)
@@ -126,7 +126,7 @@ def _stage(
         rest = len(index.indices) - len(merged)
         shape = tensor(index.source).get_shape()[:rest]
         lead = [again(i) for i in index.indices[:rest]]
-        flat = put(tg.ReshapeOp(index.source, [*shape, math.prod(map(axes.extent, merged))]))
+        flat = put(tg.ReshapeOp(index.source, [*shape, size]))
         copies[first.buffer] = put(tg.IndexOp(flat, [*lead, outer[-1]]))
     # Copy each cell, then have the LOADs read the buffer after all of the copy.
     if wide is None:
@@ -151,12 +151,6 @@ def _stage(
     axes.changed()
 
 
-def _by_stride(axes: Axes, load: tg.LoadOp, ranges: Sequence[tg.RangeOp]) -> Sequence[tg.RangeOp]:
-    """Ranges by the stride of a LOAD along them, the largest first; unknown strides count as 0."""
-    found = strides(load.buffer, axes.around)
-    return sorted(ranges, key=lambda r: -abs(found.get(r) or 0))
-
-
 def _merged(axes: Axes, load: tg.LoadOp, ranges: Sequence[tg.RangeOp]) -> Sequence[tg.RangeOp]:
     """The loops over the whole of trailing axes of a parameter: the copy has one loop for them."""
     index = load.buffer.owner
@@ -172,3 +166,92 @@ def _merged(axes: Axes, load: tg.LoadOp, ranges: Sequence[tg.RangeOp]) -> Sequen
             break
         found.append(range)
     return found[::-1] if len(found) > 1 else ()
+
+
+# -- cells that are copied as one integer ----------------------------------------------------------
+
+
+WIDEST = 8
+"""The bytes of the widest integer."""
+
+
+class WideCells(NamedTuple):
+    """The cells of a LOAD of a tile, `width` neighbours along a range as one integer."""
+
+    source: tg.LoadOp
+    range: tg.RangeOp
+    width: int
+
+    @property
+    def dtype(self) -> Attribute:
+        """The integer."""
+        bits = 8 * self.width * dtype_of(self.source.buffer).itemsize
+        return TYPES[f"ui{bits}"]
+
+    def digit_of(self, digit: Digit, part: SSAValue) -> Digit:
+        """An axis of the copy, as an axis of integers, which lie along the range `part` of the
+        copy."""
+        if digit.range is not self.range or digit.divisor < self.width:
+            return digit
+        return Digit(cast(tg.RangeOp, part.owner), digit.extent, digit.divisor // self.width)
+
+    def load(
+        self, builder: OpBuilder, again: Callable[[SSAValue], SSAValue], part: SSAValue
+    ) -> tg.LoadOp:
+        """A LOAD of an integer; `again` computes a value for the ranges of the copy, in which
+        integers lie along `part`."""
+        index, put = self.source.buffer.owner, builder.put
+        assert isinstance(index, tg.IndexOp)
+        found, own = polynomial(index.indices[-1]), (self.range.result,)
+        whole: Polynomial = Affine({p: c // self.width for p, c in found.terms.items() if p != own})
+        last = emit_sum(builder, whole + found.constant // self.width, again)
+        last = put(tg.AddOp(last, part))
+        view = put(tg.BitcastOp(index.source, self.dtype))
+        cell = put(tg.IndexOp(view, [*map(again, index.indices[:-1]), last]))
+        if self.source.gate is None:
+            return tg.LoadOp(cell)
+        return tg.LoadOp(cell, put(tg.ConstOp(0, self.dtype)), again(self.source.gate))
+
+
+def wide_cells(axes: Axes, load: tg.LoadOp, last: Digit) -> WideCells | None:
+    """How a LOAD of a tile loads several cells at once, which are the last axis of its copy; None
+    if they are not known to be neighbours in memory, and in it all together or not at all."""
+    range, width, index = last.range, last.extent, load.buffer.owner
+    bytes = width * dtype_of(load.buffer).itemsize
+    if width < 2 or last.divisor > 1 or bytes > WIDEST or bytes & (bytes - 1):
+        return None
+    # Ranges that are no axes of the register tile are work items, with a cell each.
+    if (
+        not is_expanded(range)
+        or not isinstance(index, tg.IndexOp)
+        or not isinstance(index.source.owner, tg.ParamOp)
+    ):
+        return None
+    *lead, at = index.indices
+    shape = tensor(index.source).get_shape()
+    if axes.extent(range) % width or DYNAMIC_INDEX in shape or shape[-1] % width:
+        return None
+    if any(axes.depends(i, range) for i in lead) or not _is_aligned(at, range, width):
+        return None
+    if load.gate is None:
+        return WideCells(load, range, width)
+    walk = Walk([load.gate])
+    for value in walk:
+        op = value.owner
+        if isinstance(op, tg.AndOp):
+            walk.add(op.operands)
+        elif axes.depends(value, range):
+            bound = known_index(op.rhs) if isinstance(op, tg.CmpLtOp) else None
+            if not isinstance(op, tg.CmpLtOp) or bound is None or bound % width:
+                return None
+            if not _is_aligned(op.lhs, range, width):
+                return None
+    return WideCells(load, range, width) if load.alt is not None and is_zero(load.alt) else None
+
+
+def _is_aligned(index: SSAValue, range: tg.RangeOp, width: int) -> bool:
+    """Whether an index is the number of an iteration plus a multiple of a width."""
+    found, own = polynomial(index), (range.result,)
+    rest = [found.constant, *(c for product, c in found.terms.items() if product != own)]
+    are_values = all(isinstance(atom, SSAValue) for product in found.terms for atom in product)
+    return are_values and found.terms.get(own) == 1 and not any(c % width for c in rest)

@@ -71,15 +71,10 @@ def tc(axes: Axes, axis: int, index: int, level: int, mode: int) -> None:
     # The ranges of a fragment: the lane, the elements of C, and the steps.
     first = next(op for op in axes.kernel.body.block.ops if op in (rows, columns, steps))
     builder = OpBuilder.before(first)
-
-    def made(kind: tg.AxisType, extent: int) -> tg.RangeOp:
-        return builder.insert(
-            tg.RangeOp(next(builder.free_axes), kind, builder.index_constant(extent))
-        )
-
-    lanes = [made(tg.AxisType.WARP, config.threads)] if config.threads > 1 else []
-    elements = [made(tg.AxisType.UPCAST, 1 << len(run)) for run in reversed(c_fields(config))]
-    inner = made(tg.AxisType.UNROLL, config.m_n_k[2])
+    lanes = [builder.range(tg.AxisType.WARP, config.threads)] if config.threads > 1 else []
+    runs = reversed(c_fields(config))
+    elements = [builder.range(tg.AxisType.UPCAST, 1 << len(run)) for run in runs]
+    inner = builder.range(tg.AxisType.UNROLL, config.m_n_k[2])
     # The number of an iteration, by bits of the lane and of the elements.
     lane = lanes[0].result if lanes else None
     values = [range.result for range in reversed(elements)]
@@ -87,20 +82,15 @@ def tc(axes: Axes, axis: int, index: int, level: int, mode: int) -> None:
     sizes: dict[SSAValue, int] = {
         range.result: axes.extent(range).bit_length() - 1 for range in (*lanes, *elements)
     }
-    m, n = (
-        assembled(builder, [Move(*at[b], int(b[1:])) for b in at if b[0] == letter], sizes)
-        for letter in "mn"
-    )
-    for range, part, size in zip(
-        (rows, columns, steps), (m, n, inner.result), config.m_n_k, strict=True
-    ):
+    moves = ([Move(*at[b], int(b[1:])) for b in at if b[0] == letter] for letter in "mn")
+    m, n = (assembled(builder, each, sizes) for each in moves)
+    parts = zip((rows, columns, steps), (m, n, inner.result), config.m_n_k, strict=True)
+    for range, part, size in parts:
         own = (inner,) if range is steps else (*lanes, *elements)
         _shorten(axes, range, size, part, own)
     axes.changed()
     if mode == 1:
-        reduce = next(
-            op for op in axes.ops if isinstance(op, tg.ReduceOp) and inner in closed_ranges(op)
-        )
+        (reduce,) = axes.reductions[inner]
         numbers = [range.axis.data for range in (*elements, inner)]
         reduce.properties["wmma"] = config
         reduce.properties["fragment"] = DenseArrayBase.from_list(i64, numbers)
@@ -122,9 +112,8 @@ def _shorten(
         if not isinstance(op, NAMING) or any(value in op.operands for value in new):
             continue
         body, *others = op.operands
-        op.operands = (
-            (body, *new[::-1], *others) if isinstance(op, tg.EndOp) else (body, *others, *new)
-        )
+        is_end = isinstance(op, tg.EndOp)
+        op.operands = (body, *new[::-1], *others) if is_end else (body, *others, *new)
 
 
 # -- legality -------------------------------------------------------------------------------------
@@ -139,9 +128,8 @@ def _match(axes: Axes, axis: int, index: int, level: int) -> _Match:
     if not known:
         raise IllegalOptError(f"the target {axes.target.name} has no matrix instructions")
     if index >= len(known):
-        raise IllegalOptError(
-            f"there is no instruction {index}; {axes.target.name} has {len(known)}"
-        )
+        message = f"there is no instruction {index}; {axes.target.name} has {len(known)}"
+        raise IllegalOptError(message)
     reduce = _reduction(axes, axes[axis])
     product = product_of(reduce.source)
     if product is None:
@@ -176,14 +164,14 @@ def _reduction(axes: Axes, range: tg.RangeOp) -> tg.ReduceOp:
     axis = range.axis.data
     if range.axis_type.data is not tg.AxisType.REDUCE or range in axes.ends:
         raise IllegalOptError(f"range {axis} is {range.axis_type.data}, and not of a REDUCE")
-    found = [op for op in axes.ops if isinstance(op, tg.ReduceOp) and range in closed_ranges(op)]
-    if len(found) > 1:
+    reduce, *others = axes.reductions[range]
+    if others:
         raise IllegalOptError(f"several REDUCEs are over range {axis}")
-    if found[0].kind.data is not tg.ReduceKind.ADD:
-        raise IllegalOptError(f"the REDUCE over range {axis} is {found[0].kind.data}, and not add")
-    if found[0].ordered is not None:
+    if reduce.kind.data is not tg.ReduceKind.ADD:
+        raise IllegalOptError(f"the REDUCE over range {axis} is {reduce.kind.data}, and not add")
+    if reduce.ordered is not None:
         raise IllegalOptError(f"the REDUCE over range {axis} is ordered")
-    return found[0]
+    return reduce
 
 
 def sides_of(axes: Axes, product: Product, steps: tg.RangeOp) -> tuple[tg.RangeOp, tg.RangeOp]:
@@ -205,11 +193,9 @@ def sides_of(axes: Axes, product: Product, steps: tg.RangeOp) -> tuple[tg.RangeO
         raise IllegalOptError("the loops of rows and columns are not closed together")
     inner_first = closed_ranges(axes.ends[rows])
     along = [strides(store.buffer, axes.around) for store in axes.stores(columns)]
-    stored_rows = any(s.get(rows) == 1 for s in along)
-    if stored_rows or (
-        not any(s.get(columns) == 1 for s in along)
-        and inner_first.index(rows) < inner_first.index(columns)
-    ):
+    stores_rows, stores_columns = (any(s.get(r) == 1 for s in along) for r in sides)
+    is_inner = inner_first.index(rows) < inner_first.index(columns)
+    if stores_rows or (is_inner and not stores_columns):
         rows, columns = columns, rows
     return rows, columns
 

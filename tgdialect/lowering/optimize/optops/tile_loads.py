@@ -36,8 +36,8 @@ class Digit(NamedTuple):
         return result
 
 
-def is_of_parameter(op: tg.LoadOp | tg.StoreOp | tg.AtomicAddOp, slot: int) -> bool:
-    """Whether an op accesses the parameter of a slot."""
+def is_of_parameter(op: tg.LoadOp, slot: int) -> bool:
+    """Whether an op loads from the parameter of a slot."""
     param = memory_of(op.operands[0]).owner
     return isinstance(param, tg.ParamOp) and param.slot.data == slot
 
@@ -48,9 +48,8 @@ def staged_loads(axes: Axes, slot: int, ops: Iterable[Operation]) -> Sequence[tg
     Raises IllegalOptError where they load different cells, or the kernel writes the parameter.
     """
     loads = [op for op in ops if isinstance(op, tg.LoadOp) and is_of_parameter(op, slot)]
-    if any(
-        isinstance(op, tg.StoreOp | tg.AtomicAddOp) and is_of_parameter(op, slot) for op in axes.ops
-    ):
+    written = {m.owner.slot.data for m in axes.written if isinstance(m.owner, tg.ParamOp)}
+    if slot in written:
         raise IllegalOptError(f"parameter {slot} is written in this kernel")
     if any(tuple(load.operands) != tuple(loads[0].operands) for load in loads):
         raise IllegalOptError(f"several tiles of parameter {slot} are loaded")
@@ -113,9 +112,6 @@ def digits(axes: Axes, load: tg.LoadOp, ranges: Sequence[tg.RangeOp]) -> Sequenc
         layout = op.wmma.layout("a" if side == "m" else "b")
         own = (of_letter[side], steps)
         outer = [digit for digit in found if digit.range not in own]
-        block = [
-            Digit(of_letter[run[0][0]], 1 << len(run), 1 << int(run[0][1:]))
-            for run in reversed(fields(layout))
-        ]
-        return [*outer, *block]
+        bits = [(run[0], 1 << len(run)) for run in reversed(fields(layout))]
+        return [*outer, *(Digit(of_letter[bit[0]], n, 1 << int(bit[1:])) for bit, n in bits)]
     return found
