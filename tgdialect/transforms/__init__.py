@@ -9,7 +9,7 @@
 * `decompose.py`: `tg-decompose`, which rewrites ops into primitives by recipes:
   * `operators.py`: Python's operators as ops, which the rules of `simplify/` have as well;
   * `recipe.py`: the language of recipes; `tg_semantics.py`: builds the ops of a recipe;
-  * `float_format.py`: fields and polynomials of f32 and f64;
+  * `float_format.py`: fields and polynomials of f32 and f64, of `coefficients.json`;
   * `double_double.py`: sums of two floats, for recipes whose terms cancel;
   * `transcendental.py`, `logistic.py`, `sine.py`, `error_function.py`, `log_of_sum.py`,
     `log_gamma.py`, `remainder.py`, `soft_float.py`, `threefry.py`: the recipes;

@@ -13,7 +13,7 @@ needs it.
 from __future__ import annotations
 
 from tgdialect.transforms.double_double import fast_two_sum, horner_of_pairs, scaled
-from tgdialect.transforms.float_format import F64
+from tgdialect.transforms.float_format import COEFFICIENTS, F64
 from tgdialect.transforms.recipe import RecipeValue, V, horner
 from tgdialect.transforms.transcendental import clear_sign, log
 
@@ -70,32 +70,7 @@ MOST, ALWAYS, LEAST = -1.25, -8.0, -60.0
 """Up to MOST, and above ALWAYS, the result is small, and the rounding of the arguments of its
 logarithms matters; below LEAST it has no lower exponent than its terms."""
 _EXPONENT = -(1 << F64.stored)
-INVERSE_GAMMA = (
-    (1.0, 0.0),
-    (0.5772156649015329, -4.942915152430645e-18),
-    (-0.6558780715202539, 2.137185197068536e-17),
-    (-0.04200263503409524, 1.4920306285650505e-18),
-    (0.16653861138229148, 1.0189144546842026e-17),
-    (-0.04219773455554433, -3.3579992682480134e-18),
-    (-0.009621971527876973, -5.300031368830263e-19),
-    (0.0072189432466631, -3.6006537063394283e-19),
-    (-0.0011651675918590652, 5.659947853880981e-20),
-    (-0.00021524167411495098, 2.3758686180729364e-21),
-    (0.0001280502823881162, -9.359124499198967e-21),
-    (-2.013485478078824e-05, 3.0488773972037385e-23),
-    (-1.2504934821426706e-06, -2.66214092271898e-23),
-    (1.133027231981696e-06, -4.622235212104869e-23),
-    (-2.056338416977607e-07, -3.0061601618645134e-24),
-    (6.116095104481416e-09, -2.693458298171306e-25),
-    (5.002007644469223e-09, -1.538123614056751e-26),
-    (-1.18127457048702e-09, -1.0052356155716208e-25),
-    (1.0434267116911005e-10, -2.9298419956825035e-27),
-)
+INVERSE_GAMMA: tuple[tuple[float, float], ...] = COEFFICIENTS["lgamma"]["inverse_gamma"]
 """The series of 1 / gamma(1 + t), as sums of two floats."""
-INVERSE_GAMMA_REST = (
-    *(7.782263439905071e-12, -3.696805618642206e-12, 5.100370287454405e-13),
-    *(-2.058326053566413e-14, -5.3481225390918824e-15, 1.2267786281944536e-15),
-    *(-1.1812593581938413e-16, 1.1866930024197969e-18, 1.4124242124691218e-18),
-    *(-2.29880336545299e-19, 1.6989389153999534e-20, 1.5424680482596819e-22),
-)
+INVERSE_GAMMA_REST: tuple[float, ...] = COEFFICIENTS["lgamma"]["inverse_gamma_rest"]
 """The further coefficients of the series for |t| <= 1/2, with an error of 2^-109."""

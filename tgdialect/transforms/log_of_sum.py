@@ -10,6 +10,7 @@ reduction of SIN.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from tgdialect.transforms.double_double import (
     fast_two_sum,
@@ -18,7 +19,7 @@ from tgdialect.transforms.double_double import (
     two_product,
     two_sum,
 )
-from tgdialect.transforms.float_format import F64, FloatFormat, format_of
+from tgdialect.transforms.float_format import COEFFICIENTS, F64, FloatFormat, format_of
 from tgdialect.transforms.recipe import RecipeValue, V, horner
 from tgdialect.transforms.transcendental import (
     LN_2,
@@ -203,19 +204,9 @@ def _exponential(x: Terms[V]) -> tuple[RecipeValue[V], Terms[V]]:
     return c, (w, middle, second.mulacc(w, lost) + (least + third))
 
 
-EXP_CUBIC = (
-    *(0.16666666666666682, 0.0416666666666667, 0.008333333333316857, 0.001388888888886516),
-    *(0.00019841269896821913, 2.480158736512563e-05, 2.75572344355906e-06, 2.755723865038956e-07),
-    *(2.5112179990753723e-08, 2.092568857645337e-09),
-)
+EXP_CUBIC: tuple[float, ...] = COEFFICIENTS["logaddexp"]["exp_cubic"]
 """(e^r - 1 - r - r^2 / 2) / r^3 for |r| <= ln 2 / 2, with an error of e^r of 2^-60.6."""
-LOG_CUBIC = (
-    *(0.33333333333333315, -0.24999999999998468, 0.2000000000000974, -0.16666666667242452),
-    *(0.1428571428430051, -0.12499999919671473, 0.11111111176321233, -0.1000000567800537),
-    *(0.0909091035167598, -0.0833310535523271, 0.07692081739782987, -0.07148242501280058),
-    *(0.06675435614875978, -0.061772762750721126, 0.0572014836212573, -0.0604257296170836),
-    *(0.06724896109354431, -0.04254588910676325),
-)
+LOG_CUBIC: tuple[float, ...] = COEFFICIENTS["logaddexp"]["log_cubic"]
 """(log(1 + f) - f + f^2 / 2) / f^3 in the interval of SOFTPLUS, with a relative error of the
 logarithm of 2^-60."""
 REST_OF_LOG = 7.976902725430897e-18
@@ -224,29 +215,11 @@ SMALL = 2.0**-8
 """The magnitude of `high` below which it is its own remainder."""
 LN_2_TERMS = (0.6931471805601177, -1.7239444525590147e-13, -2.4688171419345863e-25)
 """ln 2: multiples of 2^-40 and 2^-80, and the rest."""
-LOGARITHMS = (
-    (0.4054651081078191, 3.4527647952052135e-13, -1.2363021779490532e-25),
-    (0.22314355131402408, 1.856757095977601e-13, 2.0000461136209991e-25),
-    (0.11778303565643, -4.654729747598407e-14, -3.7872139635204322e-28),
-    (0.06062462181671435, -2.7950988183436677e-13, -2.3032896444722725e-25),
-    (0.03077165866670839, 4.529814257789331e-14, 1.5978334999738483e-26),
-    (0.015504186536418274, -4.530198941367475e-13, 2.5398083576437576e-25),
-    (0.0077821404420319595, 2.2989410046564683e-14, -3.611706095745361e-25),
-    (0.003898640416082344, -4.2502100398582826e-13, 2.9308837222139272e-25),
-    (0.0019512201315592392, -2.9748979510144294e-13, 1.876762330147767e-25),
-)
+LOGARITHMS: tuple[tuple[float, float, float], ...] = COEFFICIENTS["logaddexp"]["logarithms"]
 """log(1 + 2^-i) from i = 1 on, like ln 2."""
-FACTORIALS = (
-    (0.5, 0.0),
-    (0.16666666666666666, 9.25185853854297e-18),
-    (0.041666666666666664, 2.3129646346357427e-18),
-    (0.008333333333333333, 1.1564823173178714e-19),
-    (0.001388888888888889, -5.300543954373577e-20),
-    (0.0001984126984126984, 1.7209558293420705e-22),
-    (2.48015873015873e-05, 2.1511947866775882e-23),
-    (2.7557319223985893e-06, -1.858393274046472e-22),
-    (2.755731922398589e-07, 2.3767714622250297e-23),
-    (2.505210838544172e-08, -1.448814070935912e-24),
+FACTORIALS = tuple(
+    (high := float(exact := Fraction(1, math.factorial(n))), float(exact - Fraction(high)))
+    for n in range(2, 12)
 )
 """1 / n! from n = 2 on, as sums of two floats."""
 PAIRS = 5
