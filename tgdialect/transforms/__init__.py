@@ -10,9 +10,8 @@
   * `operators.py`: Python's operators as ops, which the rules of `simplify/` have as well;
   * `recipe.py`: the language of recipes; `tg_semantics.py`: builds the ops of a recipe;
   * `float_format.py`: fields and polynomials of f32 and f64, of `coefficients.json`;
-  * `double_double.py`: sums of two floats, for recipes whose terms cancel;
-  * `transcendental.py`, `logistic.py`, `sine.py`, `error_function.py`, `log_of_sum.py`,
-    `log_gamma.py`, `remainder.py`, `soft_float.py`, `threefry.py`: the recipes;
+  * `transcendental.py`, `logistic.py`, `sine.py`, `error_function.py`, `cancelling_logarithms.py`,
+    `remainder.py`, `soft_float.py`, `threefry.py`: the recipes;
 * `barriers.py`: inserts the BARRIERs of a grid; `tg-check-barriers` reports missing ones;
 * `private_ranges.py`: a RANGE for each loop; `unique_storage.py`: one op for each slot;
 * `demotion.py`: f64 in f32 for targets without it;

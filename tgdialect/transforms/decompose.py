@@ -22,9 +22,13 @@ from tgdialect.ops import elementwise
 from tgdialect.ops.builder import UniquingBuilder
 from tgdialect.ops.dtypes import DTYPES, TYPES, wrap_to
 from tgdialect.ops.properties import dtype_of
+from tgdialect.transforms.cancelling_logarithms import (
+    lgamma,
+    lgamma_for_f32,
+    logaddexp,
+    logaddexp_for_f32,
+)
 from tgdialect.transforms.error_function import erf, erfc, gelu
-from tgdialect.transforms.log_gamma import lgamma, lgamma_for_f32
-from tgdialect.transforms.log_of_sum import logaddexp, logaddexp_for_f32
 from tgdialect.transforms.logistic import gate
 from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.remainder import fmod

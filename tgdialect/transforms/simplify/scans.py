@@ -28,7 +28,6 @@ from tgdialect.ops.dtypes import dtype_row, number_attribute
 from tgdialect.ops.properties import dtype_of, tensor, tensor_type
 from tgdialect.ops.reduce import ALU, accumulated_dtype, identity
 from tgdialect.transforms.simplify.engine import Engine
-from tgdialect.transforms.simplify.masked_reductions import computed_at, masked_at
 from tgdialect.transforms.simplify.masks import (
     Constraints,
     Masked,
@@ -37,6 +36,7 @@ from tgdialect.transforms.simplify.masks import (
     masked,
     where_all,
 )
+from tgdialect.transforms.simplify.reductions import computed_at, masked_at
 
 
 class _Growth(NamedTuple):

@@ -1,9 +1,10 @@
-"""Sums in linear form: ADD, SUB, NEG, and MUL, SHL and MULACC by a constant."""
+"""Sums in linear form: ADD, SUB, NEG, and MUL, SHL and MULACC by a constant. CASTs of integers."""
 
 from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Linear
 from tgdialect.ops.dtypes import DType, Kind
 from tgdialect.ops.properties import dtype_of
@@ -77,3 +78,15 @@ def _summands(engine: Engine, op: Operation, dtype: DType) -> list[Linear] | Non
             if factor is None:
                 product, factor = forms[1], integer_of(op.operands[0])
             return None if factor is None else [product * factor, *forms[2:]]
+
+
+def simplify_cast(engine: Engine, op: Operation) -> SSAValue | None:
+    """Remove two integer CASTs to a dtype and back, if that dtype holds every possible value."""
+    inner = op.operands[0].owner
+    if not isinstance(inner, tg.CastOp) or inner.source.type != op.results[0].type:
+        return None
+    source, middle = dtype_of(inner.source), dtype_of(inner.result)
+    if not source.is_integer or not middle.is_integer:
+        return None
+    fits = engine.min_max[inner.source].within(middle.low, middle.high)
+    return inner.source if fits else None

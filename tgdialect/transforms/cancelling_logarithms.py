@@ -1,24 +1,32 @@
-"""LOGADDEXP in primitive operations, for f32 and f64: the logarithm of e^a + e^b.
+"""LOGADDEXP and LGAMMA in primitive operations: logarithms whose terms cancel.
 
-Of f64 it is within 2 ulp everywhere where MULACC is rounded once. The terms of the sum
-max(a, b) + log(1 + e^-|a - b|) cancel near its zeros: where it has lost a digit it is computed
-again with six more, and where it has lost these, too, it is the logarithm of 1 + E with
-E = e^a + e^b - 1 as a sum of three floats. A target skips both where no lane needs them, as the
-reduction of SIN.
+Where digits are lost they are computed again with sums of two floats, which have twice the digits
+of one (Dekker, "A floating-point technique for extending the available precision", 1971). Sums are
+exact. What a product loses is known where MULACC is rounded once; where it is rounded twice, it
+counts as 0, and products have the digits of one float. A target skips this where no lane needs it,
+as the reduction of SIN.
+
+LOGADDEXP, for f32 and f64, is the logarithm of e^a + e^b. Of f64 it is within 2 ulp everywhere
+where MULACC is rounded once. The terms of the sum max(a, b) + log(1 + e^-|a - b|) cancel near its
+zeros: where it has lost a digit it is computed again with six more, and where it has lost these,
+too, it is the logarithm of 1 + E with E = e^a + e^b - 1 as a sum of three floats.
+
+LGAMMA is the logarithm of |gamma(x)|, given an approximation. Of f64 it is within 2 ulp for
+x < -1.25 where the approximation is the difference of two terms, if MULACC is rounded once. With
+x = t - k for the nearest integer -k,
+
+    |gamma(x)| = gamma(1 + t) / |t (1 - t) (2 - t) ... (k - t)|
+
+The factors are exact. Their product and 1 / gamma(1 + t) are sums of two floats, so that near a
+zero of the result the quotient's distance from 1 has all digits.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
-from tgdialect.transforms.double_double import (
-    fast_two_sum,
-    horner_of_pairs,
-    times,
-    two_product,
-    two_sum,
-)
 from tgdialect.transforms.float_format import COEFFICIENTS, F64, FloatFormat, format_of
 from tgdialect.transforms.recipe import RecipeValue, V, horner
 from tgdialect.transforms.transcendental import (
@@ -28,9 +36,60 @@ from tgdialect.transforms.transcendental import (
     clear_sign,
     exponents,
     least_of_normal,
+    log,
     near_logarithm,
     power_of_two,
 )
+
+Pair = tuple[RecipeValue[V], RecipeValue[V]]
+"""A float, and what it lacks."""
+
+
+def two_sum(a: RecipeValue[V], b: RecipeValue[V]) -> Pair[V]:
+    """a + b, and what its rounding loses."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def fast_two_sum(a: RecipeValue[V], b: RecipeValue[V] | float) -> Pair[V]:
+    """The same for |a| >= |b|, or a = 0."""
+    total = a + b
+    return total, -(total - a) + b
+
+
+def two_product(a: RecipeValue[V], b: RecipeValue[V]) -> Pair[V]:
+    """a b, and what its rounding loses."""
+    product = a * b
+    return product, a.mulacc(b, -product)
+
+
+def times(a: Pair[V], b: Pair[V]) -> Pair[V]:
+    """The product of two sums, but for an error of about 2^(3 - 2p) of it, for a precision of p."""
+    product, lost = two_product(a[0], b[0])
+    return product, a[0].mulacc(b[1], a[1].mulacc(b[0], lost))
+
+
+def scaled(a: Pair[V], factor: RecipeValue[V]) -> Pair[V]:
+    """The product of a sum and a float; as `times`."""
+    product, lost = two_product(a[0], factor)
+    return product, a[1].mulacc(factor, lost)
+
+
+def horner_of_pairs(
+    x: RecipeValue[V], coefficients: Sequence[tuple[float, float]], rest: RecipeValue[V]
+) -> Pair[V]:
+    """The polynomial with these coefficients, the constant one first, plus the next power of x
+    times `rest`."""
+    result = rest, x.constant(0.0)
+    for high, low in reversed(coefficients):
+        product, lost = scaled(result, x)
+        total, missing = two_sum(x.constant(high), product)
+        result = total, missing + (lost + low)
+    return result
+
+
+# -- LOGADDEXP -----------------------------------------------------------------------------------
 
 Terms = tuple[RecipeValue[V], RecipeValue[V], RecipeValue[V]]
 """A sum of three floats."""
@@ -224,3 +283,64 @@ FACTORIALS = tuple(
 """1 / n! from n = 2 on, as sums of two floats."""
 PAIRS = 5
 """The number of these that need both."""
+
+
+# -- LGAMMA --------------------------------------------------------------------------------------
+
+
+def lgamma(x: RecipeValue[V], approximation: RecipeValue[V]) -> RecipeValue[V]:
+    """log |gamma(x)| of f64: the approximation, unless it has lost digits.
+
+    It is pi / |x sin(pi x)|'s logarithm less lgamma(-x), for x < -1.5, and loses digits where it is
+    of a lower exponent than that, whose exponent is that of -25 x / 8 - 14 or a lower one.
+    """
+    size = ((x.mulacc(-3.125, -14.0)).bitcast("i64") & _EXPONENT).bitcast("f64")
+    is_near = (x > LEAST) & ((x > ALWAYS) | (-size < approximation))
+    return _refined(x, approximation, is_near)
+
+
+def lgamma_for_f32(x: RecipeValue[V], approximation: RecipeValue[V]) -> RecipeValue[V]:
+    """The same, for a result that is rounded to a float of 24 bits or less."""
+    is_near = (x > LEAST) & (clear_sign(approximation, F64) < x * -(2.0**-16))
+    return _refined(x, approximation, is_near)
+
+
+def _refined(
+    x: RecipeValue[V], approximation: RecipeValue[V], is_near: RecipeValue[V]
+) -> RecipeValue[V]:
+    minus_k = (x + F64.to_integer) - F64.to_integer
+    t = x - minus_k
+    is_near = is_near & (x < MOST) & t.ne(0.0)
+    return is_near.where(_of_negative(t, -minus_k), approximation)
+
+
+def _of_negative(t: RecipeValue[V], k: RecipeValue[V]) -> RecipeValue[V]:
+    """log |gamma(t - k)| for |t| <= 1/2, t != 0 and an integer k from 1 to 60."""
+    y, one, far = k - t, t.constant(1.0), None
+    last = k
+    # Beyond 20 there are no zeros: ten factors at a time, each product rounded.
+    for least in range(20, 60, 10):
+        block = y - float(least - 20)
+        for i in range(least - 19, least - 10):
+            block = block * (y - float(i))
+        block = (k > float(least)).where(block, one)
+        last = (k > float(least)).where(last - 10.0, last)
+        far = block if far is None else far * block
+    assert far is not None
+    size = horner_of_pairs(t, INVERSE_GAMMA, horner(t, INVERSE_GAMMA_REST))
+    size = scaled(size, clear_sign(t, F64))
+    for i in range(1, 21):
+        factor = float(i) - t
+        size = scaled(size, factor if i == 1 else (last < float(i)).where(one, factor))
+    high, low = fast_two_sum(*scaled(size, far))
+    return -low * high.recip() - log(high)
+
+
+MOST, ALWAYS, LEAST = -1.25, -8.0, -60.0
+"""Up to MOST, and above ALWAYS, the result is small, and the rounding of the arguments of its
+logarithms matters; below LEAST it has no lower exponent than its terms."""
+_EXPONENT = -(1 << F64.stored)
+INVERSE_GAMMA: tuple[tuple[float, float], ...] = COEFFICIENTS["lgamma"]["inverse_gamma"]
+"""The series of 1 / gamma(1 + t), as sums of two floats."""
+INVERSE_GAMMA_REST: tuple[float, ...] = COEFFICIENTS["lgamma"]["inverse_gamma_rest"]
+"""The further coefficients of the series for |t| <= 1/2, with an error of 2^-109."""
