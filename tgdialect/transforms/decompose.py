@@ -86,9 +86,7 @@ _BINARY: dict[str, Callable[[Tg, Tg], Tg]] = {
     "fmod": fmod,
     "threefry": threefry,
 }
-_TERNARY: dict[str, Callable[[Tg, Tg, Tg], Tg]] = {
-    "mulacc": lambda a, b, c: a * b + c,
-}
+_TERNARY: dict[str, Callable[[Tg, Tg, Tg], Tg]] = {"mulacc": lambda a, b, c: a * b + c}
 RECIPES: Mapping[str, Callable[..., Tg]] = {**_UNARY, **_BINARY, **_TERNARY}
 """By the op's name without its dialect: what the op is decomposed into."""
 

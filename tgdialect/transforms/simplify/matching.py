@@ -19,14 +19,7 @@ from tgdialect.ops.dtypes import BOOL, DTYPES, DType, dtype_row, number_attribut
 from tgdialect.ops.elementwise import OPS, CompareOp
 from tgdialect.ops.folding import evaluate
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.properties import (
-    number,
-    place,
-    place_of,
-    static_shape,
-    tensor,
-    type_of_number,
-)
+from tgdialect.ops.properties import number, place, place_of, static_shape, tensor, type_of_number
 from tgdialect.ops.walk import Walk
 from tgdialect.transforms.simplify.terms import (
     AnyConstant,

@@ -18,12 +18,7 @@ from tgdialect.ops.affine import Affine
 from tgdialect.ops.dtypes import number_attribute
 from tgdialect.ops.properties import dtype_of, same_dim, shape_of, tensor
 from tgdialect.transforms.simplify.engine import Engine
-from tgdialect.transforms.simplify.masks import (
-    constraints_of,
-    emit_index,
-    masked,
-    where_all,
-)
+from tgdialect.transforms.simplify.masks import constraints_of, emit_index, masked, where_all
 from tgdialect.transforms.simplify.reductions import computed_at, summed
 
 
