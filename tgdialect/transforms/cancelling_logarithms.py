@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from tgdialect.transforms.float_format import COEFFICIENTS, F64, FloatFormat, format_of
-from tgdialect.transforms.recipe import RecipeValue, V, horner
+from tgdialect.transforms.recipe import Pair, RecipeValue, Triple, V, horner
 from tgdialect.transforms.transcendental import (
     LN_2,
     NEAR,
@@ -40,9 +40,6 @@ from tgdialect.transforms.transcendental import (
     near_logarithm,
     power_of_two,
 )
-
-Pair = tuple[RecipeValue[V], RecipeValue[V]]
-"""A float, and what it lacks."""
 
 
 def two_sum(a: RecipeValue[V], b: RecipeValue[V]) -> Pair[V]:
@@ -90,9 +87,6 @@ def horner_of_pairs(
 
 
 # -- LOGADDEXP -----------------------------------------------------------------------------------
-
-Terms = tuple[RecipeValue[V], RecipeValue[V], RecipeValue[V]]
-"""A sum of three floats."""
 
 SMALL_RESULT, SMALLER_RESULT, LEAST_RESULT = 0.25, 2.0**-5, 2.0**-20
 """Multiples of max(a, b). Results below the first have lost more than a digit, those below the
@@ -236,7 +230,7 @@ def _near_zero(high: RecipeValue[V], low: RecipeValue[V]) -> RecipeValue[V]:
     return (total + rest) * is_tiny.where(zero + 2.0**-raised, 1.0)
 
 
-def _exponential(x: Terms[V]) -> tuple[RecipeValue[V], Terms[V]]:
+def _exponential(x: Triple[V]) -> tuple[RecipeValue[V], Triple[V]]:
     """(c, w) with e^x = c (1 + w), for x in [0, ln 2], or a negative x near 0.
 
     c is a product of some of 1 + 2^-1, 1 + 2^-2, ..., which is exact: so are the differences of x

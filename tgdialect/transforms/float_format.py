@@ -15,8 +15,35 @@ from tgdialect.transforms.recipe import Dtype, RecipeValue, V
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FloatFormat:
-    """An IEEE 754 format, the integers that hold its bits, and its polynomials.
+class BitFormat:
+    """Where the fields of an IEEE 754 format are, and the integer that holds its bits."""
+
+    unsigned: Dtype
+    precision: int
+    """Significand bits with the hidden one."""
+    bias: int
+
+    @property
+    def stored(self) -> int:
+        """Significand bits without the hidden one: the position of the exponent."""
+        return self.precision - 1
+
+    @property
+    def exponent_bits(self) -> int:
+        return (self.bias + 1).bit_length()
+
+    @property
+    def width(self) -> int:
+        return self.precision + self.exponent_bits
+
+    @property
+    def sign_bit(self) -> int:
+        return 1 << (self.width - 1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FloatFormat(BitFormat):
+    """A format that recipes compute in, and its polynomials.
 
     Coefficients are lowest degree first, each exact in the format. The numbers after "f32" and
     "f64" are the relative errors of the functions computed by them.
@@ -24,10 +51,6 @@ class FloatFormat:
 
     dtype: Dtype
     signed: Dtype
-    unsigned: Dtype
-    precision: int
-    """Significand bits with the hidden one."""
-    bias: int
     exp2_tail: tuple[float, ...]
     """(2^r - 1) / r on [-1/2, 1/2]. Of 2^r: f32 2^-25.9, f64 2^-55.0."""
     exp_tail: tuple[float, ...]
@@ -98,11 +121,6 @@ class FloatFormat:
     """From here on -x P(Z > x) rounds to 0."""
 
     @property
-    def stored(self) -> int:
-        """Significand bits without the hidden one: the position of the exponent."""
-        return self.precision - 1
-
-    @property
     def least_normal(self) -> float:
         return 2.0 ** (1 - self.bias)
 
@@ -116,18 +134,6 @@ class FloatFormat:
         """The exponent by which results are raised that may be subnormal, before they are rounded:
         the product with the power of two is rounded once."""
         return 2.0**self.exponent_bits / 4
-
-    @property
-    def exponent_bits(self) -> int:
-        return (self.bias + 1).bit_length()
-
-    @property
-    def width(self) -> int:
-        return self.precision + self.exponent_bits
-
-    @property
-    def sign_bit(self) -> int:
-        return 1 << (self.width - 1)
 
     @property
     def head_mask(self) -> int:

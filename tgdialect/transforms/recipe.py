@@ -105,6 +105,8 @@ class RecipeValue(Operators["RecipeValue[V] | int | float", "RecipeValue[V]"], G
 
 
 Operand = RecipeValue[V] | int | float
+Pair = tuple[RecipeValue[V], RecipeValue[V]]
+Triple = tuple[RecipeValue[V], RecipeValue[V], RecipeValue[V]]
 
 
 def horner(x: RecipeValue[V], coefficients: tuple[float, ...]) -> RecipeValue[V]:

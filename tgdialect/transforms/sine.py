@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from tgdialect.transforms.float_format import F32, F64, FloatFormat, format_of
-from tgdialect.transforms.recipe import Operand, RecipeValue, V, horner
+from tgdialect.transforms.recipe import Operand, RecipeValue, Triple, V, horner
 
 INVERSE_TURN = (
     "28BE60DB9391054A7F09D5F47D4D377036D8A5664F10E4107F9458EAF7AEF1586DC91B8E909374B801924BBA82"
@@ -89,9 +89,7 @@ def _wave(x: RecipeValue[V], *, is_cosine: bool) -> RecipeValue[V]:
     return (magnitude < math.inf).where(result, math.nan)
 
 
-def reduce_near(
-    x: RecipeValue[V], form: FloatFormat
-) -> tuple[RecipeValue[V], RecipeValue[V], RecipeValue[V]]:
+def reduce_near(x: RecipeValue[V], form: FloatFormat) -> Triple[V]:
     """(r, tail, quadrant) with sin x = sin(r + tail + n pi/2), |r| <= pi/4, for 0 <= x <
     sine_limit. The tail is what r is rounded by.
 
@@ -110,7 +108,7 @@ def reduce_near(
     return r, (rounded - r) - rest, shifted.bitcast(form.unsigned) << (form.width - 2)
 
 
-def reduce_far_f32(x: RecipeValue[V]) -> tuple[RecipeValue[V], RecipeValue[V], RecipeValue[V]]:
+def reduce_far_f32(x: RecipeValue[V]) -> Triple[V]:
     """(r, tail, quadrant) as `reduce_near`, for any finite x >= sine_limit.
 
     x = significand * 2^k. The 96 bits of 1/(2 pi) from the bit of weight 2^(-k-1) on give x in
@@ -138,7 +136,7 @@ def reduce_far_f32(x: RecipeValue[V]) -> tuple[RecipeValue[V], RecipeValue[V], R
     return r, rest - (r - head), ((turns + (1 << 61)) >> 32).cast("ui32")
 
 
-def reduce_far_f64(x: RecipeValue[V]) -> tuple[RecipeValue[V], RecipeValue[V], RecipeValue[V]]:
+def reduce_far_f64(x: RecipeValue[V]) -> Triple[V]:
     """As `reduce_far_f32`, with turns of 128 bits from a window of 192.
 
     The upper half of a quarter turn is mirrored, so that r is never the small difference of

@@ -11,14 +11,13 @@ from tgdialect.transforms.simplify.terms import (
     Fits,
     Rule,
     constants,
-    integers,
     lit,
     maximum,
     variables,
     where,
 )
 
-x, y, z = integers("x y z")
+x, y, z = variables("x y z")
 (i,) = variables("i", Domain.INDEX)
 a, b, c = variables("a b c", Domain.ANY)
 p, q = variables("p q", Domain.BOOL)
