@@ -101,13 +101,6 @@ _WIDENED = {op.name for op in (*elementwise.TRANSCENDENTAL, elementwise.SqrtOp, 
 """Ops whose recipes are for f32 and f64: narrower floats are computed in f32."""
 
 
-def _decomposition(op: Operation, operands: list[Tg]) -> Tg:
-    recipe, dtype = RECIPES[op.name.removeprefix("tg.")], operands[0].dtype
-    if op.name in _WIDENED and dtype in NARROW_FORMATS:
-        return recipe(*(operand.cast("f32") for operand in operands)).cast(dtype)
-    return recipe(*operands)
-
-
 def is_soft_cast(op: Operation) -> bool:
     """Whether `op` converts to or from f16, bf16 or fp8."""
     if not isinstance(op, elementwise.CastOp):
@@ -129,7 +122,11 @@ def decompose(op: Operation) -> list[Operation]:
     if isinstance(op, elementwise.CastOp):
         result = soft_cast(operands[0], cast(Dtype, dtype_of(op.result).name))
     else:
-        result = _decomposition(op, operands)
+        recipe, dtype = RECIPES[op.name.removeprefix("tg.")], operands[0].dtype
+        if op.name in _WIDENED and dtype in NARROW_FORMATS:
+            result = recipe(*(operand.cast("f32") for operand in operands)).cast(dtype)
+        else:
+            result = recipe(*operands)
     new = ops_of(builder.block)
     Rewriter.inline_block(builder.block, InsertPoint.before(op))
     Rewriter.replace_op(op, (), [result.handle])

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tgdialect.transforms.float_format import F32, F64, BitFormat, FloatFormat, format_of
+from tgdialect.transforms.float_format import F32, F64, BitFormat, format_of
 from tgdialect.transforms.recipe import Dtype, RecipeValue, V
 
 
@@ -63,7 +63,13 @@ def encode(x: RecipeValue[V], narrow: NarrowFormat) -> RecipeValue[V]:
     result = (magnitude + round_up + odd) >> shift
     if rebias:
         result = (result > narrow.overflow).where(result.constant(narrow.overflow), result)
-        result = _with_subnormals(magnitude, result, narrow, form)
+        # Below the least normal number: a float whose last place is the least subnormal makes the
+        # addition do the rounding.
+        exponent = 1 - narrow.bias - narrow.stored + form.stored
+        magic = magnitude.bitcast(form.dtype) + 2.0**exponent
+        count = magic.bitcast(form.unsigned) - ((exponent + form.bias) << form.stored)
+        least_normal = (1 - narrow.bias + form.bias) << form.stored
+        result = (magnitude < least_normal).where(count, result)
     infinity = (2 * form.bias + 1) << form.stored
     result = (magnitude > infinity).where(result.constant(narrow.nan), result)
     sign = (bits >> (form.width - narrow.width)) & narrow.sign_bit
@@ -84,20 +90,6 @@ def decode(bits: RecipeValue[V], narrow: NarrowFormat) -> RecipeValue[V]:
     result = (magnitude > narrow.overflow).where(result.constant(math.nan), result)
     sign = (wide & narrow.sign_bit) << (F32.width - narrow.width)
     return (result.bitcast("ui32") | sign).bitcast("f32")
-
-
-def _with_subnormals(
-    magnitude: RecipeValue[V], result: RecipeValue[V], narrow: NarrowFormat, form: FloatFormat
-) -> RecipeValue[V]:
-    """`result`, with the bits of the magnitudes below the least normal number put right.
-
-    A float whose last place is the least subnormal makes the addition do the rounding.
-    """
-    exponent = 1 - narrow.bias - narrow.stored + form.stored
-    magic = magnitude.bitcast(form.dtype) + 2.0**exponent
-    count = magic.bitcast(form.unsigned) - ((exponent + form.bias) << form.stored)
-    least_normal = (1 - narrow.bias + form.bias) << form.stored
-    return (magnitude < least_normal).where(count, result)
 
 
 def wide_float(x: RecipeValue[V], *, has_f64: bool = True) -> RecipeValue[V]:

@@ -30,11 +30,6 @@ from tgdialect.transforms.simplify.matching import (
 RULES = RuleIndex(IDENTITIES)
 
 
-def keeps_loops(old: SSAValue, new: SSAValue) -> bool:
-    """Whether `new` depends on every RANGE that `old` does: a walk through all their operands."""
-    return dependent_ranges(old) <= dependent_ranges(new)
-
-
 def _has_computed_movement(value: SSAValue) -> bool:
     """Whether a value is moved by computed extents or offsets, which may depend on a RANGE."""
     owner = value.owner
@@ -79,7 +74,9 @@ class ApplyIdentities(RewritePattern):
             value = new.widened(value, result.type)
             # A RANGE is lost only with a variable, or with the movement of a constant.
             may_lose = rule.drops or any(map(_has_computed_movement, op.operands))
-            if value is not None and (not may_lose or keeps_loops(result, value)):
+            if value is not None and (
+                not may_lose or dependent_ranges(result) <= dependent_ranges(value)
+            ):
                 rewriter.inline_block(new.block, InsertPoint.before(op))
                 rewriter.replace(op, (), (value,))
                 return

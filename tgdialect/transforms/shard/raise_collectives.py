@@ -173,14 +173,18 @@ def _raise_reduction(op: tg.ReduceOp, grids: dict[str, Grid]) -> SSAValue | None
     devices = leaves(devices)
     if not all(f in reduced for f in devices):
         return None
-    # Reduce what is the device's own first, so that less is sent.
-    builder, kind = OpBuilder.before(op), op.kind.data
-    own = source.without(devices)
-    value = joined.input
-    rest = layout.without(devices)
-    value, own, rest = _reduced_first(builder, value, own, rest, axes, kind, joined, grid)
+    # Reduce what is the device's own first, so that less is sent: the whole axes of which all
+    # factors are reduced anyway.
+    builder, kind, value = OpBuilder.before(op), op.kind.data, joined.input
+    own, rest = source.without(devices), layout.without(devices)
+    reduced = [f for axis in axes for f in rest.axes[axis]]
+    split = _axis(joined, SPLIT) if isinstance(joined, AllToAllOp) else None
+    whole = [i for i, axis in enumerate(own.axes) if axis and i != split and {*axis} <= {*reduced}]
+    if whole:
+        gone = [f for axis in whole for f in own.axes[axis]]
+        value = builder.put(tg.ReduceOp(kind, value, whole))
+        own, rest = own.without(gone), rest.without(gone)
     if isinstance(joined, AllToAllOp):
-        split = _axis(joined, SPLIT)
         new = collective(ReduceScatterOp, value, grid, split=split, reduction=kind)
     else:
         root = _root(joined)
@@ -190,27 +194,6 @@ def _raise_reduction(op: tg.ReduceOp, grids: dict[str, Grid]) -> SSAValue | None
     if any(rest.axes[axis] for axis in axes):
         moved = builder.put(tg.ReduceOp(kind, moved, axes))
     return moved
-
-
-def _reduced_first(
-    builder: OpBuilder,
-    value: SSAValue,
-    own: Layout,
-    rest: Layout,
-    axes: Sequence[int],
-    kind: tg.ReduceKind,
-    joined: AllToAllOp | GatherOp,
-    grid: Grid,
-) -> tuple[SSAValue, Layout, Layout]:
-    """Reduce whole axes of what a device sends, where all of their factors are reduced anyway."""
-    reduced = {f for axis in axes for f in rest.axes[axis]}
-    split = _axis(joined, SPLIT) if isinstance(joined, AllToAllOp) else None
-    whole = [i for i, a in enumerate(own.axes) if a and i != split and reduced.issuperset(a)]
-    if not whole:
-        return value, own, rest
-    gone: list[AxisFactor] = [f for axis in whole for f in own.axes[axis]]
-    value = builder.put(tg.ReduceOp(kind, value, whole))
-    return value, own.without(gone), rest.without(gone)
 
 
 # -- pairs of collectives ------------------------------------------------------------------------

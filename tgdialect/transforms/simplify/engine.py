@@ -310,21 +310,15 @@ class Engine:
                 return self.constant(folded)
             if op.name != "tg.where" and dtype_of(op.operands[0]).is_float:
                 return None
-            # Its interval, or a rule of the tables.
-            known = self._known_constant(op)
+            # An integer or bool whose interval has one element, or a rule of the tables.
+            result, known = op.results[0], None
+            if not dtype_of(result).is_float and (value := self._only_value(result)) is not None:
+                element = tensor(result).element_type
+                known = self.splat(number_attribute(value, element), result.type)
             if known is not None or (known := self._apply_rules(op)) is not None:
                 return known
         handler = self.handlers.get(op.name)
         return None if handler is None else handler(self, op)
-
-    def _known_constant(self, op: Operation) -> SSAValue | None:
-        """The result as a constant, if it is an integer or bool whose interval has one element."""
-        result = op.results[0]
-        value = None if dtype_of(result).is_float else self._only_value(result)
-        if value is None:
-            return None
-        element = tensor(result).element_type
-        return self.splat(number_attribute(value, element), result.type)
 
     def _only_value(self, value: SSAValue) -> int | None:
         """The constant value of an integer or bool, if its interval has one element."""

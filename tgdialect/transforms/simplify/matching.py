@@ -178,7 +178,7 @@ class RuleIndex:
                 (rule, variant)
                 for rule, variant in self._by_root[op.name]
                 if all(map(_may_come_from, variant.operands, origins))
-                and (same or not _is_same_twice(variant))
+                and (same or len(operands) != 2 or variant.operands[0] is not variant.operands[1])
             ]
             self._by_operands[key] = found
         return found
@@ -204,10 +204,6 @@ def _literals(patterns: Iterable[Sequence[tuple[Rule, Apply]]]) -> Iterator[floa
             walk.add(term.operands)
         elif isinstance(term, Literal):
             yield term.value
-
-
-def _is_same_twice(pattern: Apply) -> bool:
-    return len(pattern.operands) == 2 and pattern.operands[0] is pattern.operands[1]
 
 
 def _may_come_from(term: Term, origin: Origin) -> bool:
@@ -266,7 +262,8 @@ def _interval(term: Term, binding: Binding, dtype: DType, min_max: MinMax) -> In
         case Apply(op=op, operands=terms):
             sources = [_interval(t, binding, dtype, min_max) for t in terms]
             if all(s.is_constant for s in sources):
-                folded = evaluate(op, dtype, _result_dtype(op, dtype), [s.lo for s in sources])
+                result = DTYPES[BOOL] if issubclass(OPS[op], CompareOp) else dtype
+                folded = evaluate(op, dtype, result, [s.lo for s in sources])
                 if folded is not None:
                     return intervals.constant(folded)
             return _INTERVALS[op](dtype, *sources)
@@ -288,10 +285,6 @@ def _exact(term: Term, binding: Binding, dtype: DType, min_max: MinMax) -> Inter
     corners = [_EXACT[term.op](x, y) for x in a for y in b]
     result = Interval(min(corners), max(corners))
     return result if result.within(dtype.low, dtype.high) else None
-
-
-def _result_dtype(op: str, dtype: DType) -> DType:
-    return DTYPES[BOOL] if issubclass(OPS[op], CompareOp) else dtype
 
 
 # -- building ------------------------------------------------------------------------------------

@@ -125,7 +125,7 @@ def _prefix(
     data = [
         c
         for c in conditions
-        if outer not in engine.loops.open(c[0]) and not _is_bound(engine, c, axis)
+        if outer not in engine.loops.open(c[0]) and constraints_of(engine, [c], axis).unknown
     ]
     value = where_all(engine, op, data, value)
     conditions = [c for c in conditions if c not in data]
@@ -147,11 +147,6 @@ def _prefix(
         if _upwards(engine, mirrored, outer) or _downwards(engine, mirrored, outer):
             engine.run_backwards(outer)
     return None
-
-
-def _is_bound(engine: Engine, condition: Condition, axis: tg.RangeOp) -> bool:
-    """Whether a condition is a bound or equation of a loop variable, or does not depend on it."""
-    return not constraints_of(engine, [condition], axis).unknown
 
 
 def _mirrored(engine: Engine, constraints: Constraints, outer: tg.RangeOp) -> Constraints:
@@ -186,7 +181,8 @@ def _upwards(engine: Engine, constraints: Constraints, outer: tg.RangeOp) -> _Gr
         factor = other.terms[outer.result]
         fixed = other - Affine({outer.result: factor})
         greatest.append(fixed + last * factor if factor > 0 else fixed)
-    if not _is_fixed(engine, outer, *greatest, *lows, *highs):
+    fixed = {atom for form in (*greatest, *lows, *highs) for atom in form.terms}
+    if any(outer in engine.loops.open(atom) for atom in fixed):
         return None
     if not all(any(engine.interval(low - g).lo >= 0 for low in lows) for g in greatest):
         return None
@@ -207,11 +203,6 @@ def _moving(forms: Sequence[Linear], outer: tg.RangeOp) -> tuple[list[Linear], l
     """The bounds that depend on a loop variable, and the bounds that do not."""
     moving = [form for form in forms if form.terms.get(outer.result)]
     return moving, [form for form in forms if not form.terms.get(outer.result)]
-
-
-def _is_fixed(engine: Engine, outer: tg.RangeOp, *forms: Linear) -> bool:
-    """Whether no atom of the forms depends on the outer loop."""
-    return not any(outer in engine.loops.open(atom) for form in forms for atom in form.terms)
 
 
 def _move_inside(end: tg.EndOp, outer: tg.RangeOp, others: Ranges) -> bool:

@@ -42,20 +42,14 @@ def simplify_sum(engine: Engine, op: Operation) -> SSAValue | None:
     # Replace the op if an equal sum exists, or if the form takes fewer ops than the op's operands.
     written = 1 + engine.written_cost(op)
     known = engine.sums.get(form)
-    if known is not None or form.cost < written + _has_constant_inside(op, form):
+    # With the constant added last, other sums can share the rest.
+    is_inside = op.name == "tg.add" and form.constant != 0 and integer_of(op.operands[1]) is None
+    if known is not None or form.cost < written + is_inside:
         return engine.widened(known or engine.emit(form, result), result)
     engine.forms[result] = form
     engine.costs[result] = written
     engine.sums[form] = result
     return None
-
-
-def _has_constant_inside(op: Operation, form: Linear) -> bool:
-    """Whether a constant is added before the last term of a sum.
-
-    With the constant added last, other sums can share the rest.
-    """
-    return op.name == "tg.add" and form.constant != 0 and integer_of(op.operands[1]) is None
 
 
 def _summands(engine: Engine, op: Operation, dtype: DType) -> list[Linear] | None:
