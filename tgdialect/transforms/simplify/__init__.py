@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -119,7 +118,6 @@ class SimplifyPass(ModulePass):
 
 Engines = Mapping[Operation, Engine]
 """Engines that have simplified kernels before (`scheduled_engine`)."""
-_NO_ENGINES: Engines = MappingProxyType({})
 
 
 def scheduled_engine() -> Engine:
@@ -127,7 +125,7 @@ def scheduled_engine() -> Engine:
     return Engine(_KEEP_LOOPS)
 
 
-def simplify(root: Operation, engines: Engines = _NO_ENGINES) -> bool:
+def simplify(root: Operation, engines: Mapping[Operation, Engine] = {}) -> bool:
     """Simplify all blocks inside `root`, as `SimplifyPass` does. Returns whether IR changed.
 
     Of the kernels in `engines` only what has changed since the engine's last walk is visited.
