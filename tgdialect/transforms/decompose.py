@@ -6,7 +6,7 @@ in modules of their own, which know nothing of the IR.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -133,24 +133,6 @@ def decompose(op: Operation) -> list[Operation]:
     return new
 
 
-def decompose_all(
-    ops: Iterable[Operation], names: Collection[str], *, soft_casts: bool = False
-) -> None:
-    """Decompose the ops of these names, and what they become, until none is left.
-
-    Args:
-        ops: where to look; ops inside their regions are not visited.
-        names: some of `RECIPES`.
-        soft_casts: whether to decompose CASTs to and from f16, bf16 and fp8 too.
-    """
-    chosen = {f"tg.{name}" for name in names}
-    todo = list(ops)
-    while todo:
-        op = todo.pop()
-        if op.name in chosen or (soft_casts and is_soft_cast(op)):
-            todo.extend(decompose(op))
-
-
 @dataclass(frozen=True)
 class DecomposePass(ModulePass):
     """Rewrite decomposed ops into primitives by the specification's table.
@@ -171,4 +153,8 @@ class DecomposePass(ModulePass):
         for name in names:
             if name not in RECIPES:
                 raise PassFailedException(f"'{name}' is not a decomposed op: {', '.join(RECIPES)}")
-        decompose_all(list(op.walk()), names, soft_casts=self.soft_casts)
+        chosen, todo = {f"tg.{name}" for name in names}, list(op.walk())
+        while todo:
+            each = todo.pop()
+            if each.name in chosen or (self.soft_casts and is_soft_cast(each)):
+                todo += decompose(each)

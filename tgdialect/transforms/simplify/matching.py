@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Protocol
 
@@ -20,7 +20,6 @@ from tgdialect.ops.elementwise import OPS, CompareOp
 from tgdialect.ops.folding import evaluate
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import number, place, place_of, static_shape, tensor, type_of_number
-from tgdialect.ops.walk import Walk
 from tgdialect.transforms.simplify.terms import (
     AnyConstant,
     AnyValue,
@@ -30,6 +29,7 @@ from tgdialect.transforms.simplify.terms import (
     Literal,
     Rule,
     Term,
+    subterms,
 )
 
 REPEATING = frozenset({"tg.reshape", "tg.expand", "tg.permute", "tg.flip", "tg.shrink"})
@@ -150,13 +150,14 @@ Origin = str | frozenset[str]
 class RuleIndex:
     """Finds the rules that may match an op by its name and by what its operands are made by."""
 
-    def __init__(self, rules: Iterable[Rule]):
+    def __init__(self, rules: Sequence[Rule]):
         self._by_root: dict[str, list[tuple[Rule, Apply]]] = {}
         for rule in rules:
             for variant in rule.variants:
                 self._by_root.setdefault(variant.op, []).append((rule, variant))
-        self._literals = {repr(value): value for value in _literals(self._by_root.values())}
         # The text of literals tells -0.0 from 0.0.
+        terms = (each for rule in rules for each in subterms(rule.pattern))
+        self._literals = {repr(t.value): t.value for t in terms if isinstance(t, Literal)}
         self._equal_literals = lru_cache(maxsize=1024)(self._literals_of)
         self._by_operands: dict[tuple[Origin | bool, ...], list[tuple[Rule, Apply]]] = {}
 
@@ -194,16 +195,6 @@ class RuleIndex:
         return frozenset(
             text for text, literal in self._literals.items() if _is_literal(constant, literal)
         )
-
-
-def _literals(patterns: Iterable[Sequence[tuple[Rule, Apply]]]) -> Iterator[float]:
-    """The literals in the patterns of rules."""
-    walk: Walk[Term] = Walk(pattern for of_root in patterns for _, pattern in of_root)
-    for term in walk:
-        if isinstance(term, Apply):
-            walk.add(term.operands)
-        elif isinstance(term, Literal):
-            yield term.value
 
 
 def _may_come_from(term: Term, origin: Origin) -> bool:

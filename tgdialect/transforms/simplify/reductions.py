@@ -14,13 +14,14 @@ from collections.abc import Callable, Sequence
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.conditions import Condition, conjuncts
+from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.analysis.zeros import may_be_negative_zero
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import F32, INDEX, number_attribute
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.transforms.simplify.engine import Engine
-from tgdialect.transforms.simplify.loops import ONCE, trips
+from tgdialect.transforms.simplify.loops import ONCE
 from tgdialect.transforms.simplify.masks import (
     Constraints,
     Masked,
@@ -42,9 +43,7 @@ def collapse_masked(engine: Engine, op: tg.ReduceOp) -> SSAValue | None:
     mask = masked(engine, op)
     if not mask.conditions:
         return None
-    for value in op.ranges:
-        axis = value.owner
-        assert isinstance(axis, tg.RangeOp)
+    for axis in closed_ranges(op):
         constraints = constraints_of(engine, mask.conditions, axis)
         for rewrite in (_fixed, _counted, _narrowed):
             if (result := rewrite(engine, op, axis, mask, constraints)) is not None:
@@ -64,8 +63,7 @@ def split_alternative(engine: Engine, op: tg.ReduceOp) -> SSAValue | None:
         return None
     if not isinstance(choice, tg.WhereOp) or dtype_of(op.source).is_bool:
         return None
-    axis, identity = op.ranges[0].owner, neutral(engine, op, op.source)
-    assert isinstance(axis, tg.RangeOp)
+    (axis,), identity = closed_ranges(op), neutral(engine, op, op.source)
     holds = constant_of(choice.rhs) is not None
     value, other = (choice.lhs, choice.rhs) if holds else (choice.rhs, choice.lhs)
     if constant_of(other) in (None, constant_of(identity)) or constant_of(value) is not None:
@@ -217,7 +215,7 @@ def _narrowed(
 ) -> SSAValue | None:
     """Shorten a loop to the iterations that constant bounds allow."""
     # Intersect the constant bounds of the mask; keep all other conditions.
-    trip_count = trips(axis, engine.min_max)
+    trip_count = engine.min_max[axis.bound]
     low, high = 0, int(trip_count.hi)
     kept: list[Condition] = []
     for condition in mask.conditions:
@@ -280,12 +278,12 @@ def repeat_reduction(engine: Engine, op: Operation) -> SSAValue | None:
     assert isinstance(op, tg.ReduceOp)
     if not op.ranges:
         return None
-    inside = engine.loops.open(op.source)
-    lost = [v for v in op.ranges if v.owner not in inside]
+    ranges, inside = closed_ranges(op), engine.loops.open(op.source)
+    lost = [r for r in ranges if r not in inside]
     if not lost:
         return None
     kind, axes = op.kind.data, integers(op, "axes")
-    kept = [v for v in op.ranges if v not in lost]
+    kept = [r.result for r in ranges if r not in lost]
 
     def reduced(value: SSAValue) -> SSAValue:
         if axes or kept:
@@ -299,17 +297,15 @@ def repeat_reduction(engine: Engine, op: Operation) -> SSAValue | None:
     )
 
 
-def _repeated(engine: Engine, kind: tg.ReduceKind, value: SSAValue, over: SSAValue) -> SSAValue:
+def _repeated(engine: Engine, kind: tg.ReduceKind, value: SSAValue, over: tg.RangeOp) -> SSAValue:
     """Reduce equal values, one for each iteration of the range `over`, which has at least one."""
-    times = trips(over, engine.min_max)
+    times = engine.min_max[over.bound]
     if times == ONCE and kind is tg.ReduceKind.ADD:
         return summed(engine, value)
     if times == ONCE or kind is tg.ReduceKind.MAX or dtype_of(value).is_bool:
         return value
     if kind is tg.ReduceKind.ADD:
-        axis = over.owner
-        assert isinstance(axis, tg.RangeOp)
-        return repeated_sum(engine, value, axis.bound)
+        return repeated_sum(engine, value, over.bound)
     # A product is a power, computed by repeated squaring.
     exponent = int(times.hi)
     power: SSAValue | None = None

@@ -54,8 +54,8 @@ class _Growth(NamedTuple):
 class _Prefix(NamedTuple):
     """A reduction of `value` over the elements u of a growing set."""
 
-    variable: SSAValue
-    """The variable u."""
+    variable: tg.RangeOp
+    """The RANGE of the variable u."""
     value: SSAValue
     growth: _Growth
     others: list[Condition]
@@ -103,7 +103,7 @@ def _prefix(
     Its elements must not depend on the outer loop. With `skewed` they are indexed by u = i + r. If
     only a reversed outer loop makes the REDUCE a prefix, this reverses it and restarts the walk.
     """
-    variable, value, conditions = axis.result, mask.value, mask.conditions
+    value, conditions = mask.value, mask.conditions
     n, m = (engine.form(r.bound) for r in (axis, outer))
     known = Constraints([Affine()], [n])
     if skewed:
@@ -113,8 +113,7 @@ def _prefix(
             return None
         number = next(engine.builder.free_axes)
         new = engine.builder.insert(tg.RangeOp(number, tg.AxisType.REDUCE, extent))
-        variable = new.result
-        at = engine.apply("tg.sub", (variable, outer.result))
+        at = engine.apply("tg.sub", (new.result, outer.result))
         if (there := masked_at(engine, mask, axis, at)) is None:
             return None
         value, conditions = there.value, there.conditions
@@ -140,7 +139,7 @@ def _prefix(
     if growth is None and is_free:
         growth = _downwards(engine, constraints, outer)
     if growth is not None:
-        return _Prefix(variable, value, growth, constraints.others)
+        return _Prefix(axis, value, growth, constraints.others)
     # The bounds of a suffix describe such a set in the reversed loop.
     if is_free and outer.axis_type.data is tg.AxisType.LOOP:
         mirrored = _mirrored(engine, constraints, outer)
@@ -228,10 +227,8 @@ def _accumulate(
     """Emit the accumulator and its update in the outer loop. Returns the updated value."""
     # Compute the element that an iteration adds, or the identity if it is out of bounds.
     kind, element = op.kind.data, tensor(op.result).element_type
-    variable = prefix.variable.owner
-    assert isinstance(variable, tg.RangeOp)
     at = emit_index(engine, prefix.growth.newest)
-    values = None if at is None else computed_at(engine, [prefix.value], variable, at)
+    values = None if at is None else computed_at(engine, [prefix.value], prefix.variable, at)
     if at is None or values is None:
         return None
     conditions: list[Condition] = []

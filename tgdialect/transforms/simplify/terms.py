@@ -148,15 +148,17 @@ def _variants(pattern: Term) -> list[Term]:
     return result
 
 
-def _names(term: Term) -> frozenset[str]:
+def subterms(term: Term) -> Iterator[Term]:
+    """A term, and all terms in it."""
+    yield term
+    if isinstance(term, Apply):
+        for operand in term.operands:
+            yield from subterms(operand)
+
+
+def _names(term: Term) -> set[str]:
     """The names of the variables of a term, read or not."""
-    match term:
-        case AnyValue(name=name) | AnyConstant(name=name):
-            return frozenset({name})
-        case Apply(operands=operands):
-            return frozenset[str]().union(*map(_names, operands))
-        case _:
-            return frozenset()
+    return {each.name for each in subterms(term) if isinstance(each, AnyValue | AnyConstant)}
 
 
 def _is_bool(term: Term) -> bool:
