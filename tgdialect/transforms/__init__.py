@@ -14,7 +14,6 @@
     `remainder.py`, `soft_float.py`, `threefry.py`: the recipes;
 * `barriers.py`: inserts the BARRIERs of a grid; `tg-check-barriers` reports missing ones;
 * `private_ranges.py`: a RANGE for each loop; `unique_storage.py`: one op for each slot;
-* `demotion.py`: f64 in f32 for targets without it;
 * `choose_sorts.py`: `tg-choose-sorts`, for the target; `sorts.py`: the algorithms;
 * `link_kernels.py`: kernels that a caller registers for CUSTOMFUNCTIONs;
 * `dead_ops.py`: erases the ops that a SINK does not need, and those without uses.
