@@ -153,26 +153,10 @@ COEFFICIENTS: Mapping[str, Mapping[str, Any]] = json.loads(
 )
 """The tables of both formats, by field, and those of functions that have some for f64 only."""
 
-F32 = FloatFormat(
-    dtype="f32",
-    signed="i32",
-    unsigned="ui32",
-    precision=24,
-    bias=127,
-    root_half_bits=0x3F3504F3,
-    inverse_root_bits=0x5F3759DF,
-    inverse_root_steps=3,
-    **COEFFICIENTS["f32"],
-)
+F32 = FloatFormat(root_half_bits=0x3F3504F3, inverse_root_bits=0x5F3759DF, **COEFFICIENTS["f32"])
 F64 = FloatFormat(
-    dtype="f64",
-    signed="i64",
-    unsigned="ui64",
-    precision=53,
-    bias=1023,
     root_half_bits=0x3FE6A09E667F3BCD,
     inverse_root_bits=0x5FE6EB50C7B537A9,
-    inverse_root_steps=4,
     **COEFFICIENTS["f64"],
 )
 FORMATS: dict[str, FloatFormat] = {"f32": F32, "f64": F64}

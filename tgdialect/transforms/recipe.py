@@ -18,24 +18,9 @@ from tgdialect.transforms.operators import Operators
 
 V = TypeVar("V")
 
-Dtype = Literal[
-    "i1",
-    "index",
-    "i8",
-    "i16",
-    "i32",
-    "i64",
-    "ui8",
-    "ui16",
-    "ui32",
-    "ui64",
-    "f8E4M3FN",
-    "f8E5M2",
-    "f16",
-    "bf16",
-    "f32",
-    "f64",
-]
+IntegerDtype = Literal["i1", "index", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64"]
+FloatDtype = Literal["f8E4M3FN", "f8E5M2", "f16", "bf16", "f32", "f64"]
+Dtype = IntegerDtype | FloatDtype
 """The dtypes of the dialect, by their MLIR names."""
 
 

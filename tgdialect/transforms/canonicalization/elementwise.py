@@ -49,11 +49,6 @@ class NewOps(OpBuilder):
     def constant(self, value: Attribute) -> SSAValue:
         return self.put(tg.ConstOp(value))
 
-    def widened(self, value: SSAValue, type: Attribute) -> SSAValue | None:
-        """A value in a type: itself, or a constant repeated; None where it cannot be."""
-        is_known = value.type == type or constant_of(value) is not None
-        return repeated(value, type, self.put) if is_known else None
-
 
 class ApplyIdentities(RewritePattern):
     """Apply the rules that hold without knowing intervals.
@@ -71,7 +66,8 @@ class ApplyIdentities(RewritePattern):
             new, result = NewOps.at_end(Block(), op.location), op.results[0]
             inner = operand_dtype(op, binding)
             value = build(rule.result, tensor(result).element_type, inner, binding, new)
-            value = new.widened(value, result.type)
+            is_known = value.type == result.type or constant_of(value) is not None
+            value = repeated(value, result.type, new.put) if is_known else None
             # A RANGE is lost only with a variable, or with the movement of a constant.
             may_lose = rule.drops or any(map(_has_computed_movement, op.operands))
             if value is not None and (

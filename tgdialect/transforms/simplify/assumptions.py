@@ -292,8 +292,10 @@ class _Assuming(Engine):
 
         `ops` are the ops that may be copied to compute it, operands first.
         """
-        if not self._is_possible or not self._says_anything(value, ops):
-            return value
+        known = self._conditions
+        is_read = value in known or any(o in known for op in ops for o in op.operands)
+        if not self._is_possible or not (self._facts or is_read):
+            return value  # The conditions say nothing of the ops.
         self._enter()
         # Remember the position before the copies: the outer engine adopts all ops after it.
         anchor = self.builder.insertion_point.insert_before
@@ -320,16 +322,6 @@ class _Assuming(Engine):
                     new = self._in_all_cases(new)
             self._new[result] = new or result
         return self._outer.adopt(self._known_or_same(value), last)
-
-    def _says_anything(self, value: SSAValue, ops: Sequence[TgOp]) -> bool:
-        """Whether the conditions say anything of the ops that compute a value: bounds of sums, or
-        that it is one of them, or is computed from one."""
-        known = self._conditions
-        return (
-            bool(self._facts)
-            or value in known
-            or any(o in known for op in ops for o in op.operands)
-        )
 
     def _in_all_cases(self, value: SSAValue) -> SSAValue:
         """Simplify an IDIV or MOD by case distinction, if all cases give the same result.
