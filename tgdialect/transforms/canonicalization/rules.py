@@ -142,10 +142,8 @@ def _sum(a: Shape, b: Shape) -> list[Dim] | None:
     for x, y in zip(a, b, strict=True):
         if isinstance(x, int) and isinstance(y, int):
             total.append(x + y)
-        elif y == 0:
-            total.append(x)
-        elif x == 0:
-            total.append(y)
+        elif x == 0 or y == 0:
+            total.append(x if y == 0 else y)
         else:
             return None
     return total
@@ -163,15 +161,11 @@ def _shrink_of_pad(op: tg.ShrinkOp) -> SSAValue | Operation | None:
         return pad.source
     inside: list[int] = []
     for o, p, new, old in zip(offsets, padding, shape, source, strict=True):
-        if not (
-            isinstance(o, int)
-            and isinstance(p, int)
-            and isinstance(new, int)
-            and isinstance(old, int)
-            and 0 <= o - p <= old - new
-        ):
-            return None
-        inside.append(o - p)
+        match o, p, new, old:
+            case int(), int(), int(), int() if 0 <= o - p <= old - new:
+                inside.append(o - p)
+            case _:
+                return None
     return tg.ShrinkOp(pad.source, inside, shape)
 
 
