@@ -1,6 +1,5 @@
-"""Derive the polynomial tables of `float_format`, `sine` and `error_function` in
-`tgdialect/transforms`, and those of `frontend/functions.py` and
-`lowering/render/llvm/exponentials.py`.
+"""Derive the polynomial tables of `tgdialect/transforms/coefficients.json`, and those of
+`frontend/functions.py` and `lowering/render/llvm/exponentials.py`.
 
 Needs mpmath. Each table is the minimax polynomial of a relative error, found with Remez's
 exchange from Chebyshev nodes, and rounded to the format. Prints every table with the relative
@@ -26,8 +25,8 @@ from tgdialect.transforms.error_function import (
     GELU_SHIFT,
     POLE,
     SHIFT,
-    TABLES,
 )
+from tgdialect.transforms.float_format import FORMATS
 from tgdialect.transforms.transcendental import NEAR, NEAR_FACTOR
 
 Function = Callable[[mpf], mpf]
@@ -250,8 +249,8 @@ def approximations() -> list[Approximation]:
     found: list[Approximation] = []
     for digits, (exp2, exp, log2, log, sine, cosine, atanh, near, far, ratio) in degrees.items():
         near_log = 7 if digits == 24 else 16
-        tables = TABLES["f32" if digits == 24 else "f64"]
-        underflow, gelu_underflow = tables.underflow, tables.gelu_underflow
+        form = FORMATS["f32" if digits == 24 else "f64"]
+        underflow, gelu_underflow = form.erfc_underflow, form.gelu_underflow
         found += [
             Approximation(
                 f"EXP2, {digits} bits",

@@ -77,6 +77,15 @@ def test_the_source_distribution_has_what_the_readme_names():
     assert folders | {"test", "tools", "typings"} <= grafted | {"tgdialect"}
 
 
+def test_a_wheel_has_all_data_files():
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    patterns = pyproject["tool"]["setuptools"]["package-data"]["tgdialect"]
+    package = ROOT / "tgdialect"
+    installed = {path for pattern in patterns for path in package.glob(pattern)}
+    data = {p for p in package.rglob("*") if p.is_file() and p.suffix not in (".py", ".pyc")}
+    assert data == installed
+
+
 def test_tg_opt_as_a_file_is_that_of_its_clone(tmp_path: Path):
     """Also where another version is installed, or none."""
     tool = tmp_path / "tools" / "tg-opt.py"

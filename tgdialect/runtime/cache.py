@@ -311,7 +311,7 @@ def cache_key(*parts: str) -> str:
 
 @cache
 def _compiler_version() -> str:
-    """A text that changes with any Python file of this package, of xDSL or of llvmlite."""
+    """A text that changes with any source file of this package, of xDSL or of llvmlite."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     # Importing a package, or asking for its version, is slow. Installing another version replaces
     # its `__init__.py`.
@@ -321,11 +321,11 @@ def _compiler_version() -> str:
 
 
 def _source_files(folder: str) -> Iterator[tuple[str, int, int]]:
-    """Path, size and time of change of each Python file below a folder."""
+    """Path, size and time of change of each file of code or coefficients below a folder."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir():
                 yield from _source_files(entry.path)
-            elif entry.name.endswith(".py"):
+            elif entry.name.endswith((".py", ".json", ".ll")):
                 status = entry.stat()
                 yield entry.path, status.st_size, status.st_mtime_ns

@@ -9,13 +9,11 @@
 * `decompose.py`: `tg-decompose`, which rewrites ops into primitives by recipes:
   * `operators.py`: Python's operators as ops, which the rules of `simplify/` have as well;
   * `recipe.py`: the language of recipes; `tg_semantics.py`: builds the ops of a recipe;
-  * `float_format.py`: fields and polynomials of f32 and f64;
-  * `double_double.py`: sums of two floats, for recipes whose terms cancel;
-  * `transcendental.py`, `logistic.py`, `sine.py`, `error_function.py`, `log_of_sum.py`,
-    `log_gamma.py`, `remainder.py`, `soft_float.py`, `threefry.py`: the recipes;
+  * `float_format.py`: fields and polynomials of f32 and f64, of `coefficients.json`;
+  * `transcendental.py`, `logistic.py`, `sine.py`, `error_function.py`, `cancelling_logarithms.py`,
+    `remainder.py`, `soft_float.py`, `threefry.py`: the recipes;
 * `barriers.py`: inserts the BARRIERs of a grid; `tg-check-barriers` reports missing ones;
 * `private_ranges.py`: a RANGE for each loop; `unique_storage.py`: one op for each slot;
-* `demotion.py`: f64 in f32 for targets without it;
 * `choose_sorts.py`: `tg-choose-sorts`, for the target; `sorts.py`: the algorithms;
 * `link_kernels.py`: kernels that a caller registers for CUSTOMFUNCTIONs;
 * `dead_ops.py`: erases the ops that a SINK does not need, and those without uses.

@@ -6,7 +6,7 @@ in modules of their own, which know nothing of the IR.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -22,9 +22,13 @@ from tgdialect.ops import elementwise
 from tgdialect.ops.builder import UniquingBuilder
 from tgdialect.ops.dtypes import DTYPES, TYPES, wrap_to
 from tgdialect.ops.properties import dtype_of
+from tgdialect.transforms.cancelling_logarithms import (
+    lgamma,
+    lgamma_for_f32,
+    logaddexp,
+    logaddexp_for_f32,
+)
 from tgdialect.transforms.error_function import erf, erfc, gelu
-from tgdialect.transforms.log_gamma import lgamma, lgamma_for_f32
-from tgdialect.transforms.log_of_sum import logaddexp, logaddexp_for_f32
 from tgdialect.transforms.logistic import gate
 from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.remainder import fmod
@@ -82,9 +86,7 @@ _BINARY: dict[str, Callable[[Tg, Tg], Tg]] = {
     "fmod": fmod,
     "threefry": threefry,
 }
-_TERNARY: dict[str, Callable[[Tg, Tg, Tg], Tg]] = {
-    "mulacc": lambda a, b, c: a * b + c,
-}
+_TERNARY: dict[str, Callable[[Tg, Tg, Tg], Tg]] = {"mulacc": lambda a, b, c: a * b + c}
 RECIPES: Mapping[str, Callable[..., Tg]] = {**_UNARY, **_BINARY, **_TERNARY}
 """By the op's name without its dialect: what the op is decomposed into."""
 
@@ -97,13 +99,6 @@ for a result that is only rounded to f32 or a narrower float."""
 
 _WIDENED = {op.name for op in (*elementwise.TRANSCENDENTAL, elementwise.SqrtOp, elementwise.FmodOp)}
 """Ops whose recipes are for f32 and f64: narrower floats are computed in f32."""
-
-
-def _decomposition(op: Operation, operands: list[Tg]) -> Tg:
-    recipe, dtype = RECIPES[op.name.removeprefix("tg.")], operands[0].dtype
-    if op.name in _WIDENED and dtype in NARROW_FORMATS:
-        return recipe(*(operand.cast("f32") for operand in operands)).cast(dtype)
-    return recipe(*operands)
 
 
 def is_soft_cast(op: Operation) -> bool:
@@ -127,29 +122,15 @@ def decompose(op: Operation) -> list[Operation]:
     if isinstance(op, elementwise.CastOp):
         result = soft_cast(operands[0], cast(Dtype, dtype_of(op.result).name))
     else:
-        result = _decomposition(op, operands)
+        recipe, dtype = RECIPES[op.name.removeprefix("tg.")], operands[0].dtype
+        if op.name in _WIDENED and dtype in NARROW_FORMATS:
+            result = recipe(*(operand.cast("f32") for operand in operands)).cast(dtype)
+        else:
+            result = recipe(*operands)
     new = ops_of(builder.block)
     Rewriter.inline_block(builder.block, InsertPoint.before(op))
     Rewriter.replace_op(op, (), [result.handle])
     return new
-
-
-def decompose_all(
-    ops: Iterable[Operation], names: Collection[str], *, soft_casts: bool = False
-) -> None:
-    """Decompose the ops of these names, and what they become, until none is left.
-
-    Args:
-        ops: where to look; ops inside their regions are not visited.
-        names: some of `RECIPES`.
-        soft_casts: whether to decompose CASTs to and from f16, bf16 and fp8 too.
-    """
-    chosen = {f"tg.{name}" for name in names}
-    todo = list(ops)
-    while todo:
-        op = todo.pop()
-        if op.name in chosen or (soft_casts and is_soft_cast(op)):
-            todo.extend(decompose(op))
 
 
 @dataclass(frozen=True)
@@ -172,4 +153,8 @@ class DecomposePass(ModulePass):
         for name in names:
             if name not in RECIPES:
                 raise PassFailedException(f"'{name}' is not a decomposed op: {', '.join(RECIPES)}")
-        decompose_all(list(op.walk()), names, soft_casts=self.soft_casts)
+        chosen, todo = {f"tg.{name}" for name in names}, list(op.walk())
+        while todo:
+            each = todo.pop()
+            if each.name in chosen or (self.soft_casts and is_soft_cast(each)):
+                todo += decompose(each)

@@ -18,24 +18,9 @@ from tgdialect.ops.operators import Operators
 
 V = TypeVar("V")
 
-Dtype = Literal[
-    "i1",
-    "index",
-    "i8",
-    "i16",
-    "i32",
-    "i64",
-    "ui8",
-    "ui16",
-    "ui32",
-    "ui64",
-    "f8E4M3FN",
-    "f8E5M2",
-    "f16",
-    "bf16",
-    "f32",
-    "f64",
-]
+IntegerDtype = Literal["i1", "index", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64"]
+FloatDtype = Literal["f8E4M3FN", "f8E5M2", "f16", "bf16", "f32", "f64"]
+Dtype = IntegerDtype | FloatDtype
 """The dtypes of the dialect, by their MLIR names."""
 
 
@@ -105,6 +90,8 @@ class RecipeValue(Operators["RecipeValue[V] | int | float", "RecipeValue[V]"], G
 
 
 Operand = RecipeValue[V] | int | float
+Pair = tuple[RecipeValue[V], RecipeValue[V]]
+Triple = tuple[RecipeValue[V], RecipeValue[V], RecipeValue[V]]
 
 
 def horner(x: RecipeValue[V], coefficients: tuple[float, ...]) -> RecipeValue[V]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Generic
 
 from tgdialect.transforms.float_format import F64, format_of
-from tgdialect.transforms.recipe import RecipeValue, V
+from tgdialect.transforms.recipe import Pair, RecipeValue, Triple, V
 from tgdialect.transforms.transcendental import clear_sign
 
 STEP_F32 = 25
@@ -89,7 +89,7 @@ def _reduced_f64(x: RecipeValue[V], y: RecipeValue[V]) -> RecipeValue[V]:
     return ((x < math.inf) & (y > 0.0)).where(rest, math.nan)
 
 
-def _parts(x: RecipeValue[V]) -> tuple[RecipeValue[V], RecipeValue[V], RecipeValue[V]]:
+def _parts(x: RecipeValue[V]) -> Triple[V]:
     """The significand as an integer of 53 bits, the biased exponent, and the power of two below x,
     which is raised if x is subnormal."""
     is_subnormal = x < F64.least_normal
@@ -142,7 +142,7 @@ def _head(x: RecipeValue[V]) -> RecipeValue[V]:
 
 def _exact_product(
     x: RecipeValue[V], x_head: RecipeValue[V], y: RecipeValue[V], y_head: RecipeValue[V]
-) -> tuple[RecipeValue[V], RecipeValue[V]]:
+) -> Pair[V]:
     """The product of two floats, and what its rounding loses."""
     product = x * y
     x_tail, y_tail = x - x_head, y - y_head

@@ -4,101 +4,38 @@ Within 2 ulp (f32) and 3 ulp (f64) of the exact result for every argument. |x| i
 multiples of pi/2: near zero with the parts of pi/2 (Cody and Waite, "Software Manual for the
 Elementary Functions", 1980), further out with as many bits of 1/(2 pi) as the exponent asks for
 (Payne and Hanek, "Radian Reduction for Trigonometric Functions", 1983). Both are computed and
-one is selected; a target that knows |x| < `near_limit` needs only `reduce_near`.
+one is selected; a target that knows |x| < `sine_limit` needs only `reduce_near`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from tgdialect.transforms.float_format import F32, F64, FloatFormat, format_of
-from tgdialect.transforms.recipe import Operand, RecipeValue, V, horner
+from tgdialect.transforms.recipe import Operand, RecipeValue, Triple, V, horner
+
+INVERSE_TURN = (
+    "28BE60DB9391054A7F09D5F47D4D377036D8A5664F10E4107F9458EAF7AEF1586DC91B8E909374B801924BBA82"
+    "7464873F877AC72C4A69CFBA208D7D4BAED1213A671C09AD17DF904E64758E60D4CE7D272117E2EF7E4A0EC7FE"
+    "25FFF7816603FBCBC462D6829B47DB4D9FB3C9F2C26DD3D18FD9A797FA8B5D49EEB1FAF97C5ECF41CE7DE294A4"
+    "BA9AFED7EC47E357421580CC1"
+)
+"""The hexadecimal digits of 1 / (2 pi) after the point."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SineTables:
-    """The constants of SIN in one format."""
-
-    near_limit: float
-    """Where `reduce_near` ends: its multiples of the first two parts of pi/2 are exact below."""
-    quarter_turns: float
-    """2 / pi."""
-    quarter_turn: tuple[float, float, float]
-    """pi/2 as a sum; an integer <= near_limit * 2/pi times the first or second is exact."""
-    sine_tail: tuple[float, ...]
-    """(sin(r)/r - 1) / r^2 in r^2, for |r| <= pi/4."""
-    cosine_tail: tuple[float, ...]
-    """(cos(r) - 1 + r^2 / 2) / r^4 in r^2, for |r| <= pi/4."""
+def _words(digits: str, width: int) -> tuple[int, ...]:
+    """Hexadecimal digits as words of `width` digits, the first ones first."""
+    return tuple(int(digits[i : i + width], 16) for i in range(0, len(digits), width))
 
 
-TABLES = {
-    "f32": SineTables(
-        near_limit=384.0,
-        quarter_turns=0.6366197466850281,
-        quarter_turn=(1.570770263671875, 2.6063062250614166e-05, 6.07710062827671e-11),
-        sine_tail=(  # relative error of sin r: 2^-26.9
-            -0.16666655242443085,
-            0.00833216030150652,
-            -0.00019515215535648167,
-        ),
-        cosine_tail=(  # relative error of cos r: 2^-32.6
-            0.04166664555668831,
-            -0.0013887315290048718,
-            2.4433082217001356e-05,
-        ),
-    ),
-    "f64": SineTables(
-        near_limit=98304.0,
-        quarter_turns=0.6366197723675814,
-        quarter_turn=(1.5707963267923333, 2.5633441515839558e-12, 1.0562999066987428e-23),
-        sine_tail=(  # 2^-56.4
-            -0.1666666666666663,
-            0.008333333333322108,
-            -0.00019841269829580242,
-            2.755731361803217e-06,
-            -2.5050747219259467e-08,
-            1.5896197645885075e-10,
-        ),
-        cosine_tail=(  # 2^-59.7
-            0.041666666666666595,
-            -0.0013888888888873045,
-            2.4801587288842874e-05,
-            -2.7557314176465585e-07,
-            2.087570042763877e-09,
-            -1.1358513845550854e-11,
-        ),
-    ),
-}
-
-TURN_WORDS_F32 = (0x28BE, 0x60DB9391, 0x054A7F09, 0xD5F47D4D, 0x377036D8, 0xA5664F10, 0xE4107F94)
+TURN_WORDS_F32 = _words("0" * 4 + INVERSE_TURN[:52], 8)
 """2^-16 / (2 pi) in binary, 32 bits to a word, the word after the point first."""
 TURN_START_F32 = 134
 """The biased exponent of the f32 whose significand's last bit has the weight 2^-16."""
 
-TURN_WORDS_F64 = (
-    0x00000000028BE60D,
-    0xB9391054A7F09D5F,
-    0x47D4D377036D8A56,
-    0x64F10E4107F9458E,
-    0xAF7AEF1586DC91B8,
-    0xE909374B801924BB,
-    0xA827464873F877AC,
-    0x72C4A69CFBA208D7,
-    0xD4BAED1213A671C0,
-    0x9AD17DF904E64758,
-    0xE60D4CE7D272117E,
-    0x2EF7E4A0EC7FE25F,
-    0xFF7816603FBCBC46,
-    0x2D6829B47DB4D9FB,
-    0x3C9F2C26DD3D18FD,
-    0x9A797FA8B5D49EEB,
-    0x1FAF97C5ECF41CE7,
-    0xDE294A4BA9AFED7E,
-    0xC47E357421580CC1,
-)
+TURN_WORDS_F64 = _words("0" * 9 + INVERSE_TURN, 16)
 """2^-36 / (2 pi) in binary, 64 bits to a word, the word after the point first."""
 TURN_START_F64 = 1039
 """The biased exponent of the f64 whose significand's last bit has the weight 2^-36."""
@@ -126,13 +63,12 @@ def cos(x: RecipeValue[V]) -> RecipeValue[V]:
 
 def _wave(x: RecipeValue[V], *, is_cosine: bool) -> RecipeValue[V]:
     form = format_of(x)
-    tables = TABLES[x.dtype]
     bits = x.bitcast(form.unsigned)
     magnitude = (bits & (form.sign_bit - 1)).bitcast(form.dtype)
-    near, near_tail, near_quadrant = reduce_near(magnitude, form, tables)
+    near, near_tail, near_quadrant = reduce_near(magnitude, form)
     far, far_tail, far_quadrant = FAR_REDUCTIONS[x.dtype](magnitude)
 
-    is_near = magnitude < tables.near_limit
+    is_near = magnitude < form.sine_limit
     r, tail = is_near.where(near, far), is_near.where(near_tail, far_tail)
     quadrant = is_near.where(near_quadrant, far_quadrant)
     if is_cosine:  # A quarter turn back where the quarter is mirrored, which bit 0 says.
@@ -140,8 +76,8 @@ def _wave(x: RecipeValue[V], *, is_cosine: bool) -> RecipeValue[V]:
             quadrant = quadrant + (quadrant << 63)
         quadrant = quadrant + (form.sign_bit >> 1)
     z = r * r
-    sine = r + (r * z).mulacc(horner(z, tables.sine_tail), tail)
-    half, rest = z * 0.5, z * z * horner(z, tables.cosine_tail) - r * tail
+    sine = r + (r * z).mulacc(horner(z, form.sine_tail), tail)
+    half, rest = z * 0.5, z * z * horner(z, form.cosine_tail) - r * tail
     if x.dtype == "f64":  # The rounding of 1 - half is half of the error.
         most = 1.0 - half
         cosine = most + ((1.0 - most - half) + rest)
@@ -153,17 +89,15 @@ def _wave(x: RecipeValue[V], *, is_cosine: bool) -> RecipeValue[V]:
     return (magnitude < math.inf).where(result, math.nan)
 
 
-def reduce_near(
-    x: RecipeValue[V], form: FloatFormat, tables: SineTables
-) -> tuple[RecipeValue[V], RecipeValue[V], RecipeValue[V]]:
+def reduce_near(x: RecipeValue[V], form: FloatFormat) -> Triple[V]:
     """(r, tail, quadrant) with sin x = sin(r + tail + n pi/2), |r| <= pi/4, for 0 <= x <
-    near_limit. The tail is what r is rounded by.
+    sine_limit. The tail is what r is rounded by.
 
     The two highest bits of the quadrant are n modulo 4. What the second subtraction loses goes
     into the third, so that r is rounded once.
     """
-    first, second, third = tables.quarter_turn
-    shifted = x * tables.quarter_turns + form.to_integer
+    first, second, third = form.quarter_turn
+    shifted = x * form.quarter_turns + form.to_integer
     n = shifted - form.to_integer
     exact = x - n * first
     product = n * second
@@ -174,8 +108,8 @@ def reduce_near(
     return r, (rounded - r) - rest, shifted.bitcast(form.unsigned) << (form.width - 2)
 
 
-def reduce_far_f32(x: RecipeValue[V]) -> tuple[RecipeValue[V], RecipeValue[V], RecipeValue[V]]:
-    """(r, tail, quadrant) as `reduce_near`, for any finite x >= near_limit.
+def reduce_far_f32(x: RecipeValue[V]) -> Triple[V]:
+    """(r, tail, quadrant) as `reduce_near`, for any finite x >= sine_limit.
 
     x = significand * 2^k. The 96 bits of 1/(2 pi) from the bit of weight 2^(-k-1) on give x in
     turns, modulo 1, with an error below 2^-63: those before only add whole turns.
@@ -202,7 +136,7 @@ def reduce_far_f32(x: RecipeValue[V]) -> tuple[RecipeValue[V], RecipeValue[V], R
     return r, rest - (r - head), ((turns + (1 << 61)) >> 32).cast("ui32")
 
 
-def reduce_far_f64(x: RecipeValue[V]) -> tuple[RecipeValue[V], RecipeValue[V], RecipeValue[V]]:
+def reduce_far_f64(x: RecipeValue[V]) -> Triple[V]:
     """As `reduce_far_f32`, with turns of 128 bits from a window of 192.
 
     The upper half of a quarter turn is mirrored, so that r is never the small difference of

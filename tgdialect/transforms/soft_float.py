@@ -11,19 +11,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tgdialect.transforms.float_format import F32, F64, FloatFormat, format_of
+from tgdialect.transforms.float_format import F32, F64, BitFormat, format_of
 from tgdialect.transforms.recipe import Dtype, RecipeValue, V
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class NarrowFormat:
-    """A float format of 8 or 16 bits, and the integer that holds it."""
+class NarrowFormat(BitFormat):
+    """A float format of 8 or 16 bits."""
 
-    unsigned: Dtype
-    width: int
-    stored: int
-    """Significand bits without the hidden one."""
-    bias: int
     overflow: int
     """The bits of numbers that are too great: those of infinity, or of the greatest number."""
     nan: int
@@ -33,18 +28,12 @@ class NarrowFormat:
     def has_infinity(self) -> bool:
         return self.overflow + 1 != self.nan
 
-    @property
-    def sign_bit(self) -> int:
-        return 1 << (self.width - 1)
-
 
 NARROW_FORMATS: dict[str, NarrowFormat] = {
-    "bf16": NarrowFormat(
-        unsigned="ui16", width=16, stored=7, bias=127, overflow=0x7F80, nan=0x7FC0
-    ),
-    "f16": NarrowFormat(unsigned="ui16", width=16, stored=10, bias=15, overflow=0x7C00, nan=0x7E00),
-    "f8E5M2": NarrowFormat(unsigned="ui8", width=8, stored=2, bias=15, overflow=0x7C, nan=0x7E),
-    "f8E4M3FN": NarrowFormat(unsigned="ui8", width=8, stored=3, bias=7, overflow=0x7E, nan=0x7F),
+    "bf16": NarrowFormat(unsigned="ui16", precision=8, bias=127, overflow=0x7F80, nan=0x7FC0),
+    "f16": NarrowFormat(unsigned="ui16", precision=11, bias=15, overflow=0x7C00, nan=0x7E00),
+    "f8E5M2": NarrowFormat(unsigned="ui8", precision=3, bias=15, overflow=0x7C, nan=0x7E),
+    "f8E4M3FN": NarrowFormat(unsigned="ui8", precision=4, bias=7, overflow=0x7E, nan=0x7F),
 }
 
 
@@ -74,7 +63,13 @@ def encode(x: RecipeValue[V], narrow: NarrowFormat) -> RecipeValue[V]:
     result = (magnitude + round_up + odd) >> shift
     if rebias:
         result = (result > narrow.overflow).where(result.constant(narrow.overflow), result)
-        result = _with_subnormals(magnitude, result, narrow, form)
+        # Below the least normal number: a float whose last place is the least subnormal makes the
+        # addition do the rounding.
+        exponent = 1 - narrow.bias - narrow.stored + form.stored
+        magic = magnitude.bitcast(form.dtype) + 2.0**exponent
+        count = magic.bitcast(form.unsigned) - ((exponent + form.bias) << form.stored)
+        least_normal = (1 - narrow.bias + form.bias) << form.stored
+        result = (magnitude < least_normal).where(count, result)
     infinity = (2 * form.bias + 1) << form.stored
     result = (magnitude > infinity).where(result.constant(narrow.nan), result)
     sign = (bits >> (form.width - narrow.width)) & narrow.sign_bit
@@ -95,20 +90,6 @@ def decode(bits: RecipeValue[V], narrow: NarrowFormat) -> RecipeValue[V]:
     result = (magnitude > narrow.overflow).where(result.constant(math.nan), result)
     sign = (wide & narrow.sign_bit) << (F32.width - narrow.width)
     return (result.bitcast("ui32") | sign).bitcast("f32")
-
-
-def _with_subnormals(
-    magnitude: RecipeValue[V], result: RecipeValue[V], narrow: NarrowFormat, form: FloatFormat
-) -> RecipeValue[V]:
-    """`result`, with the bits of the magnitudes below the least normal number put right.
-
-    A float whose last place is the least subnormal makes the addition do the rounding.
-    """
-    exponent = 1 - narrow.bias - narrow.stored + form.stored
-    magic = magnitude.bitcast(form.dtype) + 2.0**exponent
-    count = magic.bitcast(form.unsigned) - ((exponent + form.bias) << form.stored)
-    least_normal = (1 - narrow.bias + form.bias) << form.stored
-    return (magnitude < least_normal).where(count, result)
 
 
 def wide_float(x: RecipeValue[V], *, has_f64: bool = True) -> RecipeValue[V]:

@@ -11,7 +11,7 @@ time than keys with positions and a gather, and many rows are sorted in the lane
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -24,8 +24,7 @@ from tgdialect.kernels.smallest import filtered, inserted, is_inserted, selected
 from tgdialect.kernels.sorting_network import column_length, sort_columns
 from tgdialect.kernels.writer import Library
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import I32, I64, UI64, dtype_row, number_attribute, unsigned
+from tgdialect.ops.dtypes import I32, I64, UI64, dtype_row, number_attribute
 from tgdialect.ops.movement import MixedDims
 from tgdialect.ops.properties import (
     Shape,
@@ -38,6 +37,8 @@ from tgdialect.ops.properties import (
 )
 from tgdialect.ops.sorts import SORTS
 from tgdialect.transforms.gradient.builder import Builder
+from tgdialect.transforms.recipe import Dtype
+from tgdialect.transforms.tg_semantics import Tg, TgSemantics
 
 SHORT = 128
 """The longest axis that is sorted by comparing all pairs, whose time grows as its square. A radix
@@ -85,18 +86,9 @@ class SortBuilder(Builder):
 
     # -- ops
 
-    def number(self, number: float, like: SSAValue) -> SSAValue:
-        """A scalar of the dtype of `like`."""
-        return self.emit(tg.ConstOp, number_attribute(number, tensor(like).element_type))
-
-    def op(self, kind: Callable[..., TgOp], value: SSAValue, other: SSAValue | int) -> SSAValue:
-        """A binary op on a value and another one, or a number of its dtype."""
-        if not isinstance(other, SSAValue):
-            other = self.number(other, value)
-        return self.put(kind(value, other))
-
-    def where(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self.put(tg.WhereOp(condition, a, b))
+    def recipe(self, value: SSAValue) -> Tg:
+        """A value whose operators insert ops here."""
+        return TgSemantics(self).value(value)
 
     def cast(self, value: SSAValue, dtype: Attribute) -> SSAValue:
         return value if tensor(value).element_type == dtype else self.put(tg.CastOp(value, dtype))
@@ -130,38 +122,32 @@ class SortBuilder(Builder):
     def key(self, value: SSAValue, *, descending: bool, is_stable: bool = True) -> SSAValue:
         """Unsigned integers of as many bits as the dtype has, in the order of the values. Zeros are
         equal in a stable sort, and otherwise -0 comes before +0, so that it is not lost."""
-        dtype = dtype_of(value)
-        unsigned_type = unsigned(dtype.bits)
+        x, dtype = self.recipe(value), dtype_of(value)
+        word = cast(Dtype, f"ui{dtype.bits}")
         top, ones = 1 << (dtype.bits - 1), 2**dtype.bits - 1
         if dtype.is_float:
-            number = value
-            if is_stable:
-                zero = self.number(0, value)
-                number = self.where(self.op(tg.CmpEqOp, value, 0), zero, value)
-            raw = self.put(tg.BitcastOp(number, unsigned_type))
-            signed, flipped = self.op(tg.XorOp, raw, top), self.op(tg.XorOp, raw, ones)
-            key = self.where(self.op(tg.CmpLtOp, raw, top), signed, flipped)
-            key = self.where(self.op(tg.CmpNeOp, value, value), self.number(ones, key), key)
+            raw = (x.eq(0).where(x.constant(0), x) if is_stable else x).bitcast(word)
+            signed, flipped = raw ^ top, raw ^ ones
+            key = (raw < top).where(signed, flipped)
+            key = x.ne(x).where(key.constant(ones), key)
         elif dtype.low < 0:
-            key = self.op(tg.XorOp, self.put(tg.BitcastOp(value, unsigned_type)), top)
+            key = x.bitcast(word) ^ top
         else:
-            key = self.cast(value, unsigned_type)
-        return self.op(tg.XorOp, key, ones) if descending else key
+            key = x.cast(word)
+        return (key ^ ones if descending else key).handle
 
     def value(self, key: SSAValue, type: Attribute, *, descending: bool) -> SSAValue:
         """The values of a dtype with these keys."""
-        dtype = dtype_row(type)
+        x, dtype = self.recipe(key), dtype_row(type)
+        name = cast(Dtype, dtype.name)
         top, ones = 1 << (dtype.bits - 1), 2**dtype.bits - 1
-        key = self.op(tg.XorOp, key, ones) if descending else key
+        x = x ^ ones if descending else x
         if dtype.is_float:
-            signed, flipped = self.op(tg.XorOp, key, top), self.op(tg.XorOp, key, ones)
-            raw = self.where(self.op(tg.CmpLtOp, key, top), flipped, signed)
-            number = self.put(tg.BitcastOp(raw, type))
-            nan = self.number(math.nan, number)
-            return self.where(self.op(tg.CmpEqOp, key, ones), nan, number)
-        if dtype.low < 0:
-            return self.put(tg.BitcastOp(self.op(tg.XorOp, key, top), type))
-        return self.cast(key, type)
+            signed, flipped = x ^ top, x ^ ones
+            number = (x < top).where(flipped, signed).bitcast(name)
+            nan = number.constant(math.nan)
+            return x.eq(ones).where(nan, number).handle
+        return ((x ^ top).bitcast(name) if dtype.low < 0 else x.cast(name)).handle
 
     # -- all pairs
 
@@ -172,26 +158,18 @@ class SortBuilder(Builder):
         position = self.expanded(self.line(shape[-1], UI64), shape)
         keys = [key, position]
         if dtype_of(value).bits <= 32:
-            keys = [self.op(tg.OrOp, self.op(tg.ShlOp, key, 32), position)]
+            keys = [(self.recipe(key) << 32 | self.recipe(position)).handle]
         # The rank of a key is the number of keys before it.
-        others = [self.reshaped(key, (*shape[:-1], 1, shape[-1])) for key in keys]
-        mine = [self.reshaped(key, (*shape, 1)) for key in keys]
-        rank = self.reduced(tg.ReduceKind.ADD, self.cast(self._is_less(others, mine), I32))
-        rank = self.reshaped(rank, (*shape[:-1], 1, shape[-1]))
+        lines = (*shape[:-1], 1, shape[-1])
+        others = [self.recipe(self.reshaped(key, lines)) for key in keys]
+        mine = [self.recipe(self.reshaped(key, (*shape, 1))) for key in keys]
+        before = _is_less(others, mine).cast("i32")
+        rank = self.reduced(tg.ReduceKind.ADD, before.handle)
+        rank = self.recipe(self.reshaped(rank, lines))
         place = self.reshaped(self.line(shape[-1], I32), (shape[-1], 1))
-        is_here = self.op(tg.CmpEqOp, rank, place)
-        chosen = self.where(is_here, others[-1], self.number(0, others[-1]))
-        ranked = self.put(tg.ContiguousOp(self.reduced(tg.ReduceKind.ADD, chosen)))
-        return self.cast(self.op(tg.AndOp, ranked, 2**32 - 1), I32)
-
-    def _is_less(self, a: Sequence[SSAValue], b: Sequence[SSAValue]) -> SSAValue:
-        """Lexicographic comparison of keys."""
-        *rest, (last, other) = zip(a, b, strict=True)
-        less = self.op(tg.CmpLtOp, last, other)
-        for mine, theirs in rest:
-            equal = self.op(tg.AndOp, self.op(tg.CmpEqOp, mine, theirs), less)
-            less = self.op(tg.OrOp, self.op(tg.CmpLtOp, mine, theirs), equal)
-        return less
+        chosen = rank.eq(self.recipe(place)).where(others[-1], 0)
+        ranked = self.put(tg.ContiguousOp(self.reduced(tg.ReduceKind.ADD, chosen.handle)))
+        return (self.recipe(ranked) & (2**32 - 1)).cast("i32").handle
 
     # -- kernels
 
@@ -203,6 +181,16 @@ class SortBuilder(Builder):
         """Rows of keys, padded to chunks of one size with keys that are no less than any other."""
         rows, n = static_shape(tensor(key))
         return self.pad(key, (rows, extent_in_chunks(n)), 2 ** dtype_of(key).bits - 1)
+
+
+def _is_less(a: Sequence[Tg], b: Sequence[Tg]) -> Tg:
+    """Lexicographic comparison of keys."""
+    *rest, (last, other) = zip(a, b, strict=True)
+    less = last < other
+    for mine, theirs in rest:
+        equal = mine.eq(theirs) & less
+        less = (mine < theirs) | equal
+    return less
 
 
 Orders = dict[tuple[SSAValue, int, bool], SSAValue]
@@ -309,8 +297,8 @@ class Sorts:
         rows, n = static_shape(tensor(key))
         blocks, ones = -(-n // size), 2 ** dtype_of(key).bits - 1
         grouped = b.reshaped(b.pad(key, (rows, blocks * size), ones), (rows, blocks, size))
-        greatest = b.reduced(tg.ReduceKind.MAX, b.op(tg.XorOp, grouped, ones))
-        return b.op(tg.XorOp, greatest, ones)
+        greatest = b.reduced(tg.ReduceKind.MAX, (b.recipe(grouped) ^ ones).handle)
+        return (b.recipe(greatest) ^ ones).handle
 
     def _sorted_alone(self, value: SSAValue, *, descending: bool) -> SSAValue | None:
         """The sorted cells of the last axis, without their positions: None where that is not
@@ -343,17 +331,18 @@ class Sorts:
         b = self.b
         shape = static_shape(tensor(value))
         wanted = static_shape(tensor(positions))
-        cell: SSAValue | None = None
+        cell: Tg | None = None
         for axis, extent in enumerate(shape):
             if axis == len(shape) - 1:
                 place = b.cast(positions, I64)
             else:
                 line = tuple(extent if a == axis else 1 for a in range(len(shape)))
                 place = b.expanded(b.reshaped(b.line(extent, I64), line), wanted)
-            cell = place if cell is None else b.op(tg.AddOp, b.op(tg.MulOp, cell, extent), place)
+            place = b.recipe(place)
+            cell = place if cell is None else cell * extent + place
         assert cell is not None, "there is a last axis"
         flat = b.reshaped(value, (math.prod(shape),))
-        cells = b.reshaped(cell, (math.prod(wanted),))
+        cells = b.reshaped(cell.handle, (math.prod(wanted),))
         return b.reshaped(b.put(tg.IndexOp(flat, [cells])), wanted)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from tgdialect.transforms.float_format import FloatFormat, format_of
-from tgdialect.transforms.recipe import RecipeValue, V, horner
+from tgdialect.transforms.recipe import Pair, RecipeValue, V, horner
 
 LN_2 = math.log(2)
 """The natural logarithm of 2, as an f64."""
@@ -81,9 +81,7 @@ def _below_overflow(x: RecipeValue[V], form: FloatFormat) -> RecipeValue[V]:
     return at_most(x, float(math.ceil((form.bias + 1) * LN_2)))
 
 
-def exp_parts(
-    x: RecipeValue[V], form: FloatFormat, less: int = 1
-) -> tuple[RecipeValue[V], RecipeValue[V]]:
+def exp_parts(x: RecipeValue[V], form: FloatFormat, less: int = 1) -> Pair[V]:
     """(s, r) with x = n ln 2 + r and |r| <= ln 2 / 2, but for a rounding of n; s has the exponent
     of 2^(n - less) in its low bits."""
     shifted, minus_n = exponents(x, form, less)
@@ -91,9 +89,7 @@ def exp_parts(
     return shifted, minus_n.mulacc(second, minus_n.mulacc(first, x))
 
 
-def exponents(
-    x: RecipeValue[V], form: FloatFormat, less: int = 1
-) -> tuple[RecipeValue[V], RecipeValue[V]]:
+def exponents(x: RecipeValue[V], form: FloatFormat, less: int = 1) -> Pair[V]:
     """s of `exp_parts`, and -n."""
     to_exponent = form.to_integer + (form.bias - less)
     shifted = x.mulacc(form.log2_e[0], to_exponent)
@@ -348,7 +344,7 @@ def exp2_of_normal(x: RecipeValue[V], tail: RecipeValue[V] | None = None) -> Rec
     return twice * power_of_two(shifted, form)
 
 
-def _split_exponent(x: RecipeValue[V], form: FloatFormat) -> tuple[RecipeValue[V], RecipeValue[V]]:
+def _split_exponent(x: RecipeValue[V], form: FloatFormat) -> Pair[V]:
     """(m, e) with x = m * 2^e, m in [sqrt(1/2), sqrt(2)) and e an integral float, for x > 0."""
     subnormal = x < form.least_normal
     scaled = subnormal.where(x * 2.0**form.precision, x)
@@ -366,7 +362,7 @@ def _log_special(x: RecipeValue[V], result: RecipeValue[V]) -> RecipeValue[V]:
     return (x > 0.0).where(result, nonpositive)
 
 
-def _log2_pair(x: RecipeValue[V], form: FloatFormat) -> tuple[RecipeValue[V], RecipeValue[V]]:
+def _log2_pair(x: RecipeValue[V], form: FloatFormat) -> Pair[V]:
     """log2 x as a head of half the significand's bits and a rest, for positive finite x.
 
     With s = (m - 1) / (m + 1), log2 m = 2/(3 ln 2) s (3 + s^2 + s^4 tail(s^2)).

@@ -24,7 +24,7 @@ from tgdialect.lowering.optimize import Scheduled
 from tgdialect.runtime import build, compiler
 from tgdialect.runtime import cache as cache_module
 from tgdialect.runtime.build import KERNEL_PREFIX
-from tgdialect.runtime.cache import FOLDER, ObjectCache, cache_key
+from tgdialect.runtime.cache import FOLDER, ObjectCache, _source_files, cache_key
 from tgdialect.runtime.compiler import load_module
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.memory import Block
@@ -110,6 +110,12 @@ def test_what_a_program_depends_on_is_in_the_key(folder: Path, compilations: lis
     tg.compile(SOURCE + "\n")
     assert len(compilations) == len(entries(folder)) == 3
     assert cache_key("a", "bc") != cache_key("ab", "c") != cache_key("abc")
+
+
+def test_all_files_of_the_compiler_are_in_the_key():
+    package = Path(tg.__file__).parent
+    files = {Path(path) for path, _, _ in _source_files(str(package))}
+    assert {package / "transforms" / name for name in ("sine.py", "coefficients.json")} <= files
 
 
 @pytest.mark.parametrize("damage", ["empty", "half", "bit", "other entry", "no object code"])

@@ -22,9 +22,10 @@ from tgdialect.interpreter.elementwise import ARITHMETIC
 from tgdialect.ops.elementwise import TRANSCENDENTAL, SqrtOp, UnaryOp
 from tgdialect.transforms.decompose import RECIPES
 from tgdialect.transforms.error_function import erfc, gelu
+from tgdialect.transforms.float_format import FORMATS
 from tgdialect.transforms.logistic import gate
 from tgdialect.transforms.remainder import fmod
-from tgdialect.transforms.sine import TABLES, sin
+from tgdialect.transforms.sine import sin
 from tgdialect.transforms.threefry import threefry
 from tgdialect.transforms.transcendental import (
     exp2,
@@ -247,8 +248,8 @@ def test_sqrt_f32_is_correctly_rounded():
 
 @both_roundings
 def test_sin_where_the_reductions_meet(fused):
-    for dtype, table in ((np.float32, TABLES["f32"]), (np.float64, TABLES["f64"])):
-        limit = dtype(table.near_limit)
+    for dtype in (np.float32, np.float64):
+        limit = dtype(FORMATS["f32" if dtype is np.float32 else "f64"].sine_limit)
         bits = limit.view(f"u{limit.itemsize}") + np.arange(-5000, 5000)
         check(sin, np.sin, bits.astype(f"u{limit.itemsize}").view(dtype), fused=fused)
 

@@ -19,7 +19,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.affine.lanes import compact, scalar_of
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
-from tgdialect.analysis.register_loops import LONGEST
+from tgdialect.analysis.ranges import LONGEST
 from tgdialect.analysis.zeros import is_positive_zero
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of

@@ -1,28 +1,14 @@
-"""The canonicalisation patterns of the dialect, one file per family of ops.
+"""The canonicalisation patterns of the dialect: `elementwise.py` has those of elementwise ops,
+`rules.py` all others.
 
 A pattern replaces a result by a value of the same type and the same cells, invalid ones included;
 memory stays the same memory. The dialect registers them, so that every tool's `canonicalize` knows
 them as soon as the dialect is loaded.
-
-The families: `elementwise.py`, `movement.py`, `reduce.py`, `marker.py`, `memory.py`, `call.py`.
 """
 
 from __future__ import annotations
 
-from xdsl.pattern_rewriter import RewritePattern
+from tgdialect.transforms.canonicalization import elementwise, rules
 
-from tgdialect.transforms.canonicalization import (
-    call,
-    elementwise,
-    marker,
-    memory,
-    movement,
-    reduce,
-)
-
-_FAMILIES = (elementwise, movement, reduce, marker, memory, call)
-
-CANONICALIZATIONS: dict[str, tuple[RewritePattern, ...]] = {
-    name: patterns for family in _FAMILIES for name, patterns in family.PATTERNS.items()
-}
+CANONICALIZATIONS = {**elementwise.PATTERNS, **rules.PATTERNS}
 """The patterns of every op that has some."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.rewriter import InsertPoint
 
 from tgdialect.analysis.validity import Validity
@@ -15,7 +15,7 @@ from tgdialect.ops.dtypes import DType, round_to
 from tgdialect.ops.elementwise import COMMUTATIVE, OPS
 from tgdialect.ops.ordering import dependent_ranges
 from tgdialect.ops.properties import dtype_of, tensor
-from tgdialect.transforms.canonicalization.movement import SameType
+from tgdialect.transforms.canonicalization.rules import Replacement, same_type
 from tgdialect.transforms.simplify.identities import IDENTITIES
 from tgdialect.transforms.simplify.matching import (
     REPEATING,
@@ -28,11 +28,6 @@ from tgdialect.transforms.simplify.matching import (
 )
 
 RULES = RuleIndex(IDENTITIES)
-
-
-def keeps_loops(old: SSAValue, new: SSAValue) -> bool:
-    """Whether `new` depends on every RANGE that `old` does: a walk through all their operands."""
-    return dependent_ranges(old) <= dependent_ranges(new)
 
 
 def _has_computed_movement(value: SSAValue) -> bool:
@@ -54,11 +49,6 @@ class NewOps(OpBuilder):
     def constant(self, value: Attribute) -> SSAValue:
         return self.put(tg.ConstOp(value))
 
-    def widened(self, value: SSAValue, type: Attribute) -> SSAValue | None:
-        """A value in a type: itself, or a constant repeated; None where it cannot be."""
-        is_known = value.type == type or constant_of(value) is not None
-        return repeated(value, type, self.put) if is_known else None
-
 
 class ApplyIdentities(RewritePattern):
     """Apply the rules that hold without knowing intervals.
@@ -76,10 +66,13 @@ class ApplyIdentities(RewritePattern):
             new, result = NewOps.at_end(Block(), op.location), op.results[0]
             inner = operand_dtype(op, binding)
             value = build(rule.result, tensor(result).element_type, inner, binding, new)
-            value = new.widened(value, result.type)
+            is_known = value.type == result.type or constant_of(value) is not None
+            value = repeated(value, result.type, new.put) if is_known else None
             # A RANGE is lost only with a variable, or with the movement of a constant.
             may_lose = rule.drops or any(map(_has_computed_movement, op.operands))
-            if value is not None and (not may_lose or keeps_loops(result, value)):
+            if value is not None and (
+                not may_lose or dependent_ranges(result) <= dependent_ranges(value)
+            ):
                 rewriter.inline_block(new.block, InsertPoint.before(op))
                 rewriter.replace(op, (), (value,))
                 return
@@ -96,21 +89,16 @@ class ConstantOnTheRight(RewritePattern):
             rewriter.notify_op_modified(op)
 
 
-class CastOfCast(RewritePattern):
+def _cast_of_cast(op: tg.CastOp) -> Operation | None:
     """cast(cast(x, B), C) is cast(x, C) if B has every x, or if all three are integers and C is not
     wider than B."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: tg.CastOp, rewriter: PatternRewriter) -> None:
-        inner = op.source.owner
-        if not isinstance(inner, tg.CastOp):
-            return
-        source, middle, target = (dtype_of(v) for v in (inner.source, inner.result, op.result))
-        wraps = source.is_integer and middle.is_integer and target.is_integer
-        if holds(middle, source) or (wraps and target.bits <= middle.bits):
-            new = tg.CastOp(inner.source, op.dtype)
-            new.location = op.location
-            rewriter.replace(op, new)
+    inner = op.source.owner
+    if not isinstance(inner, tg.CastOp):
+        return None
+    source, middle, target = (dtype_of(v) for v in (inner.source, inner.result, op.result))
+    wraps = source.is_integer and middle.is_integer and target.is_integer
+    is_exact = holds(middle, source) or (wraps and target.bits <= middle.bits)
+    return tg.CastOp(inner.source, op.dtype) if is_exact else None
 
 
 def holds(wide: DType, narrow: DType) -> bool:
@@ -133,7 +121,7 @@ def holds(wide: DType, narrow: DType) -> bool:
 PATTERNS: dict[str, tuple[RewritePattern, ...]] = {
     name: (
         *((ConstantOnTheRight(),) if name in COMMUTATIVE else ()),
-        *((SameType(), CastOfCast()) if name == tg.CastOp.name else ()),
+        *((Replacement(same_type), Replacement(_cast_of_cast)) if name == tg.CastOp.name else ()),
         *((ApplyIdentities(),) if name in RULES.roots else ()),
     )
     for name in OPS

@@ -4,8 +4,8 @@
 * `rules.py` has the rule of each op: the gradients of its operands, given that of its result;
 * `windows.py` has that of overlapping windows: a sum for each cell;
 * `memory.py` propagates gradients through STOREs, from a version of memory to the previous one;
-* `scan.py` has that of a SCAN: a SCAN in the other order; `step_sums.py` sums the gradients of
-  weights after it;
+* `scan.py` has that of a SCAN: a SCAN in the other order, after which the gradients of weights are
+  summed;
 * `reverse.py` walks a block backwards and accumulates the gradients, including those of FUNCTIONs
   and CALLs.
 """

@@ -93,11 +93,9 @@ class Builder(UniquingBuilder):
 
     def valid_cells(self, value: SSAValue) -> SSAValue:
         """Where a value is valid: a bool of its shape, all of whose cells are."""
-        is_true = self.put(tg.OrOp(self.put(tg.CmpEqOp(value, value)), self._true()))
-        return self.put(tg.LoadOp(is_true))
-
-    def _true(self) -> SSAValue:
-        return self.emit(tg.ConstOp, number_attribute(1, BOOL))
+        is_same = self.put(tg.CmpEqOp(value, value))
+        true = self.emit(tg.ConstOp, number_attribute(1, BOOL))
+        return self.put(tg.LoadOp(self.put(tg.OrOp(is_same, true))))
 
     def reshaped(self, value: SSAValue, shape: Shape) -> SSAValue:
         """A value reshaped to a shape with the same number of cells."""

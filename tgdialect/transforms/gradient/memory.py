@@ -106,10 +106,7 @@ class Versions:
 
     def _number(self, op: Operation) -> None:
         """Record the writes that an op depends on, and give a write its bit."""
-        before = 0
-        for operand in operands_with_captured(op):
-            if isinstance(owner := operand.owner, Operation):
-                before |= self._before.get(owner, 0)
+        before = self._writes_before(operands_with_captured(op))
         if locations := _written(op):
             bit = 1 << len(self._writers)
             memories = frozenset(self._root(location) for location in locations)
@@ -140,12 +137,17 @@ class Versions:
 
     def _seen(self, location: SSAValue) -> Version:
         """The version that a location sees: the writes that its AFTERs depend on."""
-        seen, memory = 0, self._root(location)
-        for view in through(location, *_VIEWS):
-            for dependency in view.dependencies if isinstance(view, tg.AfterOp) else ():
-                if isinstance(before := dependency.owner, Operation):
-                    seen |= self._before.get(before, 0)
-        return seen & self._writes.get(memory, 0)
+        afters = (view for view in through(location, *_VIEWS) if isinstance(view, tg.AfterOp))
+        seen = self._writes_before(value for after in afters for value in after.dependencies)
+        return seen & self._writes.get(self._root(location), 0)
+
+    def _writes_before(self, values: Iterable[SSAValue]) -> Version:
+        """The writes that values depend on."""
+        before = 0
+        for value in values:
+            if isinstance(owner := value.owner, Operation):
+                before |= self._before.get(owner, 0)
+        return before
 
     # -- the reverse walk
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import cast
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -216,28 +217,18 @@ class _Reverse:
             raise locate(PassFailedException("a CALL has no gradient here"), op)
         callee = self._differentiate(op)
         # The gradient function takes a gradient for each float result, so missing ones are zeros.
-        results = [self._builder.put(tg.GetTupleOp(op.result, i)) for i in _float_results(op)]
-        seeds = [
-            elements[i] if i in elements else zeros_like(self._builder, value)
-            for i, value in zip(_float_results(op), results, strict=True)
-        ]
+        results = {
+            i: self._builder.put(tg.GetTupleOp(op.result, i))
+            for i, type in enumerate(cast(tg.TupleType, op.result.type).types)
+            if is_tensor(type) and dtype_row(type.element_type).is_float
+        }
+        seeds = [elements.get(i) or zeros_like(self._builder, v) for i, v in results.items()]
         types = tg.TupleType(callee.function_type.outputs)
         call = tg.CallOp(callee.sym_name.data, [*op.arguments, *seeds], types)
         result = self._builder.put(call)
         for position, argument in enumerate(a for a in op.arguments if is_float(a)):
             if argument in self._varying:
                 self._add(argument, self._builder.put(tg.GetTupleOp(result, position)))
-
-
-def _float_results(op: tg.CallOp) -> list[int]:
-    """The positions of the float results of a CALL."""
-    types = op.result.type
-    assert isinstance(types, tg.TupleType)
-    return [
-        i
-        for i, type in enumerate(types.types)
-        if is_tensor(type) and dtype_row(type.element_type).is_float
-    ]
 
 
 def _gradient_body(

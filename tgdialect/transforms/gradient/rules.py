@@ -22,14 +22,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import INDEX, number_attribute
-from tgdialect.ops.properties import (
-    dtype_of,
-    integers,
-    place,
-    shape_of,
-    tensor,
-    window,
-)
+from tgdialect.ops.properties import dtype_of, integers, place, shape_of, tensor, window
 from tgdialect.transforms.gradient.builder import Builder
 from tgdialect.transforms.tg_semantics import Tg, TgSemantics
 

@@ -91,16 +91,12 @@ def _overlap(axis: AxisView, shape: Sequence[int]) -> bool:
     return shape[a] > 1 and abs(near) * (shape[b] - 1) >= abs(far)
 
 
-def _is_window(axis: AxisView, extent: int, shape: Sequence[int]) -> bool:
-    return len(axis.terms) == 2 and not axis.is_split(extent, shape)
-
-
 def _is_invertible(view: AffineView, shape: Sequence[int]) -> bool:
     """Whether each axis of the source is read in windows, split, or read in order."""
     return all(
         axis.divisor == 1
         and (
-            _is_window(axis, extent, shape)
+            len(axis.terms) == 2
             or axis.is_split(extent, shape)
             or [*axis.terms.values()] in ([], [1])
         )
@@ -214,7 +210,7 @@ def _pairs(view: AffineView, terms: _Terms) -> Pairs | None:
     pairs = {
         at: sorted(axis.terms)
         for at, (axis, extent) in enumerate(zip(view.axes, extents, strict=True))
-        if _is_window(axis, extent, shape)
+        if len(axis.terms) == 2 and not axis.is_split(extent, shape)
     }
     leaves = [leaf for leaf in terms.leaves.values() if not _shows(leaf, view)]
     best: Pairs | None = None

@@ -72,11 +72,7 @@ def cheapest(sizes: Sequence[int], tables: Iterable[Table]) -> list[int]:
         for table in found:
             remove(table)
         if size * sizes[v] <= _LARGEST:
-            variables = (*others, v)
-            shape = [sizes[u] for u in variables]
-            total = np.zeros(shape)
-            for table in found:
-                total += _spread(table, variables)
+            total = summed(found, (*others, v), sizes)
             chosen.append((v, others, total.argmin(-1)))
             insert(Table(others, np.asarray(total.min(-1))))
         else:
@@ -96,6 +92,14 @@ def cheapest(sizes: Sequence[int], tables: Iterable[Table]) -> list[int]:
     for v, others, best in reversed(chosen):
         result[v] = int(best[tuple(result[u] for u in others)]) if others else int(best)
     return result
+
+
+def summed(tables: Iterable[Table], variables: Sequence[int], sizes: Sequence[int]) -> Costs:
+    """The sum of tables, with an axis for each of some variables, which have all of theirs."""
+    total = np.zeros([sizes[v] for v in variables])
+    for table in tables:
+        total += _spread(table, variables)
+    return total
 
 
 def _joined(tables: Iterable[Table], v: int) -> tuple[int, ...]:

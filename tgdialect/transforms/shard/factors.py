@@ -67,19 +67,7 @@ class Layout:
     def leading(self, axis: int, size: int) -> list[AxisFactor] | None:
         """The outermost factors of an axis whose product is `size`; None if that is in the middle
         of a factor that does not split there."""
-        result: list[AxisFactor] = []
-        for factor in leaves(self._axes[axis]):
-            if size == 1:
-                break
-            if factor.size > size:
-                if factor.size % size:
-                    return None
-                factor = factor.split(size)[0]
-            if size % factor.size:
-                return None
-            result.append(factor)
-            size //= factor.size
-        return result if size == 1 else None
+        return _taken(leaves(self._axes[axis])[::-1], size)
 
     def without(self, dropped: Iterable[AxisFactor]) -> Layout:
         """The layout without some factors, whose axes stay."""
@@ -92,20 +80,8 @@ class Layout:
         rest = [f for axis in self.axes for f in axis][::-1]
         result: FactoredAxes = []
         for extent in shape:
-            axis: list[AxisFactor] = []
-            while extent > 1:
-                if not rest:
-                    return None
-                factor = rest.pop()
-                if factor.size > extent:
-                    if factor.size % extent:
-                        return None
-                    factor, inner = factor.split(extent)
-                    rest.append(inner)
-                if extent % factor.size:
-                    return None
-                extent //= factor.size
-                axis.append(factor)
+            if (axis := _taken(rest, extent)) is None:
+                return None
             result.append(axis)
         return Layout(result)
 
@@ -128,6 +104,26 @@ class Layout:
                 )
             case _:
                 return self
+
+
+def _taken(rest: list[AxisFactor], size: int) -> list[AxisFactor] | None:
+    """The last factors of a list, which it loses, whose product is `size`: one that is too large is
+    split. None if `size` is no product of whole factors."""
+    result: list[AxisFactor] = []
+    while size > 1:
+        if not rest:
+            return None
+        factor = rest.pop()
+        if factor.size > size:
+            if factor.size % size:
+                return None
+            factor, inner = factor.split(size)
+            rest.append(inner)
+        if size % factor.size:
+            return None
+        size //= factor.size
+        result.append(factor)
+    return result
 
 
 def leaves(factors: Iterable[AxisFactor]) -> list[AxisFactor]:

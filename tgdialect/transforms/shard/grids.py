@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, ModuleOp, StringAttr, i16, i64
 from xdsl.dialects.shard import GridOp, ShardAxesAttr
-from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops.attributes import PROCESS, Device, is_process, is_tensor
@@ -102,21 +102,8 @@ def grids_of(module: ModuleOp) -> dict[str, Grid]:
 
 def _devices(module: ModuleOp) -> Iterator[str | tuple[str, ...]]:
     for op in module.walk():
-        for type in _types(op):
-            if is_tensor(type) and (device := _device(type)) is not None:
-                yield device
-
-
-def _types(op: Operation) -> Iterable[Attribute]:
-    for region in op.regions:
-        for block in region.blocks:
-            yield from block.arg_types
-    yield from (result.type for result in op.results)
-
-
-def _device(type: Attribute) -> Device:
-    assert is_tensor(type)
-    try:
-        return place_of(type).device
-    except VerifyException:  # An encoding of another dialect.
-        return None
+        inside = (t for region in op.regions for block in region.blocks for t in block.arg_types)
+        for type in filter(is_tensor, (*inside, *op.result_types)):
+            with suppress(VerifyException):  # An encoding of another dialect.
+                if (device := place_of(type).device) is not None:
+                    yield device

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
+from xdsl.dialects.shard import (
+    AllReduceOp,
+    BroadcastOp,
+    CollectiveCommunicationOp,
+    GatherOp,
+    RecvOp,
+    ScatterOp,
+    SendOp,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -28,8 +38,9 @@ from tgdialect.ops.properties import (
     tensor_type,
 )
 from tgdialect.ops.source import parameters
-from tgdialect.transforms.shard import collectives
-from tgdialect.transforms.shard.grids import Grids
+from tgdialect.shard_dialect import AllGatherOp, AllSliceOp, AllToAllOp
+from tgdialect.transforms.shard.collectives import collective
+from tgdialect.transforms.shard.grids import Grid, Grids
 from tgdialect.transforms.substitution import Flattening
 
 INPUTS, RESULTS = "tg.inputs", "tg.results"
@@ -177,7 +188,7 @@ class _Lowering(Flattening):
             if is_tensor(old.type) and place(old).axis is None:
                 own = axis - rank + len(tensor(old).shape)
                 if own >= 0 and tensor(old).get_shape()[own] != 1:
-                    new = self.put(collectives.all_slice(new, own, grid))
+                    new = self.collective(AllSliceOp, new, grid, split=own)
             result.append(new)
         return result
 
@@ -190,9 +201,11 @@ class _Lowering(Flattening):
         assert isinstance(where.device, tuple)
         grid = self.grids[where.device]
         if op.ordered is not None:
-            return self.put(op.rebuild([self.put(collectives.all_gather(value, where.axis, grid))]))
+            return self.put(
+                op.rebuild([self.collective(AllGatherOp, value, grid, joined=where.axis)])
+            )
         own = self.put(op.rebuild([value]))
-        return self.put(collectives.all_reduce(own, op.kind.data, grid))
+        return self.collective(AllReduceOp, own, grid, reduction=op.kind.data)
 
     # -- moves
 
@@ -212,17 +225,17 @@ class _Lowering(Flattening):
         if source == target and axis is not None:
             if axis == 0:
                 return self.put(tg.ContiguousOp(value))
-            return self.put(collectives.all_to_all(value, 0, axis, grid))
+            return self.collective(AllToAllOp, value, grid, split=0, joined=axis)
         if source is None or (
             isinstance(source, tuple) and {*target} <= {*source} and axis is None
         ):
-            return self.put(collectives.all_slice(value, 0, grid))
+            return self.collective(AllSliceOp, value, grid, split=0)
         if not isinstance(source, str):
             root = next((d for d in target if d in source), target[0])
             value, source = self.moved_to_one(value, source, axis, root), root
         elif source not in target:
             value, source = self.transferred(value, source, target[0]), target[0]
-        return self.put(collectives.scatter(value, 0, target.index(source), grid))
+        return self.collective(ScatterOp, value, grid, split=0, root=target.index(source))
 
     def moved_to_one(
         self, value: SSAValue, source: Device, axis: int | None, target: str
@@ -237,29 +250,38 @@ class _Lowering(Flattening):
         if axis is None:
             value = self.put(tg.CopyOp(value, root))
         else:
-            grid = self.grids[source]
-            value = self.put(collectives.gather(value, axis, source.index(root), grid))
+            value = self.gathered(value, source, axis, root)
         return value if root == target else self.transferred(value, root, target)
 
     def on_all(self, value: SSAValue, source: Device, axis: int | None) -> SSAValue:
         """The whole of a value, on each device that there is."""
         world = self.grids.world
         if isinstance(source, tuple) and axis is not None:
-            grid = self.grids[source]
             if source == world.devices:
-                return self.put(collectives.all_gather(value, axis, grid))
-            value, source = self.put(collectives.gather(value, axis, 0, grid)), source[0]
+                return self.collective(AllGatherOp, value, self.grids[source], joined=axis)
+            value, source = self.gathered(value, source, axis, source[0]), source[0]
         elif isinstance(source, tuple) and source != world.devices:
             value, source = self.put(tg.CopyOp(value, source[0])), source[0]
         if isinstance(source, str):
             root = world.devices.index(source)
-            return self.put(collectives.broadcast(value, root, world))
+            return self.collective(BroadcastOp, value, world, root=root)
         return value
 
-    def transferred(self, value: SSAValue, source: str, target: str) -> SSAValue:
+    def transferred(self, value: SSAValue, source: str, destination: str) -> SSAValue:
         world = self.grids.world
-        sent = self.put(collectives.send(value, source, target, world))
-        return self.put(collectives.receive(sent, source, target, world))
+        at = world.devices.index
+        sent = self.collective(SendOp, value, world, device=source, destination=at(destination))
+        return self.collective(RecvOp, sent, world, device=destination, source=at(source))
+
+    def gathered(self, value: SSAValue, source: tuple[str, ...], axis: int, root: str) -> SSAValue:
+        """On one device of a tuple, the parts of all joined along an axis."""
+        grid, number = self.grids[source], source.index(root)
+        return self.collective(GatherOp, value, grid, joined=axis, device=root, root=number)
+
+    def collective(
+        self, kind: type[CollectiveCommunicationOp], value: SSAValue, grid: Grid, **given: Any
+    ) -> SSAValue:
+        return self.put(collective(kind, value, grid, **given))
 
 
 def _on_itself(type: Attribute) -> Attribute:

@@ -22,11 +22,7 @@ from xdsl.rewriter import Rewriter
 
 from tgdialect.ops import tg
 
-_NAMES: Mapping[str, str] = {
-    "grid": "mesh",
-    "grid_axes": "mesh_axes",
-    "shard.grid": "mesh.mesh",
-}
+_NAMES: Mapping[str, str] = {"grid": "mesh", "grid_axes": "mesh_axes", "shard.grid": "mesh.mesh"}
 """The names of LLVM 19 that are not those of today with `mesh.` in place of `shard.`."""
 _OURS = ("shard.", "tg.")
 

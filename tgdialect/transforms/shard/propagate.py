@@ -9,7 +9,7 @@ operands that are split otherwise. `elimination.py` finds the choice with the le
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple, cast, get_args
@@ -52,7 +52,7 @@ from tgdialect.ops.properties import (
     tensor_type,
 )
 from tgdialect.ops.source import parameters
-from tgdialect.transforms.shard.elimination import Costs, Table, cheapest
+from tgdialect.transforms.shard.elimination import Table, cheapest, summed
 from tgdialect.transforms.substitution import Flattening, finished, with_arguments
 
 SHARDING = "tg.sharding"
@@ -258,12 +258,7 @@ class _Problem:
         sizes = [len(self.axes[v]) for v in values]
         for op in block.ops:
             if isinstance(op, TgOp) and op.operands:
-                if len(op.operands) <= _FEW_OPERANDS:
-                    tables.append(self._table(op, variables))
-                else:
-                    outcomes = list(self.outcomes(op))
-                    tables += self._small_tables(op, outcomes, variables, len(sizes))
-                    sizes.append(len(outcomes))
+                tables += self._tables(op, variables, sizes)
         last = block.last_op
         assert last is not None
         for i, value in enumerate(last.operands):
@@ -317,45 +312,29 @@ class _Problem:
         """The cost of a value's memory on each device."""
         return _PER_BYTE * _bytes(value) / (1 if axis is None else len(self.devices))
 
-    def _table(self, op: TgOp, variables: Mapping[SSAValue, int]) -> Table:
-        """The costs of an op over the variables of its operands and its result."""
-        result = op.results[0]
-        values = list(dict.fromkeys((*op.operands, result)))
-        shape = [len(self.axes[v]) for v in values]
-        total: Costs = np.full(shape, math.inf)
-        for rule, given, after in self.outcomes(op):
-            cost: Costs = np.full(shape, math.inf)
-            at = [slice(None)] * len(values)
-            at[-1] = self.axes[result].index(given)  # pyright: ignore
-            cost[tuple(at)] = rule.seconds + after
-            for v, axis in zip(op.operands, rule.operands, strict=True):
-                moves = np.array([self.move(v, each, axis) for each in self.axes[v]])
-                spread = [1] * len(values)
-                spread[values.index(v)] = len(moves)
-                cost = cost + moves.reshape(spread)
-            total = np.minimum(total, cost)
-        return Table(tuple(variables[v] for v in values), total)
-
-    def _small_tables(
-        self,
-        op: TgOp,
-        outcomes: Sequence[tuple[_Rule, Axis, float]],
-        variables: Mapping[SSAValue, int],
-        choice: int,
-    ) -> Iterator[Table]:
-        """The same costs with one more variable, `choice`, the number of the outcome: a table for
-        each operand and for the result, in place of one that grows exponentially with them."""
-        result = op.results[0]
+    def _tables(
+        self, op: TgOp, variables: Mapping[SSAValue, int], sizes: list[int]
+    ) -> Iterable[Table]:
+        """The costs of an op over the variables of its operands and its result. For many operands
+        with one more variable, the number of the outcome: a table for each of them, in place of one
+        that grows exponentially with them."""
+        result, choice, outcomes = op.results[0], len(sizes), list(self.outcomes(op))
         costs = [
             [rule.seconds + after if given == axis else math.inf for axis in self.axes[result]]
             for rule, given, after in outcomes
         ]
-        yield Table((choice, variables[result]), np.array(costs))
+        tables = [Table((choice, variables[result]), np.array(costs))]
         for i, v in enumerate(op.operands):
             moves = [
                 [self.move(v, a, rule.operands[i]) for a in self.axes[v]] for rule, *_ in outcomes
             ]
-            yield Table((choice, variables[v]), np.array(moves))
+            tables.append(Table((choice, variables[v]), np.array(moves)))
+        if len(op.operands) > _FEW_OPERANDS:
+            sizes.append(len(outcomes))
+            return tables
+        values = tuple(dict.fromkeys(variables[v] for v in (*op.operands, result)))
+        total = summed(tables, (*values, choice), [*sizes, len(outcomes)])
+        return [Table(values, total.min(-1))]
 
     def outcomes(self, op: TgOp) -> Iterator[tuple[_Rule, Axis, float]]:
         """The rules of an op, each with the axis of what it gives, and the time that this takes: an

@@ -17,10 +17,10 @@ leaves fewer steps to execute between collectives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TypeVar
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType
@@ -29,6 +29,7 @@ from xdsl.dialects.shard import (
     BroadcastOp,
     CollectiveCommunicationOp,
     GatherOp,
+    ReduceOp,
     ReductionKind,
     ScatterOp,
 )
@@ -41,7 +42,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.properties import tensor
 from tgdialect.shard_dialect import AllGatherOp, AllSliceOp, AllToAllOp, ReduceScatterOp
-from tgdialect.transforms.shard import collectives
+from tgdialect.transforms.shard.collectives import JOINED, REDUCTIONS, SPLIT, collective
 from tgdialect.transforms.shard.factors import (
     AxisFactor,
     Layout,
@@ -54,10 +55,8 @@ from tgdialect.transforms.shard.factors import (
 )
 from tgdialect.transforms.shard.grids import Grid, grids_of
 
-KINDS = {reduction: kind for kind, reduction in collectives.REDUCTIONS.items()}
+KINDS = {reduction: kind for kind, reduction in REDUCTIONS.items()}
 """The kind of REDUCE of each reduction that a collective may have."""
-
-OpT = TypeVar("OpT", bound=Operation)
 
 
 @dataclass(frozen=True)
@@ -137,18 +136,19 @@ def _one_part(value: SSAValue, axis: int, grid: Grid, builder: OpBuilder) -> SSA
     return emit(builder, chain[-1], source, layout.without(lead))
 
 
-def _raise_all_to_all(op: AllToAllOp, grids: dict[str, Grid]) -> SSAValue | None:
+def _raise_parts(
+    op: AllToAllOp | ScatterOp | AllSliceOp, grids: dict[str, Grid]
+) -> SSAValue | None:
+    """A collective that gives each device a part, if all parts are equal."""
     grid, builder = _grid(op, grids), OpBuilder.before(op)
-    part = _one_part(op.input, _axis(op, "split_axis"), grid, builder)
-    if part is None:
-        return None
-    return builder.put(collectives.all_gather(part, _axis(op, "concat_axis"), grid))
-
-
-def _raise_scatter(op: ScatterOp, grids: dict[str, Grid]) -> SSAValue | None:
-    grid, builder = _grid(op, grids), OpBuilder.before(op)
-    part = _one_part(op.input, _axis(op, "scatter_axis"), grid, builder)
-    return None if part is None else builder.put(collectives.broadcast(part, _root(op), grid))
+    part = _one_part(op.input, _axis(op, SPLIT), grid, builder)
+    if part is None or isinstance(op, AllSliceOp):
+        return part
+    if isinstance(op, AllToAllOp):
+        new = collective(AllGatherOp, part, grid, joined=_axis(op, JOINED))
+    else:
+        new = collective(BroadcastOp, part, grid, root=_root(op))
+    return builder.put(new)
 
 
 # -- REDUCE over what a collective has joined ----------------------------------------------------
@@ -163,9 +163,8 @@ def _raise_reduction(op: tg.ReduceOp, grids: dict[str, Grid]) -> SSAValue | None
         return None
     # The factor of the devices, and those that are reduced.
     grid = _grid(joined, grids)
-    name = "concat_axis" if isinstance(joined, AllToAllOp) else "gather_axis"
     source = Layout.of(tensor(joined.result).get_shape())
-    devices = source.leading(_axis(joined, name), len(grid.devices))
+    devices = source.leading(_axis(joined, JOINED), len(grid.devices))
     layout = _layout(chain, source)
     if layout is None or devices is None:
         return None
@@ -174,41 +173,27 @@ def _raise_reduction(op: tg.ReduceOp, grids: dict[str, Grid]) -> SSAValue | None
     devices = leaves(devices)
     if not all(f in reduced for f in devices):
         return None
-    # Reduce what is the device's own first, so that less is sent.
-    builder, kind = OpBuilder.before(op), op.kind.data
-    own = source.without(devices)
-    value = joined.input
-    rest = layout.without(devices)
-    value, own, rest = _reduced_first(builder, value, own, rest, axes, kind, joined, grid)
+    # Reduce what is the device's own first, so that less is sent: the whole axes of which all
+    # factors are reduced anyway.
+    builder, kind, value = OpBuilder.before(op), op.kind.data, joined.input
+    own, rest = source.without(devices), layout.without(devices)
+    reduced = [f for axis in axes for f in rest.axes[axis]]
+    split = _axis(joined, SPLIT) if isinstance(joined, AllToAllOp) else None
+    whole = [i for i, axis in enumerate(own.axes) if axis and i != split and {*axis} <= {*reduced}]
+    if whole:
+        gone = [f for axis in whole for f in own.axes[axis]]
+        value = builder.put(tg.ReduceOp(kind, value, whole))
+        own, rest = own.without(gone), rest.without(gone)
     if isinstance(joined, AllToAllOp):
-        new = collectives.reduce_scatter(value, kind, _axis(joined, "split_axis"), grid)
+        new = collective(ReduceScatterOp, value, grid, split=split, reduction=kind)
     else:
-        new = collectives.reduce(value, kind, _root(joined), grid)
+        root = _root(joined)
+        device = grid.devices[root]
+        new = collective(ReduceOp, value, grid, reduction=kind, root=root, device=device)
     moved = emit(builder, builder.put(new), own, rest)
     if any(rest.axes[axis] for axis in axes):
         moved = builder.put(tg.ReduceOp(kind, moved, axes))
     return moved
-
-
-def _reduced_first(
-    builder: OpBuilder,
-    value: SSAValue,
-    own: Layout,
-    rest: Layout,
-    axes: Sequence[int],
-    kind: tg.ReduceKind,
-    joined: AllToAllOp | GatherOp,
-    grid: Grid,
-) -> tuple[SSAValue, Layout, Layout]:
-    """Reduce whole axes of what a device sends, where all of their factors are reduced anyway."""
-    reduced = {f for axis in axes for f in rest.axes[axis]}
-    split = _axis(joined, "split_axis") if isinstance(joined, AllToAllOp) else None
-    whole = [i for i, a in enumerate(own.axes) if a and i != split and reduced.issuperset(a)]
-    if not whole:
-        return value, own, rest
-    gone: list[AxisFactor] = [f for axis in whole for f in own.axes[axis]]
-    value = builder.put(tg.ReduceOp(kind, value, whole))
-    return value, own.without(gone), rest.without(gone)
 
 
 # -- pairs of collectives ------------------------------------------------------------------------
@@ -228,19 +213,17 @@ def _raise_all_gather(op: AllGatherOp, grids: dict[str, Grid]) -> SSAValue | Non
         return None
     devices = AxisFactor(len(grid.devices))
     whole, gathered = source.axes, layout.axes
-    whole[_axis(scattered, "scatter_axis")].insert(0, devices)
-    gathered[_axis(op, "gather_axis")].insert(0, devices)
+    whole[_axis(scattered, SPLIT)].insert(0, devices)
+    gathered[_axis(op, JOINED)].insert(0, devices)
     if (kind := _kind(scattered)) is None:
         return None
     builder = OpBuilder.before(op)
-    reduced = builder.put(collectives.all_reduce(scattered.input, kind, grid))
+    reduced = builder.put(collective(AllReduceOp, scattered.input, grid, reduction=kind))
     return emit(builder, reduced, Layout(whole), Layout(gathered))
 
 
 def _raise_all_slice(op: AllSliceOp, grids: dict[str, Grid]) -> SSAValue | None:
-    axis, grid = _axis(op, "slice_axis"), _grid(op, grids)
-    part = _one_part(op.input, axis, grid, OpBuilder.before(op))
-    if part is not None:
+    if (part := _raise_parts(op, grids)) is not None:
         return part
     chain = chain_of(op.input)
     reduced = chain[-1].owner
@@ -253,7 +236,8 @@ def _raise_all_slice(op: AllSliceOp, grids: dict[str, Grid]) -> SSAValue | None:
         return None
     builder = OpBuilder.before(op)
     value = emit(builder, reduced.input, source, layout)
-    return builder.put(collectives.reduce_scatter(value, kind, axis, grid))
+    axis, grid = _axis(op, SPLIT), _grid(op, grids)
+    return builder.put(collective(ReduceScatterOp, value, grid, split=axis, reduction=kind))
 
 
 # -- collectives of a RESHAPE --------------------------------------------------------------------
@@ -268,10 +252,11 @@ def _reshaped_later(op: CollectiveCommunicationOp, grids: dict[str, Grid]) -> SS
         return None
     shape, result = list(tensor(source).get_shape()), tensor(op.results[0])
     properties = dict(op.properties)
-    if (name := _AXES.get(type(op))) is not None:
+    joins = isinstance(op, AllGatherOp)
+    names = JOINED if joins else SPLIT
+    if (name := names.get(type(op))) is not None:
         parts = len(_grid(op, grids).devices)
-        outer = prod(tensor(operand).get_shape()[: _axis(op, name)])
-        joins = isinstance(op, AllGatherOp)
+        outer = prod(tensor(operand).get_shape()[: _axis(op, names)])
         at = [
             axis
             for axis, extent in enumerate(shape)
@@ -308,8 +293,8 @@ def _grid(op: CollectiveCommunicationOp, grids: dict[str, Grid]) -> Grid:
     return grids[op.grid.string_value()]
 
 
-def _axis(op: CollectiveCommunicationOp, name: str) -> int:
-    return op.properties[name].value.data  # pyright: ignore
+def _axis(op: CollectiveCommunicationOp, names: Mapping[type[Operation], str]) -> int:
+    return op.properties[names[type(op)]].value.data  # pyright: ignore
 
 
 def _root(op: ScatterOp | GatherOp) -> int:
@@ -320,21 +305,16 @@ def _kind(op: AllReduceOp | ReduceScatterOp) -> tg.ReduceKind | None:
     return KINDS.get(ReductionKind(op.reduction.data))
 
 
-_AXES: dict[type[Operation], str] = {
-    AllGatherOp: "gather_axis",
-    ReduceScatterOp: "scatter_axis",
-}
-_Rule = Callable[[OpT, dict[str, Grid]], SSAValue | None]
-_RULES: dict[type[Operation], _Rule[Operation]] = {  # pyright: ignore
+_RULES: dict[type[Operation], Callable[[Any, dict[str, Grid]], SSAValue | None]] = {
     AllReduceOp: _reshaped_later,
     AllGatherOp: _raise_all_gather,
     AllSliceOp: _raise_all_slice,
-    AllToAllOp: _raise_all_to_all,
+    AllToAllOp: _raise_parts,
     BroadcastOp: _reshaped_later,
     tg.PermuteOp: _without_reshape,
     tg.ReduceOp: _raise_reduction,
     ReduceScatterOp: _reshaped_later,
     tg.ReshapeOp: _without_reshape,
-    ScatterOp: _raise_scatter,
+    ScatterOp: _raise_parts,
 }
 """The rule of each op that a composition ends with."""

@@ -193,7 +193,7 @@ class _Split:
         """Assign what is not computed yet, for some values, to new parts."""
         missing: dict[Operation, None] = {}
         walk = Walk(map(self._kept, wanted))
-        views = [v for v in walk.seen if self._is_forced(v)]
+        views = [v for v in walk.seen if v not in self.forced and self._is_view(v)]
         for value in walk:
             op = value.owner
             if not isinstance(op, Operation) or not self._is_computed(op) or op in self.part_of:
@@ -250,12 +250,8 @@ class _Split:
             value = op.source
         return value
 
-    def _is_forced(self, value: SSAValue) -> bool:
-        """Whether a value has to be computed as it is, to be the operand of a collective or a
-        result."""
-        return value not in self.forced and self._is_view(value)
-
     def _is_view(self, value: SSAValue) -> bool:
+        """Whether a value is computed as it is, to be the operand of a collective or a result."""
         return value.type != VOID and (
             is_memory(value) or (self.is_cheap(value) and isinstance(value.owner, Operation))
         )
@@ -318,7 +314,9 @@ class _Split:
         self.module.body.block.insert_op_before(new_function, old)
         for op in old.body.block.ops:
             if isinstance(op, tg.ParamOp | tg.BufferOp):
-                self._put_leaf(op)
+                new = op.rebuild([self.values[d] for d in op.dims])
+                new.attributes.update(op.attributes)
+                self.values[op.result] = self.builder.put(new)
         for rank in self.ranks.values():
             self.builder.put(rank.owner)  # pyright: ignore
         for step in self.steps:
@@ -341,11 +339,6 @@ class _Split:
         grids = (SymbolRefAttr(grid) for grid in self.ranks)
         new_function.attributes[INPUTS] = ArrayAttr([*inputs, *grids])
         self.module.body.block.erase_op(old, safe_erase=False)
-
-    def _put_leaf(self, op: tg.ParamOp | tg.BufferOp) -> None:
-        new = op.rebuild([self.values[d] for d in op.dims])
-        new.attributes.update(op.attributes)
-        self.values[op.result] = self.builder.put(new)
 
     def _main(self, value: SSAValue) -> SSAValue:
         """A value in the new function: what a part or a collective gives, or a RESHAPE of it."""
@@ -408,7 +401,14 @@ class _Split:
             op = value.owner
             assert isinstance(op, TgOp | AllSliceOp)
             builder.location = op.location
-            return self._rebuilt(op, operands(value)[::-1], known, builder)
+            new = [known[o] for o in operands(value)[::-1]]
+            if isinstance(op, AllSliceOp):
+                return self._sliced(op, new[0], known, builder)
+            if isinstance(op, tg.AfterOp) and len(new) == 1:
+                return new[0]
+            made = op.rebuild(new)
+            made.attributes.update(op.attributes)
+            return builder.put(made)
 
         return computed(value, known, operands, rebuilt)
 
@@ -421,22 +421,6 @@ class _Split:
             return any(self._is_here(o, part) for o in op.operands)
         return op in part.ops
 
-    def _rebuilt(
-        self,
-        op: TgOp | AllSliceOp,
-        operands: Sequence[SSAValue],
-        known: dict[SSAValue, SSAValue],
-        builder: OpBuilder,
-    ) -> SSAValue:
-        new = [known[o] for o in operands]
-        if isinstance(op, AllSliceOp):
-            return self._sliced(op, new[0], known, builder)
-        if isinstance(op, tg.AfterOp) and len(new) == 1:
-            return new[0]
-        made = op.rebuild(new)
-        made.attributes.update(op.attributes)
-        return builder.put(made)
-
     def _sliced(
         self, op: AllSliceOp, value: SSAValue, known: dict[SSAValue, SSAValue], builder: OpBuilder
     ) -> SSAValue:
@@ -444,7 +428,7 @@ class _Split:
         axis = op.slice_axis.value.data
         grid = self.grids[op.grid.string_value()]
         static = tensor(op.result).get_shape()
-        shape = [self._extent(d, known) for d in shape_of(op.input)]
+        shape = [known[d] if isinstance(d, SSAValue) else d for d in shape_of(op.input)]
         shape[axis] = extent = static[axis]
         start: list[int | SSAValue] = [0] * len(shape)
         if self.rank is None:
@@ -454,13 +438,6 @@ class _Split:
             device = self.grids[WORLD].devices[self.rank]
             start[axis] = grid.devices.index(device) * extent if device in grid.devices else 0
         return builder.put(tg.ShrinkOp(value, start, shape))
-
-    @staticmethod
-    def _extent(dim: object, known: dict[SSAValue, SSAValue]) -> int | SSAValue:
-        if isinstance(dim, SSAValue):
-            return known[dim]
-        assert isinstance(dim, int)
-        return dim
 
 
 def is_exchange(op: Operation) -> TypeIs[CollectiveCommunicationOp]:

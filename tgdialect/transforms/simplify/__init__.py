@@ -5,11 +5,10 @@
 * sums have a normal form, `Linear` of `ops/affine.py`: `sums.py`, `division.py`, `quotients.py`,
   `recombination.py` and `comparison.py` rewrite sums in that form;
 * `assumptions.py` simplifies values that are used only under a condition or a gate;
-* `masks.py` reads the mask of a reduction; `masked_reductions.py`, `reductions.py`, `scans.py` and
-  `scatter.py` replace reductions by loads, closed forms, accumulators and loops of additions;
-* `peepholes.py` rewrites CAST, LOAD and STORE;
-* `engine.py` walks a block and does value numbering, `loops.py` repairs the loops of ENDs and
-  REDUCEs after a rewrite, and `settled.py` says what the next walk need not visit;
+* `masks.py` reads the mask of a reduction; `reductions.py`, `scans.py` and `scatter.py` replace
+  reductions by loads, closed forms, accumulators and loops of additions;
+* `engine.py` walks a block and does value numbering, and `loops.py` repairs the loops of ENDs and
+  REDUCEs after a rewrite;
 * `test/unit/transforms/test_simplify_proofs.py` proves every rule and theorem.
 """
 
@@ -17,11 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tgdialect.analysis.symbols import is_foreign
@@ -29,15 +27,44 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.elementwise import COMPARISONS
-from tgdialect.ops.properties import tensor
-from tgdialect.transforms.simplify.assumptions import ROUGH, simplify_connective, simplify_where
+from tgdialect.ops.properties import integers, tensor
+from tgdialect.transforms.simplify.assumptions import (
+    ROUGH,
+    simplify_connective,
+    simplify_load,
+    simplify_store,
+    simplify_where,
+)
 from tgdialect.transforms.simplify.comparison import simplify_comparison, simplify_maximum
 from tgdialect.transforms.simplify.division import simplify_division
 from tgdialect.transforms.simplify.engine import Engine, Handler
-from tgdialect.transforms.simplify.peepholes import simplify_cast, simplify_load, simplify_store
-from tgdialect.transforms.simplify.reductions import repeat_reduction, simplify_reduction
+from tgdialect.transforms.simplify.reductions import (
+    collapse_masked,
+    repeat_reduction,
+    split_alternative,
+)
+from tgdialect.transforms.simplify.scans import carry
 from tgdialect.transforms.simplify.scatter import scatter
-from tgdialect.transforms.simplify.sums import simplify_sum
+from tgdialect.transforms.simplify.sums import simplify_cast, simplify_sum
+
+
+def _simplify_reduction(engine: Engine, op: Operation) -> SSAValue | None:
+    """Replace a REDUCE by ops without a loop, or with a cheaper one, where that is possible.
+
+    `loops.py` has pinned the ranges of REDUCEs that must keep their loop. A sum of n equal floats v
+    is n * v, which may round differently. A product of n equal values uses repeated squaring. Both
+    are computed in f32 for narrower floats, as in the accumulator of a loop.
+    """
+    assert isinstance(op, tg.ReduceOp)
+    if not op.ranges:
+        return None
+    # If the operand depends on every range, try the rewrites of masks and prefix reductions.
+    found = repeat_reduction(engine, op)
+    if found is not None or integers(op, "axes"):
+        return found
+    found = split_alternative(engine, op) or collapse_masked(engine, op)
+    return carry(engine, op) if found is None and engine.may_store else found
+
 
 HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("tg.add", "tg.sub", "tg.neg", "tg.mul", "tg.shl", "tg.mulacc"), simplify_sum),
@@ -49,7 +76,7 @@ HANDLERS: dict[str, Handler] = {
     "tg.cast": simplify_cast,
     "tg.load": simplify_load,
     "tg.store": simplify_store,
-    "tg.reduce": simplify_reduction,
+    "tg.reduce": _simplify_reduction,
     "tg.end": scatter,
 }
 """The handler of each op, by name. The engine calls it where no rule of the tables applies."""
@@ -91,7 +118,6 @@ class SimplifyPass(ModulePass):
 
 Engines = Mapping[Operation, Engine]
 """Engines that have simplified kernels before (`scheduled_engine`)."""
-_NO_ENGINES: Engines = MappingProxyType({})
 
 
 def scheduled_engine() -> Engine:
@@ -99,7 +125,7 @@ def scheduled_engine() -> Engine:
     return Engine(_KEEP_LOOPS)
 
 
-def simplify(root: Operation, engines: Engines = _NO_ENGINES) -> bool:
+def simplify(root: Operation, engines: Mapping[Operation, Engine] = {}) -> bool:
     """Simplify all blocks inside `root`, as `SimplifyPass` does. Returns whether IR changed.
 
     Of the kernels in `engines` only what has changed since the engine's last walk is visited.

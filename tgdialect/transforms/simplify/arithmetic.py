@@ -11,14 +11,13 @@ from tgdialect.transforms.simplify.terms import (
     Fits,
     Rule,
     constants,
-    integers,
     lit,
     maximum,
     variables,
     where,
 )
 
-x, y, z = integers("x y z")
+x, y, z = variables("x y z")
 (i,) = variables("i", Domain.INDEX)
 a, b, c = variables("a b c", Domain.ANY)
 p, q = variables("p q", Domain.BOOL)
@@ -50,12 +49,7 @@ DIVISION = (
         (x + k1 * k2) // (k1 * k3),
         when=(k1.ne(0), k1.ne(-1), lit(0) < k3, Fits(k1 * k3), Fits(x + k1 * k2)),
     ),
-    Rule(
-        "mod of mod",
-        (x % k1) % k2,
-        x % k2,
-        when=(k1.ne(0), (k1 % k2).eq(0)),
-    ),
+    Rule("mod of mod", (x % k1) % k2, x % k2, when=(k1.ne(0), (k1 % k2).eq(0))),
     Rule(
         "idiv of mod",
         (x % k1) // k2,
@@ -71,10 +65,7 @@ SHIFTS = (
     Rule("shl as mul", i << k1, i * (lit(1) << k1)),
     Rule("shr as idiv", i >> k1, i // (lit(1) << k1), when=(Fits(lit(1) << k1),)),
     Rule(
-        "and as mod",
-        i & k1,
-        i % (k1 + 1),
-        when=(lit(0) < k1, Fits(k1 + 1), (k1 & (k1 + 1)).eq(0)),
+        "and as mod", i & k1, i % (k1 + 1), when=(lit(0) < k1, Fits(k1 + 1), (k1 & (k1 + 1)).eq(0))
     ),
 )
 """Shifts and masks. On indices they become MUL, IDIV and MOD, which the other rewrites know."""
@@ -92,12 +83,7 @@ COMPARISONS = (
         (k2 + 1) * k1 - 1 < x,
         when=(lit(0) < k1, Fits((k2 + 1) * k1 - 1)),
     ),
-    Rule(
-        "negative idiv less",
-        x // k1 < k2,
-        k1 * k2 < x,
-        when=(k1 < 0, k1.ne(-1), Fits(k1 * k2)),
-    ),
+    Rule("negative idiv less", x // k1 < k2, k1 * k2 < x, when=(k1 < 0, k1.ne(-1), Fits(k1 * k2))),
     Rule(
         "less than negative idiv",
         k2 < x // k1,

@@ -31,9 +31,10 @@ from tgdialect.ops.dtypes import number_attribute, wrap_to
 from tgdialect.ops.elementwise import COMPARISONS, ElementwiseOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.ops.properties import device_argument, dtype_of, is_memory, number, tensor
 from tgdialect.transforms.simplify.comparison import is_of_clamp
 from tgdialect.transforms.simplify.engine import NAMING, Engine, is_even
+from tgdialect.transforms.simplify.matching import constant_of
 
 Shape = tuple[int, ...]
 
@@ -74,7 +75,40 @@ def simplify_connective(engine: Engine, op: Operation) -> SSAValue | None:
     return None if new == (left, right) else engine.apply(op.name, new)
 
 
-def simplify_under(engine: Engine, value: SSAValue, gate: SSAValue) -> SSAValue:
+def simplify_load(engine: Engine, op: Operation) -> SSAValue | None:
+    """Simplify a LOAD with a gate.
+
+    The location is simplified under the gate. A gate that is true is dropped, and a LOAD whose gate
+    is false becomes its alternative value.
+    """
+    assert isinstance(op, tg.LoadOp)
+    if op.gate is None:
+        return None
+    if (gate := constant_of(op.gate)) is None:
+        location = _under(engine, op.buffer, op.gate)
+        same = location is op.buffer
+        return None if same else engine.insert(op.rebuild((location, *op.operands[1:])))
+    if number(gate):
+        space = None if op.addrspace is None else tg.AddrSpace(op.addrspace.data)
+        return engine.insert(tg.LoadOp(op.buffer, device=device_argument(op), addrspace=space))
+    return op.alt if op.alt is not None and op.alt.type == op.result.type else None
+
+
+def simplify_store(engine: Engine, op: Operation) -> SSAValue | None:
+    """Simplify the location and the value of a STORE under its gate; drop a gate that is true."""
+    location, value, *gates = op.operands
+    if not gates:
+        return None
+    new = [_under(engine, v, gates[0]) for v in (location, value)]
+    if (gate := constant_of(gates[0])) is None or not number(gate):
+        new += gates
+    if new == list(op.operands):
+        return None
+    op.operands = new
+    return op.results[0]
+
+
+def _under(engine: Engine, value: SSAValue, gate: SSAValue) -> SSAValue:
     """Simplify a value for the case that a gate is true."""
     return _simplified(engine, value, gate, True, is_worthwhile=True)
 
@@ -258,8 +292,10 @@ class _Assuming(Engine):
 
         `ops` are the ops that may be copied to compute it, operands first.
         """
-        if not self._is_possible or not self._says_anything(value, ops):
-            return value
+        known = self._conditions
+        is_read = value in known or any(o in known for op in ops for o in op.operands)
+        if not self._is_possible or not (self._facts or is_read):
+            return value  # The conditions say nothing of the ops.
         self._enter()
         # Remember the position before the copies: the outer engine adopts all ops after it.
         anchor = self.builder.insertion_point.insert_before
@@ -286,16 +322,6 @@ class _Assuming(Engine):
                     new = self._in_all_cases(new)
             self._new[result] = new or result
         return self._outer.adopt(self._known_or_same(value), last)
-
-    def _says_anything(self, value: SSAValue, ops: Sequence[TgOp]) -> bool:
-        """Whether the conditions say anything of the ops that compute a value: bounds of sums, or
-        that it is one of them, or is computed from one."""
-        known = self._conditions
-        return (
-            bool(self._facts)
-            or value in known
-            or any(o in known for op in ops for o in op.operands)
-        )
 
     def _in_all_cases(self, value: SSAValue) -> SSAValue:
         """Simplify an IDIV or MOD by case distinction, if all cases give the same result.

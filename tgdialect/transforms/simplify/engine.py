@@ -22,7 +22,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import BOOL, DType, Kind, dtype_row, number_attribute, wrap_to
-from tgdialect.ops.elementwise import COMMUTATIVE, OPS
+from tgdialect.ops.elementwise import COMMUTATIVE, COMPARISONS, OPS
 from tgdialect.ops.folding import fold_elementwise
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.numbering import op_key
@@ -40,7 +40,6 @@ from tgdialect.transforms.simplify.matching import (
     repeated,
     same_extent,
 )
-from tgdialect.transforms.simplify.settled import Settled, depends_on_context
 
 RULES = RuleIndex((*IDENTITIES, *ARITHMETIC))
 """All rules. The engine tries them in this order, and applies the first that matches."""
@@ -59,6 +58,67 @@ NAMING = frozenset({tg.EndOp.name, tg.ReduceOp.name, tg.AfterOp.name})
 
 _ARGUMENTS = 2**32
 """An offset that sorts arguments before all other atoms of a sum: no block has as many values."""
+
+
+_OF_USES = COMPARISONS - {"tg.cmpgt"} | {"tg.where", "tg.and", "tg.or"}
+"""Ops whose rewrites also depend on other uses of their operands or their result: operands that
+nothing else reads are simplified under a condition, and a comparison of a clamp stays."""
+
+
+class Settled:
+    """The ops that need no visit in a walk over a block that was simplified before: the state of
+    each op after the last walk, and the values that this walk has found changed.
+
+    A visit depends on the op and on what it is computed from. If neither has changed since the last
+    walk, the visit would find again that no rewrite applies, so the engine only registers the op
+    for value numbering. OptOps simplify a kernel several times, and change a part of it each time.
+    """
+
+    def __init__(self) -> None:
+        self._before: dict[Operation, Hashable] = {}
+        self._now: dict[Operation, Hashable] = {}
+        self._changed: set[SSAValue] = set()
+
+    def begin(self) -> None:
+        """Begin a walk over the block that the last walk has left."""
+        self._before, self._now = self._now, {}
+        self._changed.clear()
+
+    def forget(self) -> None:
+        """Have the next walk visit all ops."""
+        self._now.clear()
+
+    @property
+    def is_first(self) -> bool:
+        """Whether no walk was before this one."""
+        return not self._before
+
+    def note(self, op: Operation, key: Hashable) -> None:
+        """Note that no rewrite applies to an op; `key` has its operands and properties."""
+        self._now[op] = _facts(op, key)
+
+    def is_same(self, op: Operation, key: Hashable) -> bool:
+        """Whether an op, and all that it is computed from, is as the last walk has left it."""
+        before = self._before.get(op)
+        if before == _facts(op, key) and self._changed.isdisjoint(op.operands):
+            return True
+        self._changed.update(op.results)
+        return False
+
+
+def _facts(op: Operation, key: Hashable) -> Hashable:
+    """The facts that rewrites of an op and of its users may depend on: of a RANGE only its
+    extent."""
+    return op.operands[0] if type(op) is tg.RangeOp else key
+
+
+def depends_on_context(op: Operation) -> bool:
+    """Whether the rewrites of an op depend on more than what it is computed from."""
+    return (
+        op.name in _OF_USES
+        or type(op) is tg.ReduceOp
+        or (type(op) is tg.LoadOp and op.gate is not None)
+    )
 
 
 class Engine:
@@ -250,21 +310,15 @@ class Engine:
                 return self.constant(folded)
             if op.name != "tg.where" and dtype_of(op.operands[0]).is_float:
                 return None
-            # Its interval, or a rule of the tables.
-            known = self._known_constant(op)
+            # An integer or bool whose interval has one element, or a rule of the tables.
+            result, known = op.results[0], None
+            if not dtype_of(result).is_float and (value := self._only_value(result)) is not None:
+                element = tensor(result).element_type
+                known = self.splat(number_attribute(value, element), result.type)
             if known is not None or (known := self._apply_rules(op)) is not None:
                 return known
         handler = self.handlers.get(op.name)
         return None if handler is None else handler(self, op)
-
-    def _known_constant(self, op: Operation) -> SSAValue | None:
-        """The result as a constant, if it is an integer or bool whose interval has one element."""
-        result = op.results[0]
-        value = None if dtype_of(result).is_float else self._only_value(result)
-        if value is None:
-            return None
-        element = tensor(result).element_type
-        return self.splat(number_attribute(value, element), result.type)
 
     def _only_value(self, value: SSAValue) -> int | None:
         """The constant value of an integer or bool, if its interval has one element."""

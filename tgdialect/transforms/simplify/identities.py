@@ -11,7 +11,6 @@ from tgdialect.transforms.simplify.terms import (
     Rule,
     apply,
     constants,
-    integers,
     lit,
     maximum,
     variables,
@@ -21,7 +20,7 @@ from tgdialect.transforms.simplify.terms import (
 a, b, c = variables("a b c", Domain.ANY)
 m, n = variables("m n", Domain.BITS)
 p, q = variables("p q", Domain.BOOL)
-x, y = integers("x y")
+x, y = variables("x y")
 (f,) = variables("f", Domain.FLOAT)
 k1, k2, k3 = constants("k1 k2 k3")
 

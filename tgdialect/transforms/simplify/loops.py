@@ -53,7 +53,7 @@ class Loops:
             if isinstance(op, tg.ReduceOp):
                 same = op.source.type == op.result.type and validity[op.source]
                 for range in closed_ranges(op):
-                    if not _is_foldable(op, trips(range, min_max)) or not (
+                    if not _is_foldable(op, min_max[range.bound]) or not (
                         same or integers(op, "axes")
                     ):
                         pinned.add(range)
@@ -102,13 +102,6 @@ def _effects(end: tg.EndOp) -> Iterator[tg.StoreOp | tg.AtomicAddOp | None]:
             yield op if isinstance(op, tg.StoreOp | tg.AtomicAddOp) else None
 
 
-def trips(range: SSAValue | tg.RangeOp, min_max: MinMax) -> Interval:
-    """The interval of a loop's number of iterations."""
-    op = range if isinstance(range, tg.RangeOp) else range.owner
-    assert isinstance(op, tg.RangeOp)
-    return min_max[op.bound]
-
-
 ONCE = Interval(1, 1)
 """The iterations of a loop that runs exactly once."""
 
@@ -121,18 +114,19 @@ def repair_end(op: tg.EndOp, loops: Loops, min_max: MinMax) -> bool:
 
     Returns whether anything changed.
     """
-    lost = [v for v in op.ranges if v.owner not in loops.open(op.body)]
+    ranges, inside = closed_ranges(op), loops.open(op.body)
+    lost = [r for r in ranges if r not in inside]
     if not lost:
         return False
     # Keep each store in its former loops, except loops of one iteration.
-    needed = [v for v in lost if trips(v, min_max) != ONCE]
+    needed = [r for r in lost if min_max[r.bound] != ONCE]
     for effect in _effects(op):
         assert effect is not None, "the ranges of this END were pinned"
-        held = [v for v in needed if v.owner in loops.before[effect]]
+        held = [r.result for r in needed if r in loops.before[effect]]
         if held:
             _hold(effect, held)
     # Close the loops that are left; an END that closes none is its body.
-    closed = [v for v in op.ranges if v not in lost or v in needed]
+    closed = [r.result for r in ranges if r not in lost or r in needed]
     if closed:
         op.operands = (op.body, *closed)
     else:

@@ -36,15 +36,16 @@ class Masked:
     conditions: list[Condition]
 
 
+Equation = tuple[SSAValue, int, Linear]
+
+
 @dataclass
 class Constraints:
     """The constraints on a range variable r: low <= r < high for each of `lows` and `highs`."""
 
     lows: list[Linear] = field(default_factory=list[Linear])
     highs: list[Linear] = field(default_factory=list[Linear])
-    equal: list[tuple[SSAValue, int, Linear]] = field(
-        default_factory=list[tuple[SSAValue, int, Linear]]
-    )
+    equal: list[Equation] = field(default_factory=list[Equation])
     """For each condition `a r + b = 0`: its value, a, and b."""
     others: list[Condition] = field(default_factory=list[Condition])
     """The conditions that do not depend on r."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Protocol
 
@@ -19,15 +19,7 @@ from tgdialect.ops.dtypes import BOOL, DTYPES, DType, dtype_row, number_attribut
 from tgdialect.ops.elementwise import OPS, CompareOp
 from tgdialect.ops.folding import evaluate
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.properties import (
-    number,
-    place,
-    place_of,
-    static_shape,
-    tensor,
-    type_of_number,
-)
-from tgdialect.ops.walk import Walk
+from tgdialect.ops.properties import number, place, place_of, static_shape, tensor, type_of_number
 from tgdialect.transforms.simplify.terms import (
     AnyConstant,
     AnyValue,
@@ -37,6 +29,7 @@ from tgdialect.transforms.simplify.terms import (
     Literal,
     Rule,
     Term,
+    subterms,
 )
 
 REPEATING = frozenset({"tg.reshape", "tg.expand", "tg.permute", "tg.flip", "tg.shrink"})
@@ -157,13 +150,14 @@ Origin = str | frozenset[str]
 class RuleIndex:
     """Finds the rules that may match an op by its name and by what its operands are made by."""
 
-    def __init__(self, rules: Iterable[Rule]):
+    def __init__(self, rules: Sequence[Rule]):
         self._by_root: dict[str, list[tuple[Rule, Apply]]] = {}
         for rule in rules:
             for variant in rule.variants:
                 self._by_root.setdefault(variant.op, []).append((rule, variant))
-        self._literals = {repr(value): value for value in _literals(self._by_root.values())}
         # The text of literals tells -0.0 from 0.0.
+        terms = (each for rule in rules for each in subterms(rule.pattern))
+        self._literals = {repr(t.value): t.value for t in terms if isinstance(t, Literal)}
         self._equal_literals = lru_cache(maxsize=1024)(self._literals_of)
         self._by_operands: dict[tuple[Origin | bool, ...], list[tuple[Rule, Apply]]] = {}
 
@@ -185,7 +179,7 @@ class RuleIndex:
                 (rule, variant)
                 for rule, variant in self._by_root[op.name]
                 if all(map(_may_come_from, variant.operands, origins))
-                and (same or not _is_same_twice(variant))
+                and (same or len(operands) != 2 or variant.operands[0] is not variant.operands[1])
             ]
             self._by_operands[key] = found
         return found
@@ -201,20 +195,6 @@ class RuleIndex:
         return frozenset(
             text for text, literal in self._literals.items() if _is_literal(constant, literal)
         )
-
-
-def _literals(patterns: Iterable[Sequence[tuple[Rule, Apply]]]) -> Iterator[float]:
-    """The literals in the patterns of rules."""
-    walk: Walk[Term] = Walk(pattern for of_root in patterns for _, pattern in of_root)
-    for term in walk:
-        if isinstance(term, Apply):
-            walk.add(term.operands)
-        elif isinstance(term, Literal):
-            yield term.value
-
-
-def _is_same_twice(pattern: Apply) -> bool:
-    return len(pattern.operands) == 2 and pattern.operands[0] is pattern.operands[1]
 
 
 def _may_come_from(term: Term, origin: Origin) -> bool:
@@ -273,7 +253,8 @@ def _interval(term: Term, binding: Binding, dtype: DType, min_max: MinMax) -> In
         case Apply(op=op, operands=terms):
             sources = [_interval(t, binding, dtype, min_max) for t in terms]
             if all(s.is_constant for s in sources):
-                folded = evaluate(op, dtype, _result_dtype(op, dtype), [s.lo for s in sources])
+                result = DTYPES[BOOL] if issubclass(OPS[op], CompareOp) else dtype
+                folded = evaluate(op, dtype, result, [s.lo for s in sources])
                 if folded is not None:
                     return intervals.constant(folded)
             return _INTERVALS[op](dtype, *sources)
@@ -295,10 +276,6 @@ def _exact(term: Term, binding: Binding, dtype: DType, min_max: MinMax) -> Inter
     corners = [_EXACT[term.op](x, y) for x in a for y in b]
     result = Interval(min(corners), max(corners))
     return result if result.within(dtype.low, dtype.high) else None
-
-
-def _result_dtype(op: str, dtype: DType) -> DType:
-    return DTYPES[BOOL] if issubclass(OPS[op], CompareOp) else dtype
 
 
 # -- building ------------------------------------------------------------------------------------

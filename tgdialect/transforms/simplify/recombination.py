@@ -20,7 +20,6 @@ from xdsl.ir import SSAValue
 
 from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, Linear
-from tgdialect.ops.base import TgOp
 from tgdialect.ops.properties import dtype_of
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.matching import divided, integer_of
@@ -34,7 +33,7 @@ def recombine(engine: Engine, form: Linear, like: SSAValue) -> Linear:
     """Apply the identities to a form of the dtype of `like` until none applies."""
     dtype = dtype_of(like)
     # Each identity is of two terms or more, of which one is of such an op.
-    while len(form.terms) > 1 and any(_name_of(atom) in _RECOMBINED for atom in form.terms):
+    while len(form.terms) > 1 and any(isinstance(atom.owner, _RECOMBINED) for atom in form.terms):
         for identity in (_joined, _remainder, _unrolled, _chosen):
             if (smaller := identity(engine, form, like)) is not None:
                 form = smaller.wrapped(dtype)
@@ -44,11 +43,7 @@ def recombine(engine: Engine, form: Linear, like: SSAValue) -> Linear:
     return form
 
 
-_RECOMBINED = frozenset({"tg.idiv", "tg.mod", "tg.where"})
-
-
-def _name_of(value: SSAValue) -> str:
-    return value.owner.name if isinstance(value.owner, TgOp) else ""
+_RECOMBINED = (tg.IDivOp, tg.ModOp, tg.WhereOp)
 
 
 def _joined(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:

@@ -28,7 +28,6 @@ from tgdialect.ops.dtypes import dtype_row, number_attribute
 from tgdialect.ops.properties import dtype_of, tensor, tensor_type
 from tgdialect.ops.reduce import ALU, accumulated_dtype, identity
 from tgdialect.transforms.simplify.engine import Engine
-from tgdialect.transforms.simplify.masked_reductions import computed_at, masked_at
 from tgdialect.transforms.simplify.masks import (
     Constraints,
     Masked,
@@ -37,6 +36,7 @@ from tgdialect.transforms.simplify.masks import (
     masked,
     where_all,
 )
+from tgdialect.transforms.simplify.reductions import computed_at, masked_at
 
 
 class _Growth(NamedTuple):
@@ -54,8 +54,8 @@ class _Growth(NamedTuple):
 class _Prefix(NamedTuple):
     """A reduction of `value` over the elements u of a growing set."""
 
-    variable: SSAValue
-    """The variable u."""
+    variable: tg.RangeOp
+    """The RANGE of the variable u."""
     value: SSAValue
     growth: _Growth
     others: list[Condition]
@@ -103,7 +103,7 @@ def _prefix(
     Its elements must not depend on the outer loop. With `skewed` they are indexed by u = i + r. If
     only a reversed outer loop makes the REDUCE a prefix, this reverses it and restarts the walk.
     """
-    variable, value, conditions = axis.result, mask.value, mask.conditions
+    value, conditions = mask.value, mask.conditions
     n, m = (engine.form(r.bound) for r in (axis, outer))
     known = Constraints([Affine()], [n])
     if skewed:
@@ -113,8 +113,7 @@ def _prefix(
             return None
         number = next(engine.builder.free_axes)
         new = engine.builder.insert(tg.RangeOp(number, tg.AxisType.REDUCE, extent))
-        variable = new.result
-        at = engine.apply("tg.sub", (variable, outer.result))
+        at = engine.apply("tg.sub", (new.result, outer.result))
         if (there := masked_at(engine, mask, axis, at)) is None:
             return None
         value, conditions = there.value, there.conditions
@@ -125,7 +124,7 @@ def _prefix(
     data = [
         c
         for c in conditions
-        if outer not in engine.loops.open(c[0]) and not _is_bound(engine, c, axis)
+        if outer not in engine.loops.open(c[0]) and constraints_of(engine, [c], axis).unknown
     ]
     value = where_all(engine, op, data, value)
     conditions = [c for c in conditions if c not in data]
@@ -140,18 +139,13 @@ def _prefix(
     if growth is None and is_free:
         growth = _downwards(engine, constraints, outer)
     if growth is not None:
-        return _Prefix(variable, value, growth, constraints.others)
+        return _Prefix(axis, value, growth, constraints.others)
     # The bounds of a suffix describe such a set in the reversed loop.
     if is_free and outer.axis_type.data is tg.AxisType.LOOP:
         mirrored = _mirrored(engine, constraints, outer)
         if _upwards(engine, mirrored, outer) or _downwards(engine, mirrored, outer):
             engine.run_backwards(outer)
     return None
-
-
-def _is_bound(engine: Engine, condition: Condition, axis: tg.RangeOp) -> bool:
-    """Whether a condition is a bound or equation of a loop variable, or does not depend on it."""
-    return not constraints_of(engine, [condition], axis).unknown
 
 
 def _mirrored(engine: Engine, constraints: Constraints, outer: tg.RangeOp) -> Constraints:
@@ -186,7 +180,8 @@ def _upwards(engine: Engine, constraints: Constraints, outer: tg.RangeOp) -> _Gr
         factor = other.terms[outer.result]
         fixed = other - Affine({outer.result: factor})
         greatest.append(fixed + last * factor if factor > 0 else fixed)
-    if not _is_fixed(engine, outer, *greatest, *lows, *highs):
+    fixed = {atom for form in (*greatest, *lows, *highs) for atom in form.terms}
+    if any(outer in engine.loops.open(atom) for atom in fixed):
         return None
     if not all(any(engine.interval(low - g).lo >= 0 for low in lows) for g in greatest):
         return None
@@ -207,11 +202,6 @@ def _moving(forms: Sequence[Linear], outer: tg.RangeOp) -> tuple[list[Linear], l
     """The bounds that depend on a loop variable, and the bounds that do not."""
     moving = [form for form in forms if form.terms.get(outer.result)]
     return moving, [form for form in forms if not form.terms.get(outer.result)]
-
-
-def _is_fixed(engine: Engine, outer: tg.RangeOp, *forms: Linear) -> bool:
-    """Whether no atom of the forms depends on the outer loop."""
-    return not any(outer in engine.loops.open(atom) for form in forms for atom in form.terms)
 
 
 def _move_inside(end: tg.EndOp, outer: tg.RangeOp, others: Ranges) -> bool:
@@ -237,10 +227,8 @@ def _accumulate(
     """Emit the accumulator and its update in the outer loop. Returns the updated value."""
     # Compute the element that an iteration adds, or the identity if it is out of bounds.
     kind, element = op.kind.data, tensor(op.result).element_type
-    variable = prefix.variable.owner
-    assert isinstance(variable, tg.RangeOp)
     at = emit_index(engine, prefix.growth.newest)
-    values = None if at is None else computed_at(engine, [prefix.value], variable, at)
+    values = None if at is None else computed_at(engine, [prefix.value], prefix.variable, at)
     if at is None or values is None:
         return None
     conditions: list[Condition] = []

@@ -18,13 +18,8 @@ from tgdialect.ops.affine import Affine
 from tgdialect.ops.dtypes import number_attribute
 from tgdialect.ops.properties import dtype_of, same_dim, shape_of, tensor
 from tgdialect.transforms.simplify.engine import Engine
-from tgdialect.transforms.simplify.masked_reductions import computed_at, summed
-from tgdialect.transforms.simplify.masks import (
-    constraints_of,
-    emit_index,
-    masked,
-    where_all,
-)
+from tgdialect.transforms.simplify.masks import constraints_of, emit_index, masked, where_all
+from tgdialect.transforms.simplify.reductions import computed_at, summed
 
 
 class _Sum(NamedTuple):
@@ -44,8 +39,9 @@ def scatter(engine: Engine, end: Operation) -> SSAValue | None:
     store = end.body.owner
     if not isinstance(store, tg.StoreOp) or store.gate is not None:
         return None
-    location = store.buffer.owner
-    if not isinstance(location, tg.IndexOp) or not _has_atomic_add(store.value):
+    location, dtype = store.buffer.owner, dtype_of(store.value)
+    has_atomic_add = not dtype.is_bool and (dtype.is_integer or dtype.bits >= 32)
+    if not isinstance(location, tg.IndexOp) or not has_atomic_add:
         return None
     total = _sum(store.value)
     if total is None or total.reduction.ordered is not None:
@@ -64,12 +60,6 @@ def scatter(engine: Engine, end: Operation) -> SSAValue | None:
             if (last := _scattered(engine, end, store, location, total, axis)) is not None:
                 return last
     return None
-
-
-def _has_atomic_add(value: SSAValue) -> bool:
-    """Whether ATOMICADD supports the dtype of a value."""
-    dtype = dtype_of(value)
-    return not dtype.is_bool and (dtype.is_integer or dtype.bits >= 32)
 
 
 def _sum(value: SSAValue) -> _Sum | None:

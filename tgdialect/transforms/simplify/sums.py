@@ -1,9 +1,10 @@
-"""Sums in linear form: ADD, SUB, NEG, and MUL, SHL and MULACC by a constant."""
+"""Sums in linear form: ADD, SUB, NEG, and MUL, SHL and MULACC by a constant. CASTs of integers."""
 
 from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Linear
 from tgdialect.ops.dtypes import DType, Kind
 from tgdialect.ops.properties import dtype_of
@@ -41,20 +42,14 @@ def simplify_sum(engine: Engine, op: Operation) -> SSAValue | None:
     # Replace the op if an equal sum exists, or if the form takes fewer ops than the op's operands.
     written = 1 + engine.written_cost(op)
     known = engine.sums.get(form)
-    if known is not None or form.cost < written + _has_constant_inside(op, form):
+    # With the constant added last, other sums can share the rest.
+    is_inside = op.name == "tg.add" and form.constant != 0 and integer_of(op.operands[1]) is None
+    if known is not None or form.cost < written + is_inside:
         return engine.widened(known or engine.emit(form, result), result)
     engine.forms[result] = form
     engine.costs[result] = written
     engine.sums[form] = result
     return None
-
-
-def _has_constant_inside(op: Operation, form: Linear) -> bool:
-    """Whether a constant is added before the last term of a sum.
-
-    With the constant added last, other sums can share the rest.
-    """
-    return op.name == "tg.add" and form.constant != 0 and integer_of(op.operands[1]) is None
 
 
 def _summands(engine: Engine, op: Operation, dtype: DType) -> list[Linear] | None:
@@ -77,3 +72,15 @@ def _summands(engine: Engine, op: Operation, dtype: DType) -> list[Linear] | Non
             if factor is None:
                 product, factor = forms[1], integer_of(op.operands[0])
             return None if factor is None else [product * factor, *forms[2:]]
+
+
+def simplify_cast(engine: Engine, op: Operation) -> SSAValue | None:
+    """Remove two integer CASTs to a dtype and back, if that dtype holds every possible value."""
+    inner = op.operands[0].owner
+    if not isinstance(inner, tg.CastOp) or inner.source.type != op.results[0].type:
+        return None
+    source, middle = dtype_of(inner.source), dtype_of(inner.result)
+    if not source.is_integer or not middle.is_integer:
+        return None
+    fits = engine.min_max[inner.source].within(middle.low, middle.high)
+    return inner.source if fits else None

@@ -4,7 +4,7 @@ A rule says `pattern -> result`, provided that intervals prove the guards in `wh
 `matching.py` matches its pattern against IR and builds its result. The tests translate the same
 object to bit-vectors, for which z3 proves the rule on wrapping signed and unsigned integers.
 
-    x, y = integer("x"), integer("y")
+    x, y = variables("x y")
     Rule("mod of less", x % y, x, when=(lit(0) <= x, x < y))
 """
 
@@ -61,8 +61,7 @@ class Apply(Term):
     operands: tuple[Term, ...]
 
 
-def lit(value: float) -> Literal:
-    return Literal(value)
+lit = Literal
 
 
 def term(value: Operand) -> Term:
@@ -81,12 +80,8 @@ def maximum(a: Operand, b: Operand) -> Apply:
     return apply("tg.max", a, b)
 
 
-def integers(names: str) -> Iterator[AnyValue]:
-    """Integer variables with these names, as in `x, y = integers("x y")`."""
-    return (AnyValue(name, Domain.INTEGER) for name in names.split())
-
-
-def variables(names: str, sort: Domain) -> Iterator[AnyValue]:
+def variables(names: str, sort: Domain = Domain.INTEGER) -> Iterator[AnyValue]:
+    """Variables with these names, as in `x, y = variables("x y")`."""
     return (AnyValue(name, sort) for name in names.split())
 
 
@@ -153,15 +148,17 @@ def _variants(pattern: Term) -> list[Term]:
     return result
 
 
-def _names(term: Term) -> frozenset[str]:
+def subterms(term: Term) -> Iterator[Term]:
+    """A term, and all terms in it."""
+    yield term
+    if isinstance(term, Apply):
+        for operand in term.operands:
+            yield from subterms(operand)
+
+
+def _names(term: Term) -> set[str]:
     """The names of the variables of a term, read or not."""
-    match term:
-        case AnyValue(name=name) | AnyConstant(name=name):
-            return frozenset({name})
-        case Apply(operands=operands):
-            return frozenset[str]().union(*map(_names, operands))
-        case _:
-            return frozenset()
+    return {each.name for each in subterms(term) if isinstance(each, AnyValue | AnyConstant)}
 
 
 def _is_bool(term: Term) -> bool:

@@ -1,25 +1,34 @@
-"""LOGADDEXP in primitive operations, for f32 and f64: the logarithm of e^a + e^b.
+"""LOGADDEXP and LGAMMA in primitive operations: logarithms whose terms cancel.
 
-Of f64 it is within 2 ulp everywhere where MULACC is rounded once. The terms of the sum
-max(a, b) + log(1 + e^-|a - b|) cancel near its zeros: where it has lost a digit it is computed
-again with six more, and where it has lost these, too, it is the logarithm of 1 + E with
-E = e^a + e^b - 1 as a sum of three floats. A target skips both where no lane needs them, as the
-reduction of SIN.
+Where digits are lost they are computed again with sums of two floats, which have twice the digits
+of one (Dekker, "A floating-point technique for extending the available precision", 1971). Sums are
+exact. What a product loses is known where MULACC is rounded once; where it is rounded twice, it
+counts as 0, and products have the digits of one float. A target skips this where no lane needs it,
+as the reduction of SIN.
+
+LOGADDEXP, for f32 and f64, is the logarithm of e^a + e^b. Of f64 it is within 2 ulp everywhere
+where MULACC is rounded once. The terms of the sum max(a, b) + log(1 + e^-|a - b|) cancel near its
+zeros: where it has lost a digit it is computed again with six more, and where it has lost these,
+too, it is the logarithm of 1 + E with E = e^a + e^b - 1 as a sum of three floats.
+
+LGAMMA is the logarithm of |gamma(x)|, given an approximation. Of f64 it is within 2 ulp for
+x < -1.25 where the approximation is the difference of two terms, if MULACC is rounded once. With
+x = t - k for the nearest integer -k,
+
+    |gamma(x)| = gamma(1 + t) / |t (1 - t) (2 - t) ... (k - t)|
+
+The factors are exact. Their product and 1 / gamma(1 + t) are sums of two floats, so that near a
+zero of the result the quotient's distance from 1 has all digits.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from fractions import Fraction
 
-from tgdialect.transforms.double_double import (
-    fast_two_sum,
-    horner_of_pairs,
-    times,
-    two_product,
-    two_sum,
-)
-from tgdialect.transforms.float_format import F64, FloatFormat, format_of
-from tgdialect.transforms.recipe import RecipeValue, V, horner
+from tgdialect.transforms.float_format import COEFFICIENTS, F64, FloatFormat, format_of
+from tgdialect.transforms.recipe import Pair, RecipeValue, Triple, V, horner
 from tgdialect.transforms.transcendental import (
     LN_2,
     NEAR,
@@ -27,12 +36,57 @@ from tgdialect.transforms.transcendental import (
     clear_sign,
     exponents,
     least_of_normal,
+    log,
     near_logarithm,
     power_of_two,
 )
 
-Terms = tuple[RecipeValue[V], RecipeValue[V], RecipeValue[V]]
-"""A sum of three floats."""
+
+def two_sum(a: RecipeValue[V], b: RecipeValue[V]) -> Pair[V]:
+    """a + b, and what its rounding loses."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def fast_two_sum(a: RecipeValue[V], b: RecipeValue[V] | float) -> Pair[V]:
+    """The same for |a| >= |b|, or a = 0."""
+    total = a + b
+    return total, -(total - a) + b
+
+
+def two_product(a: RecipeValue[V], b: RecipeValue[V]) -> Pair[V]:
+    """a b, and what its rounding loses."""
+    product = a * b
+    return product, a.mulacc(b, -product)
+
+
+def times(a: Pair[V], b: Pair[V]) -> Pair[V]:
+    """The product of two sums, but for an error of about 2^(3 - 2p) of it, for a precision of p."""
+    product, lost = two_product(a[0], b[0])
+    return product, a[0].mulacc(b[1], a[1].mulacc(b[0], lost))
+
+
+def scaled(a: Pair[V], factor: RecipeValue[V]) -> Pair[V]:
+    """The product of a sum and a float; as `times`."""
+    product, lost = two_product(a[0], factor)
+    return product, a[1].mulacc(factor, lost)
+
+
+def horner_of_pairs(
+    x: RecipeValue[V], coefficients: Sequence[tuple[float, float]], rest: RecipeValue[V]
+) -> Pair[V]:
+    """The polynomial with these coefficients, the constant one first, plus the next power of x
+    times `rest`."""
+    result = rest, x.constant(0.0)
+    for high, low in reversed(coefficients):
+        product, lost = scaled(result, x)
+        total, missing = two_sum(x.constant(high), product)
+        result = total, missing + (lost + low)
+    return result
+
+
+# -- LOGADDEXP -----------------------------------------------------------------------------------
 
 SMALL_RESULT, SMALLER_RESULT, LEAST_RESULT = 0.25, 2.0**-5, 2.0**-20
 """Multiples of max(a, b). Results below the first have lost more than a digit, those below the
@@ -176,7 +230,7 @@ def _near_zero(high: RecipeValue[V], low: RecipeValue[V]) -> RecipeValue[V]:
     return (total + rest) * is_tiny.where(zero + 2.0**-raised, 1.0)
 
 
-def _exponential(x: Terms[V]) -> tuple[RecipeValue[V], Terms[V]]:
+def _exponential(x: Triple[V]) -> tuple[RecipeValue[V], Triple[V]]:
     """(c, w) with e^x = c (1 + w), for x in [0, ln 2], or a negative x near 0.
 
     c is a product of some of 1 + 2^-1, 1 + 2^-2, ..., which is exact: so are the differences of x
@@ -203,19 +257,9 @@ def _exponential(x: Terms[V]) -> tuple[RecipeValue[V], Terms[V]]:
     return c, (w, middle, second.mulacc(w, lost) + (least + third))
 
 
-EXP_CUBIC = (
-    *(0.16666666666666682, 0.0416666666666667, 0.008333333333316857, 0.001388888888886516),
-    *(0.00019841269896821913, 2.480158736512563e-05, 2.75572344355906e-06, 2.755723865038956e-07),
-    *(2.5112179990753723e-08, 2.092568857645337e-09),
-)
+EXP_CUBIC: tuple[float, ...] = COEFFICIENTS["logaddexp"]["exp_cubic"]
 """(e^r - 1 - r - r^2 / 2) / r^3 for |r| <= ln 2 / 2, with an error of e^r of 2^-60.6."""
-LOG_CUBIC = (
-    *(0.33333333333333315, -0.24999999999998468, 0.2000000000000974, -0.16666666667242452),
-    *(0.1428571428430051, -0.12499999919671473, 0.11111111176321233, -0.1000000567800537),
-    *(0.0909091035167598, -0.0833310535523271, 0.07692081739782987, -0.07148242501280058),
-    *(0.06675435614875978, -0.061772762750721126, 0.0572014836212573, -0.0604257296170836),
-    *(0.06724896109354431, -0.04254588910676325),
-)
+LOG_CUBIC: tuple[float, ...] = COEFFICIENTS["logaddexp"]["log_cubic"]
 """(log(1 + f) - f + f^2 / 2) / f^3 in the interval of SOFTPLUS, with a relative error of the
 logarithm of 2^-60."""
 REST_OF_LOG = 7.976902725430897e-18
@@ -224,30 +268,73 @@ SMALL = 2.0**-8
 """The magnitude of `high` below which it is its own remainder."""
 LN_2_TERMS = (0.6931471805601177, -1.7239444525590147e-13, -2.4688171419345863e-25)
 """ln 2: multiples of 2^-40 and 2^-80, and the rest."""
-LOGARITHMS = (
-    (0.4054651081078191, 3.4527647952052135e-13, -1.2363021779490532e-25),
-    (0.22314355131402408, 1.856757095977601e-13, 2.0000461136209991e-25),
-    (0.11778303565643, -4.654729747598407e-14, -3.7872139635204322e-28),
-    (0.06062462181671435, -2.7950988183436677e-13, -2.3032896444722725e-25),
-    (0.03077165866670839, 4.529814257789331e-14, 1.5978334999738483e-26),
-    (0.015504186536418274, -4.530198941367475e-13, 2.5398083576437576e-25),
-    (0.0077821404420319595, 2.2989410046564683e-14, -3.611706095745361e-25),
-    (0.003898640416082344, -4.2502100398582826e-13, 2.9308837222139272e-25),
-    (0.0019512201315592392, -2.9748979510144294e-13, 1.876762330147767e-25),
-)
+LOGARITHMS: tuple[tuple[float, float, float], ...] = COEFFICIENTS["logaddexp"]["logarithms"]
 """log(1 + 2^-i) from i = 1 on, like ln 2."""
-FACTORIALS = (
-    (0.5, 0.0),
-    (0.16666666666666666, 9.25185853854297e-18),
-    (0.041666666666666664, 2.3129646346357427e-18),
-    (0.008333333333333333, 1.1564823173178714e-19),
-    (0.001388888888888889, -5.300543954373577e-20),
-    (0.0001984126984126984, 1.7209558293420705e-22),
-    (2.48015873015873e-05, 2.1511947866775882e-23),
-    (2.7557319223985893e-06, -1.858393274046472e-22),
-    (2.755731922398589e-07, 2.3767714622250297e-23),
-    (2.505210838544172e-08, -1.448814070935912e-24),
+FACTORIALS = tuple(
+    (high := float(exact := Fraction(1, math.factorial(n))), float(exact - Fraction(high)))
+    for n in range(2, 12)
 )
 """1 / n! from n = 2 on, as sums of two floats."""
 PAIRS = 5
 """The number of these that need both."""
+
+
+# -- LGAMMA --------------------------------------------------------------------------------------
+
+
+def lgamma(x: RecipeValue[V], approximation: RecipeValue[V]) -> RecipeValue[V]:
+    """log |gamma(x)| of f64: the approximation, unless it has lost digits.
+
+    It is pi / |x sin(pi x)|'s logarithm less lgamma(-x), for x < -1.5, and loses digits where it is
+    of a lower exponent than that, whose exponent is that of -25 x / 8 - 14 or a lower one.
+    """
+    size = ((x.mulacc(-3.125, -14.0)).bitcast("i64") & _EXPONENT).bitcast("f64")
+    is_near = (x > LEAST) & ((x > ALWAYS) | (-size < approximation))
+    return _refined(x, approximation, is_near)
+
+
+def lgamma_for_f32(x: RecipeValue[V], approximation: RecipeValue[V]) -> RecipeValue[V]:
+    """The same, for a result that is rounded to a float of 24 bits or less."""
+    is_near = (x > LEAST) & (clear_sign(approximation, F64) < x * -(2.0**-16))
+    return _refined(x, approximation, is_near)
+
+
+def _refined(
+    x: RecipeValue[V], approximation: RecipeValue[V], is_near: RecipeValue[V]
+) -> RecipeValue[V]:
+    minus_k = (x + F64.to_integer) - F64.to_integer
+    t = x - minus_k
+    is_near = is_near & (x < MOST) & t.ne(0.0)
+    return is_near.where(_of_negative(t, -minus_k), approximation)
+
+
+def _of_negative(t: RecipeValue[V], k: RecipeValue[V]) -> RecipeValue[V]:
+    """log |gamma(t - k)| for |t| <= 1/2, t != 0 and an integer k from 1 to 60."""
+    y, one, far = k - t, t.constant(1.0), None
+    last = k
+    # Beyond 20 there are no zeros: ten factors at a time, each product rounded.
+    for least in range(20, 60, 10):
+        block = y - float(least - 20)
+        for i in range(least - 19, least - 10):
+            block = block * (y - float(i))
+        block = (k > float(least)).where(block, one)
+        last = (k > float(least)).where(last - 10.0, last)
+        far = block if far is None else far * block
+    assert far is not None
+    size = horner_of_pairs(t, INVERSE_GAMMA, horner(t, INVERSE_GAMMA_REST))
+    size = scaled(size, clear_sign(t, F64))
+    for i in range(1, 21):
+        factor = float(i) - t
+        size = scaled(size, factor if i == 1 else (last < float(i)).where(one, factor))
+    high, low = fast_two_sum(*scaled(size, far))
+    return -low * high.recip() - log(high)
+
+
+MOST, ALWAYS, LEAST = -1.25, -8.0, -60.0
+"""Up to MOST, and above ALWAYS, the result is small, and the rounding of the arguments of its
+logarithms matters; below LEAST it has no lower exponent than its terms."""
+_EXPONENT = -(1 << F64.stored)
+INVERSE_GAMMA: tuple[tuple[float, float], ...] = COEFFICIENTS["lgamma"]["inverse_gamma"]
+"""The series of 1 / gamma(1 + t), as sums of two floats."""
+INVERSE_GAMMA_REST: tuple[float, ...] = COEFFICIENTS["lgamma"]["inverse_gamma_rest"]
+"""The further coefficients of the series for |t| <= 1/2, with an error of 2^-109."""
