@@ -1,4 +1,4 @@
-"""Tensors as variables: assignment, and writes through views."""
+"""Tensors as variables: assignment, writes through views, and moves to other devices."""
 
 from __future__ import annotations
 
@@ -71,6 +71,10 @@ class State(Elementwise, Movement):
         return new
 
     # -- several devices ---------------------------------------------------------------------------
+    #
+    # What is computed from tensors on several devices is computed on all of these: each has its own
+    # part, and what a device needs of others is exchanged. Tensors of which operators take cells at
+    # the same coordinates are split along the same axis, or not at all.
 
     @property
     def axis(self) -> int | None:

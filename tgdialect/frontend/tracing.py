@@ -171,6 +171,9 @@ def note_change(tensor: TensorBase) -> None:
 
 
 # -- nested values -----------------------------------------------------------------------------
+#
+# Arguments and return values may be nested lists, tuples and dicts, whose tensors are replaced by
+# slots.
 
 T = TypeVar("T", bound=TensorBase)
 
