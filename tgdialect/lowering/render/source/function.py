@@ -225,7 +225,7 @@ class SourceFunction(SourceAccesses, Output[SourceValue]):
         return multiply_in_place(self, instruction, self._addresses(fragments[:2]), fragments[2])
 
     def begin_sums(self, op: tg.WmmaOp, sums: View | None) -> None:
-        """Nothing: each product is added in memory."""
+        """Each product is added in memory, so that nothing is stored in the end."""
         assert sums is not None
         self._sums = self.start(sums)
 
@@ -238,9 +238,6 @@ class SourceFunction(SourceAccesses, Output[SourceValue]):
         self._check_assembly(op, instruction)
         for pair in factors:
             call_helper(self, instruction, self._sums, self._addresses(pair))
-
-    def end_sums(self, op: tg.WmmaOp, sums: View) -> None:
-        """Nothing has been begun."""
 
     def _check_assembly(self, op: tg.WmmaOp, instruction: MatrixInstruction) -> None:
         """Refuse a matrix instruction that the language has no inline assembly of."""
