@@ -53,16 +53,18 @@ Value = SSAValue | Operation
 
 
 class NothingInGraph(NoMemoryEffect):
-    """No effect in a graph, a write in a LINEAR.
+    """No effect in a graph, a write in an op of `KEPT_IN`: a LINEAR.
 
     The effect keeps passes of other dialects from moving or erasing ops of a LINEAR: an END has no
     uses but closes a loop, and a value exists only until the enclosing RANGE or IF is closed.
     """
 
+    KEPT_IN: ClassVar[Sequence[str]] = ("tg.linear",)
+
     @classmethod
     def get_effects(cls, op: Operation) -> Set[EffectInstance]:
         around = op.parent_op()
-        return _WRITE if around is not None and around.name == "tg.linear" else _NOTHING
+        return _WRITE if around is not None and around.name in cls.KEPT_IN else _NOTHING
 
 
 class PureInGraph(NothingInGraph, Pure):

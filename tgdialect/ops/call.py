@@ -19,10 +19,7 @@ from xdsl.irdl import (
     var_operand_def,
 )
 from xdsl.traits import (
-    EffectInstance,
     IsolatedFromAbove,
-    MemoryEffect,
-    MemoryEffectKind,
     MemoryWriteEffect,
     NoTerminator,
     SymbolOpInterface,
@@ -36,7 +33,16 @@ from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import VOID, AddrSpace, NumberAttr, TupleType, is_tensor
-from tgdialect.ops.base import SIGNATURE, TENSOR, TUPLE, PureInGraph, TgOp, Value, ValueOp
+from tgdialect.ops.base import (
+    SIGNATURE,
+    TENSOR,
+    TUPLE,
+    NothingInGraph,
+    PureInGraph,
+    TgOp,
+    Value,
+    ValueOp,
+)
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.codegen import AtomicAddOp, CustomFunctionOp, CustomOp, InsOp, ProgramOp
 from tgdialect.ops.memory import StoreOp
@@ -68,15 +74,11 @@ def _verify_argument(slot: int, parameter: Attribute, argument: Attribute) -> No
         raise VerifyException(f"argument {slot} is {argument}, the parameter {parameter}")
 
 
-class ResultOfFunction(MemoryEffect):
+class ResultOfFunction(NothingInGraph):
     """No effect, except for a TUPLE in the body of a FUNCTION or SCAN, which is the body's
     result."""
 
-    @classmethod
-    def get_effects(cls, op: Operation) -> set[EffectInstance]:
-        around = op.parent_op()
-        kept = around is not None and around.name in ("tg.function", "tg.scan")
-        return {EffectInstance(MemoryEffectKind.WRITE)} if kept else set()
+    KEPT_IN: ClassVar[Sequence[str]] = ("tg.function", "tg.scan")
 
 
 @op_definition
@@ -302,16 +304,11 @@ class _CalleeExists(SymbolUserOpInterface):
                     )
         if (result := call_result_type(callee)) != op.result.type:
             raise VerifyException(f"@{symbol} gives {result}, not {op.result.type}")
-        if (around := _kernel_around(op)) is not None and around in _called(callee):
+        around = op.parent_op()
+        while around is not None and not isinstance(around, KernelOp | ProgramOp):
+            around = around.parent_op()
+        if around is not None and around in _called(callee):
             raise VerifyException(f"@{around.sym_name.data} calls itself")
-
-
-def _kernel_around(op: Operation) -> KernelOp | ProgramOp | None:
-    """The kernel or program that an op is in."""
-    outer = op.parent_op()
-    while outer is not None and not isinstance(outer, KernelOp | ProgramOp):
-        outer = outer.parent_op()
-    return outer
 
 
 def _called(symbol: Operation) -> set[Operation]:

@@ -172,11 +172,6 @@ def wrap_to(dtype: DType, value: int) -> int:
     return (value - int(dtype.low)) % span + int(dtype.low)
 
 
-def dtype_names() -> str:
-    """Every dtype's name, for error messages."""
-    return ", ".join(d.name for d in DTYPES.values())
-
-
 def dtype_row(dtype: Attribute) -> DType:
     """The row of the dtype table. Raises VerifyException for a type without one.
 
@@ -185,7 +180,7 @@ def dtype_row(dtype: Attribute) -> DType:
     kept: dict[str, Any] = vars(dtype)
     if (row := kept.get(_ROW)) is None:
         if (row := DTYPES.get(dtype)) is None:
-            raise VerifyException(f"{dtype} is not a dtype: {dtype_names()}")
+            raise VerifyException(f"{dtype} is not a dtype: {', '.join(TYPES)}")
         kept[_ROW] = row
     return row
 

@@ -76,15 +76,12 @@ class RangeOp(TgOp):
             raise VerifyException(f"axis id {self.axis.data} is negative")
         if not dtype_of(self.bound).is_integer or tensor(self.bound).get_shape():
             raise VerifyException(f"the bound of a range is an integer, not {self.bound.type}")
-        if (least := _least_known(self.bound)) is not None and least < 0:
+        # The min that a PARAM declares, or the value of a CONST.
+        owner, least = self.bound.owner, known_index(self.bound)
+        if isinstance(owner, Operation) and owner.name == "tg.param":
+            least = integer(owner, "min")
+        if least is not None and least < 0:
             raise VerifyException(f"the bound of range {self.axis.data} may be negative: {least}")
-
-
-def _least_known(bound: SSAValue) -> int | None:
-    """The value of a CONST, or the min that a PARAM declares."""
-    if isinstance(bound.owner, Operation) and bound.owner.name == "tg.param":
-        return integer(bound.owner, "min")
-    return known_index(bound)
 
 
 def dependent_ranges(

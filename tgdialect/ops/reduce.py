@@ -103,9 +103,7 @@ class ReduceOp(ValueOp):
     def over(self, source: Value, axes: Sequence[int], ranges: Sequence[Value]) -> ReduceOp:
         """The same reduction of another operand or of fewer loops, by the same instructions."""
         op = ReduceOp(self.kind.data, source, axes, ranges)
-        names = ("ordered", "relaxed", "wmma", "fragment")
-        names = [name for name in names if name in self.properties]
-        op.properties.update((name, self.properties[name]) for name in names)
+        op.properties = {**self.properties, **op.properties}
         return op
 
     def verify_rule(self) -> None:

@@ -144,17 +144,29 @@ class DynamicIndexList(dynamic_index_list.DynamicIndexList):
         _print_numbers(printer, cast("DenseArrayBase[I64]", self.static_position.get(op)))
 
 
+class OptionalDirective(CustomDirective):
+    """The argument of an op, which may be missing: a group of its format may depend on it."""
+
+    value: AttributeVariable
+
+    def is_present(self, op: IRDLOperation) -> bool:
+        return self.value.get(op) is not None
+
+    def is_anchorable(self) -> bool:
+        return True
+
+
 @irdl_custom_directive
-class Integers(CustomDirective):
+class Integers(OptionalDirective):
     """A bracketed list of integers, or of booleans for an `array<i1>`: `[1, 0, 2]`."""
 
-    values: AttributeVariable
+    value: AttributeVariable
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
         position = parser.pos
-        indices = None if self.values.name == "flags" else parse_optional_index_array(parser)
+        indices = None if self.value.name == "flags" else parse_optional_index_array(parser)
         if indices is not None:
-            self.values.set(state, indices)
+            self.value.set(state, indices)
             return
         values = parser.parse_comma_separated_list(
             parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=True)
@@ -163,19 +175,13 @@ class Integers(CustomDirective):
             if not -(2**63) <= value < 2**63:
                 message = f"{value} does not fit in 64 bits"
                 parser.raise_error(message, at_position=position, end_position=parser.pos)
-        element: IntegerType = i1 if self.values.name == "flags" else i64
-        self.values.set(state, DenseArrayBase.from_list(element, values))
+        element: IntegerType = i1 if self.value.name == "flags" else i64
+        self.value.set(state, DenseArrayBase.from_list(element, values))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
-        array = cast("DenseArrayBase[IntegerType]", self.values.get(op))
+        array = cast("DenseArrayBase[IntegerType]", self.value.get(op))
         _print_numbers(printer, array)
-
-    def is_present(self, op: IRDLOperation) -> bool:
-        return self.values.get(op) is not None
-
-    def is_anchorable(self) -> bool:
-        return True
 
 
 def _print_numbers(printer: Printer, array: DenseArrayBase[Any]) -> None:
@@ -227,7 +233,7 @@ class IntegerRuns(CustomDirective):
 
 
 @irdl_custom_directive
-class Int(CustomDirective):
+class Int(OptionalDirective):
     """A bare integer for an `NumberAttr`: `3`."""
 
     value: AttributeVariable
@@ -238,12 +244,6 @@ class Int(CustomDirective):
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
         printer.print_string(str(cast(NumberAttr, self.value.get(op)).data))
-
-    def is_present(self, op: IRDLOperation) -> bool:
-        return self.value.get(op) is not None
-
-    def is_anchorable(self) -> bool:
-        return True
 
 
 @irdl_custom_directive
@@ -343,17 +343,14 @@ def print_number(printer: Printer, value: Attribute) -> None:
     if isinstance(value, InvalidAttr):
         printer.print_string("invalid")
     elif isinstance(value, FloatAttr) and not math.isfinite(cast("FloatAttr", value).value.data):
-        printer.print_string(_nonfinite(cast("FloatAttr", value)))
+        # A NaN with a sign or a payload is its bits.
+        bits, number = bits_of_nan(cast("FloatAttr", value)), cast("FloatAttr", value)
+        text = number.value.data if bits is None else f"0x{bits:0{number.type.size * 2}x}"
+        printer.print_string(str(text))
     elif isinstance(value, FloatAttr | IntegerAttr):
         cast("FloatAttr | IntegerAttr", value).print_without_type(printer)
     else:
         printer.print_attribute(value)
-
-
-def _nonfinite(value: FloatAttr) -> str:
-    """An infinity, or a NaN: its bits if it has a sign or a payload."""
-    bits = bits_of_nan(value)
-    return str(value.value.data) if bits is None else f"0x{bits:0{value.type.size * 2}x}"
 
 
 @irdl_custom_directive

@@ -161,11 +161,9 @@ class Output(ABC, Generic[V]):
         self, op: tg.WmmaOp, instruction: MatrixInstruction, factors: Sequence[Sequence[V]]
     ) -> None:
         """WMMAs of pairs of factors in memory, added to the sums one after the other."""
-        raise refusal(op)
 
     def end_sums(self, op: tg.WmmaOp, sums: PointerView[V]) -> None:
         """Store the sums."""
-        raise refusal(op)
 
     def shuffle_items(self, op: tg.ShuffleOp, value: V) -> V:
         """SHUFFLE of a scalar; only some outputs have it."""

@@ -19,8 +19,7 @@ def multiply_local(instruction: MatrixInstruction) -> str:
     """The assembly of an instruction that reads both factors from LOCAL memory. Operands: the
     registers of C, which are also the result; then those of A and B, which are matrix descriptors
     for `wgmma`, and otherwise 64-bit addresses in shared memory."""
-    write = _wgmma if instruction.is_asynchronous else _ldmatrix_mma
-    return write(instruction)
+    return (_wgmma if instruction.is_asynchronous else _ldmatrix_mma)(instruction)
 
 
 def _ldmatrix_mma(instruction: MatrixInstruction) -> str:

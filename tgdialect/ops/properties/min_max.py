@@ -24,12 +24,11 @@ def dtype_range(op: Operation, sources: Sequence[Interval]) -> Interval:
     return intervals.dtype_range(dtype.result(op))
 
 
-def source(op: Operation, sources: Sequence[Interval]) -> Interval:
-    return sources[0]
+def _operand(number: int) -> MinMaxRule:
+    return lambda op, sources: sources[number]
 
 
-def second(op: Operation, sources: Sequence[Interval]) -> Interval:
-    return sources[1]
+source, second = map(_operand, range(2))
 
 
 def materialised(op: Operation, sources: Sequence[Interval]) -> Interval:

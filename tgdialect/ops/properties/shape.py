@@ -57,12 +57,11 @@ def scalar(op: Operation, shapes: Sequence[Shape]) -> Shape:
     return ()
 
 
-def source(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    return shapes[0]
+def _operand(number: int) -> ShapeRule:
+    return lambda op, shapes: shapes[number]
 
 
-def third(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    return shapes[2]
+source, third = map(_operand, (0, 2))
 
 
 def written(op: Operation, shapes: Sequence[Shape]) -> Shape:

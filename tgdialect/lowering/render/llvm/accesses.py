@@ -57,10 +57,7 @@ class LLVMAccesses(LLVMEmitter):
         # Other elements are loaded one by one.
         if view.elements:
             choices = [
-                [
-                    v if v is None or not is_vector(v.type) else self.lane(v, lane)
-                    for v in (gate, alt)
-                ]
+                [None if v is None else self.lane(v, lane) for v in (gate, alt)]
                 for lane in range(view.lanes)
             ]
             lanes = zip(view.elements, choices, strict=True)

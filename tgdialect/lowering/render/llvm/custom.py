@@ -17,13 +17,11 @@ from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES, DType
 from tgdialect.ops.properties import dtype_of
 
 BUILTINS = {
-    "__builtin_popcount": ("llvm.ctpop", 32),
-    "__builtin_popcountll": ("llvm.ctpop", 64),
-    "__builtin_bswap16": ("llvm.bswap", 16),
-    "__builtin_bswap32": ("llvm.bswap", 32),
-    "__builtin_bswap64": ("llvm.bswap", 64),
+    "__builtin_popcount": "llvm.ctpop.i32",
+    "__builtin_popcountll": "llvm.ctpop.i64",
+    **{f"__builtin_bswap{bits}": f"llvm.bswap.i{bits}" for bits in (16, 32, 64)},
 }
-"""Builtin functions of C compilers that are an intrinsic on integers of this many bits."""
+"""Builtin functions of C compilers that are an intrinsic."""
 
 INTRINSICS = {
     **dict.fromkeys(("ctpop", "bswap", "bitreverse"), (1, False)),
@@ -56,9 +54,7 @@ def custom(
     values = [operands[number] for number in found.order]
     dtypes = [dtype_of(op.arguments[number]) for number in found.order]
     result = None if isinstance(op.result.type, tg.VoidType) else dtype_of(op.result)
-    name = found.name
-    if builtin := BUILTINS.get(name):
-        name = f"{builtin[0]}.i{builtin[1]}"
+    name = BUILTINS.get(found.name, found.name)
     if name.startswith("llvm."):
         return _intrinsic(f, name, values, [*dtypes, *(() if result is None else (result,))])
     if not on_host:

@@ -114,10 +114,9 @@ def _render_program(
     walker = LinearWalker(output, target, programs)
     walker.bind(params, output.given)
     walker.program(block, params)
-    if not is_threaded:
-        return [output.finish()]
     types = [argument_type(param) for param in params]
-    return [output.finish(), driver(name, body_name(name), types, target.cache_line)]
+    drivers = [driver(name, body_name(name), types, target.cache_line)] if is_threaded else []
+    return [output.finish(), *drivers]
 
 
 def _covered(block: Block) -> Set[tg.BufferOp]:

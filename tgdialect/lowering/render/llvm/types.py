@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, TypeGuard, cast
 
 from xdsl.dialects.builtin import (
@@ -35,12 +35,7 @@ def register_type(dtype: DType) -> Attribute:
         raise PassFailedException(f"LLVM has no {dtype.name}: tg-select stores its bits")
     if dtype.is_float:
         return TYPES[dtype.name]
-    return i1 if dtype.is_bool else _integer_type(dtype.bits)
-
-
-@cache
-def _integer_type(bits: int) -> Attribute:
-    return IntegerType(bits)
+    return i1 if dtype.is_bool else TYPES[f"i{dtype.bits}"]
 
 
 def memory_type(dtype: DType) -> Attribute:

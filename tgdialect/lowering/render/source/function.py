@@ -224,16 +224,20 @@ class SourceFunction(SourceAccesses, Output[SourceValue]):
         self._check_assembly(op, instruction)
         return multiply_in_place(self, instruction, self._addresses(fragments[:2]), fragments[2])
 
-    def multiply_in_memory(
+    def begin_sums(self, op: tg.WmmaOp, sums: View | None) -> None:
+        """Each product is added in memory, so that nothing is stored in the end."""
+        assert sums is not None
+        self._sums = self.start(sums)
+
+    def multiply_add(
         self,
         op: tg.WmmaOp,
         instruction: MatrixInstruction,
         factors: Sequence[Sequence[SourceValue]],
-        sums: View,
     ) -> None:
         self._check_assembly(op, instruction)
         for pair in factors:
-            call_helper(self, instruction, self.start(sums), self._addresses(pair))
+            call_helper(self, instruction, self._sums, self._addresses(pair))
 
     def _check_assembly(self, op: tg.WmmaOp, instruction: MatrixInstruction) -> None:
         """Refuse a matrix instruction that the language has no inline assembly of."""

@@ -11,9 +11,6 @@ from tgdialect.lowering.render.source.language import Language, Style
 from tgdialect.ops import tg
 from tgdialect.registry import universe
 
-DIALECTS = ("llvm", "gpu")
-"""The outputs of `tg-render` that are dialects."""
-
 _INTEGERS = ("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "index")
 _DTYPES = ("i1", *_INTEGERS, "f32")
 _NARROW = ("i1", "i8", "i16", "ui8", "ui16")
@@ -269,6 +266,6 @@ def language_named(name: str) -> Language:
         return language
     known = universe().all_languages
     if name not in known:
-        there_are = ", ".join((*DIALECTS, *LANGUAGES, *(known.keys() - LANGUAGES.keys())))
+        there_are = ", ".join(("llvm", "gpu", *LANGUAGES, *(known.keys() - LANGUAGES.keys())))
         raise PassFailedException(f"{name!r} is no output; there are: {there_are}")
     return known[name]()

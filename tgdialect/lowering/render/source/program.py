@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import count, repeat
 
 from xdsl.dialects.builtin import ModuleOp
@@ -15,7 +15,7 @@ from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.symbols import calling_last, own_functions
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.lowering.render.calls import Requirement, requirements
+from tgdialect.lowering.render.calls import requirements
 from tgdialect.lowering.render.dynamic_local import dynamic_local
 from tgdialect.lowering.render.grid_loops import loops_of_grid, shuffles_through_memory
 from tgdialect.lowering.render.source.function import SourceFunction
@@ -114,9 +114,7 @@ def render_function(
 ) -> str:
     """A host function in C, which calls the kernels of a source. `alignments` gets those of the
     arguments of its CALLs."""
-    wanted: Mapping[str, Sequence[Requirement]] = {
-        program.sym_name.data: requirements(program.linear.body.block) for program in programs
-    }
+    wanted = {op.sym_name.data: requirements(op.linear.body.block) for op in programs}
     written = {function.args[position] for position in written_arguments(function)}
     output = SourceFunction(C, function.args, (), written, called=wanted)
     walker = LinearWalker(output, target, wanted, alignments)
