@@ -293,9 +293,9 @@ class _Assuming(Engine):
         `ops` are the ops that may be copied to compute it, operands first.
         """
         known = self._conditions
-        is_read = value in known or any(o in known for op in ops for o in op.operands)
-        if not self._is_possible or not (self._facts or is_read):
-            return value  # The conditions say nothing of the ops.
+        says = self._facts or value in known or any(o in known for op in ops for o in op.operands)
+        if not self._is_possible or not says:
+            return value
         self._enter()
         # Remember the position before the copies: the outer engine adopts all ops after it.
         anchor = self.builder.insertion_point.insert_before
