@@ -52,6 +52,8 @@ class KernelSet:
     ) -> None:
         """Names begin with the `prefix`; `taken` are those of all symbols of the module."""
         self.kernels: list[tg.KernelOp] = []
+        self.may_be_equal = True
+        """Whether there is more than one task."""
         self._prefix = prefix
         self._taken = taken
         self._structures = structures
@@ -69,7 +71,7 @@ class KernelSet:
         builder, stores, ranges = emitted
         name = next_symbol(self._prefix, len(self.kernels), self._taken)
         kernel = builder.finish(name, stores, ranges)
-        key = self._structures.of(kernel.body.block)
+        key = self._structures.of(kernel.body.block) if self.may_be_equal else name
         if (parts := self._parts.get(key)) is None:
             is_shared = in_place is not None and emitted.reads(in_place)
             if (kernels := self._split(kernel, is_shared=is_shared)) is None:
