@@ -37,7 +37,7 @@ class Emitted(NamedTuple):
         return memory in self.builder.loads
 
 
-class Finished(NamedTuple):
+class NamedParts(NamedTuple):
     """The kernels that one has become, and the memory that is passed for its parameters."""
 
     parts: Parts
@@ -61,7 +61,7 @@ class KernelSet:
         self._parts: dict[str, Parts] = {}
         """By the structure of a kernel."""
 
-    def finish(self, emitted: Emitted, *, in_place: SSAValue | None = None) -> Finished | None:
+    def finish(self, emitted: Emitted, *, in_place: SSAValue | None = None) -> NamedParts | None:
         """Finish a kernel, or take an equal one that there is already. It is several, one after the
         other, if it is split (`kernel_parts.py`).
 
@@ -77,7 +77,7 @@ class KernelSet:
             if (kernels := self._split(kernel, is_shared=is_shared)) is None:
                 return None
             parts = self._parts[key] = [*self._named(kernels)]
-        return Finished(parts, list(builder.arguments))
+        return NamedParts(parts, list(builder.arguments))
 
     def _split(self, kernel: tg.KernelOp, *, is_shared: bool) -> KernelParts | None:
         """Simplify a new kernel, and split it. None if it reads memory that `is_shared` with its
