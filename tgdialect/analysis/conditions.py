@@ -11,7 +11,6 @@ from tgdialect.ops import tg
 from tgdialect.ops.elementwise import CompareOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.properties import dtype_of, number
-from tgdialect.ops.walk import Walk
 
 Condition = tuple[SSAValue, bool]
 """A bool, and the value that it has."""
@@ -35,21 +34,25 @@ class Order(NamedTuple):
 
 def conjuncts(conditions: Iterable[Condition]) -> Iterator[Condition]:
     """The conjuncts of conditions that all hold, as small as possible, in order, each once."""
-    walk = Walk([*conditions][::-1])
-    for condition in walk:
-        value, holds = condition
+    stack = [*conditions][::-1]
+    seen: set[Condition] = set()
+    while stack:
+        condition = value, holds = stack.pop()
+        if condition in seen:
+            continue
+        seen.add(condition)
         match value.owner:
             case tg.AndOp() | tg.MulOp() | tg.OrOp() as op if holds != isinstance(op, tg.OrOp):
-                walk.add([(op.rhs, holds), (op.lhs, holds)])
+                stack += [(op.rhs, holds), (op.lhs, holds)]
             case tg.NotOp() as op:
-                walk.add([(op.source, not holds)])
+                stack.append((op.source, not holds))
             case tg.CmpNeOp() | tg.CmpEqOp() as op if dtype_of(op.lhs).is_bool:
                 constant = constant_attribute(op.rhs)
                 if constant is None or isinstance(constant, tg.InvalidAttr):
                     yield condition
                 else:
                     same = isinstance(op, tg.CmpEqOp) == holds
-                    walk.add([(op.lhs, same == bool(number(constant)))])
+                    stack.append((op.lhs, same == bool(number(constant))))
             case _:
                 yield condition
 

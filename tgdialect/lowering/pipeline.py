@@ -115,10 +115,6 @@ class ToLlvmPass(LoweringPass):
 
     def pipeline(self) -> Sequence[LoweringPass]:
         """The passes that this one stands for: `tg-opt` runs, prints and times them one by one."""
-        return self.stages()
-
-    def stages(self) -> Sequence[LoweringPass]:
-        """The eight stages with these options."""
         return tuple(stages(**{field.name: getattr(self, field.name) for field in fields(self)}))
 
     def lower(self, module: ModuleOp) -> None:
@@ -141,7 +137,8 @@ class ToSourcePass(ToLlvmPass):
     """Passed to `tg-render`: by default the language of the target."""
 
     def pipeline(self) -> Sequence[LoweringPass]:
-        return replace(self, output=self.output or source_language(self.target or "c")).stages()
+        output = self.output or source_language(self.target or "c")
+        return ToLlvmPass.pipeline(replace(self, output=output))
 
 
 @dataclass(frozen=True)

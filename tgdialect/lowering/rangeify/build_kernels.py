@@ -72,6 +72,7 @@ class _FunctionKernels:
         self.host = HostFunction(function, device)
         prefix = function.sym_name.data
         self.kernels = KernelSet(prefix, taken, self.structures, is_grid=target.is_grid)
+        self.kernels.may_be_equal = len(self.order) > 1
         self.online: list[OnlineKernel] = []
         """The kernels that go over blocks of scores."""
         self.realised: dict[Operation, Realised] = {}
@@ -276,7 +277,9 @@ class _FunctionKernels:
         `written` is the memory that they write, to which `mask` adds a buffer for the validity of
         cells. The other arguments are those of `structure_of_task`.
         """
-        structure = structure_of_task(self.structures, root, values, made, about, self.realised)
+        structure = None
+        if len(self.order) > 1:
+            structure = structure_of_task(self.structures, root, values, made, about, self.realised)
         known = None if structure is None else self.lowered.find(structure)
         if structure is not None and known is not None:
             if known.is_masked and mask is not None:

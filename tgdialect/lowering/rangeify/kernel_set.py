@@ -37,7 +37,7 @@ class Emitted(NamedTuple):
         return memory in self.builder.loads
 
 
-class Finished(NamedTuple):
+class NamedParts(NamedTuple):
     """The kernels that one has become, and the memory that is passed for its parameters."""
 
     parts: Parts
@@ -52,6 +52,8 @@ class KernelSet:
     ) -> None:
         """Names begin with the `prefix`; `taken` are those of all symbols of the module."""
         self.kernels: list[tg.KernelOp] = []
+        self.may_be_equal = True
+        """Whether there is more than one task."""
         self._prefix = prefix
         self._taken = taken
         self._structures = structures
@@ -59,7 +61,7 @@ class KernelSet:
         self._parts: dict[str, Parts] = {}
         """By the structure of a kernel."""
 
-    def finish(self, emitted: Emitted, *, in_place: SSAValue | None = None) -> Finished | None:
+    def finish(self, emitted: Emitted, *, in_place: SSAValue | None = None) -> NamedParts | None:
         """Finish a kernel, or take an equal one that there is already. It is several, one after the
         other, if it is split (`kernel_parts.py`).
 
@@ -69,13 +71,13 @@ class KernelSet:
         builder, stores, ranges = emitted
         name = next_symbol(self._prefix, len(self.kernels), self._taken)
         kernel = builder.finish(name, stores, ranges)
-        key = self._structures.of(kernel.body.block)
+        key = self._structures.of(kernel.body.block) if self.may_be_equal else name
         if (parts := self._parts.get(key)) is None:
             is_shared = in_place is not None and emitted.reads(in_place)
             if (kernels := self._split(kernel, is_shared=is_shared)) is None:
                 return None
             parts = self._parts[key] = [*self._named(kernels)]
-        return Finished(parts, list(builder.arguments))
+        return NamedParts(parts, list(builder.arguments))
 
     def _split(self, kernel: tg.KernelOp, *, is_shared: bool) -> KernelParts | None:
         """Simplify a new kernel, and split it. None if it reads memory that `is_shared` with its

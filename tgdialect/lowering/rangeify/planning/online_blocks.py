@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from itertools import starmap
 from typing import NamedTuple
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
-from tgdialect.lowering.rangeify.planning.demand import LOAD, STORE
+from tgdialect.analysis.affine.movement import operand_indices
+from tgdialect.analysis.affine.positions import Index
+from tgdialect.lowering.rangeify.planning.demand import LOAD, STORE, Demands
 from tgdialect.lowering.rangeify.planning.online import OnlineSum, OnlineSums
 from tgdialect.ops import tg
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import dtype_of, integers, tensor
+from tgdialect.ops.properties import dtype_of, integers, shape_of, tensor
 from tgdialect.ops.views import is_storage
 from tgdialect.targets import Target
 
@@ -48,6 +52,9 @@ BLOCK_COST = 4.0
 """The cost of each row and each step of a block, in units of one row times one step: the loads of
 the other factor, and passes over sums. Larger: larger blocks. From timing attentions of 64 to 4096
 rows."""
+
+_WHOLE = (tg.PermuteOp, tg.ReshapeOp, tg.ExpandOp, ElementwiseOp)
+"""Ops whose operands have no cells beyond those of an axis that they share with the result."""
 
 SPARE = 4 << 10
 """LOCAL memory that is left for maxima, corrections, and the padding of tiles against conflicts
@@ -152,46 +159,25 @@ def _width(group: OnlineSums) -> int:
 def _are_loaded(each: OnlineSum) -> bool:
     """Whether all other factors of a sum's summands are memory, or moved from there, so that the
     steps are an axis of it: past its end a LOAD is 0."""
-    axis: int | None
+    positions = Demands()
     (axis,) = integers(each.op, "axes")
-    factors = {factor.op for factor in each.factors}
-    for op, number in each.inner:
-        for other in range(len(op.operands)):
-            if other != number and op not in factors and not _is_loaded(op, other, axis):
+    index = positions.loops(shape_of(each.op.source))
+    step, factors = index[axis], {factor.op for factor in each.factors}
+
+    def operands(op: Operation, index: Index) -> Mapping[int, Index]:
+        return dict(operand_indices(positions, op, index)) if isinstance(op, _WHOLE) else {}
+
+    def is_loaded(value: SSAValue, at: Index) -> bool:
+        while step in at and not is_storage(value):
+            if not isinstance(source := value.owner, MovementOp | tg.CastOp):
                 return False
-        if (axis := _below(op, number, axis)) is None:
+            value, at = source.operands[0], operands(source, at).get(0, ())
+        return step in at
+
+    for op, number in each.inner:
+        further = operands(op, index)
+        others = ((op.operands[n], at) for n, at in further.items() if n != number)
+        index = further.get(number, ())
+        if step not in index or (op not in factors and not all(starmap(is_loaded, others))):
             return False
     return True
-
-
-def _is_loaded(op: Operation, number: int, axis: int) -> bool:
-    """Whether an operand is memory of which an axis of the op's result is an axis."""
-    below = _below(op, number, axis)
-    value = op.operands[number]
-    while below is not None and not is_storage(value):
-        if not isinstance(source := value.owner, MovementOp | tg.CastOp):
-            return False
-        below = _below(source, 0, below)
-        value = source.operands[0]
-    return below is not None
-
-
-def _below(op: Operation, number: int, axis: int) -> int | None:
-    """The axis of an operand that an axis of the result is; None if it is none, or only a part of
-    one."""
-    new, old = (tensor(v).get_shape() for v in (op.results[0], op.operands[number]))
-    match op:
-        case tg.PermuteOp():
-            return integers(op, "order")[axis]
-        case tg.ReshapeOp():
-            same = (
-                a
-                for a, extent in enumerate(old)
-                if extent == new[axis] and math.prod(old[:a]) == math.prod(new[:axis])
-            )
-            return next(same, None)
-        case ElementwiseOp() | tg.ExpandOp():
-            below = axis - (len(new) - len(old))
-            return below if below >= 0 and old[below] == new[axis] else None
-        case _:
-            return None
