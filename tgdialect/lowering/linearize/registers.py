@@ -61,7 +61,7 @@ def keep_in_registers(block: Block, numbers: CellNumbers) -> None:
             found[owner].append(access)
     places = [op for op in block.ops if isinstance(op, tg.SpecialOp)]
     bounds = [(op.result, known_index(op.bound)) for op in places if op.symbol.data[0] == "l"]
-    items = {index: extent for index, extent in bounds if extent is not None}
+    items: dict[SSAValue, int] = {index: n for index, n in bounds if n is not None}
     is_changed = False
     for buffer, same in found.items():
         cells = [cells_of(access, numbers) for access in same]
