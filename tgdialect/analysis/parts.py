@@ -29,8 +29,8 @@ take 0.6 of the time on two threads."""
 
 COLUMNS = 32
 """The neighbouring results that one workgroup of a grid computes, where their reduction is not
-along the last axis (`lowering/optimize/grid/rows.py`). Fewer: accesses of a warp are not to one
-line; more: fewer work items share a column."""
+along the last axis (`lowering/optimize/grid/heuristic.py`). Fewer: accesses of a warp are not to
+one line; more: fewer work items share a column."""
 
 PARTS_PER_UNIT = 4
 """The workgroups that a reduction on a grid is split into, for each processor. With fewer, a
@@ -44,7 +44,7 @@ fewer, starting a workgroup takes longer than its part. An order of magnitude, n
 RESULTS_OF_TILE = 128 * 64
 """About the results of a product of matrices that one workgroup of a grid computes: it has a tile
 of them, since each element of a factor is used for many
-(`lowering/optimize/grid/local_factors.py`). Larger: products are split into more parts, as they
+(`lowering/optimize/grid/matrix.py`). Larger: products are split into more parts, as they
 count as having fewer workgroups."""
 
 STEPS_OF_PART = 512

@@ -1,5 +1,5 @@
 """Python's operators as elementwise ops, for languages that are written in Python: rewrite rules,
-recipes of numerical functions, and the gradients of ops."""
+recipes of numerical functions, the gradients of ops, and hand-written kernels."""
 
 from __future__ import annotations
 

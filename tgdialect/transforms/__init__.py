@@ -7,7 +7,6 @@
 * `gradient/`: `tg-gradient`, reverse-mode derivatives;
 * `shard/`: programs on several devices; `substitution.py`: substitutes FUNCTIONs and calls;
 * `decompose.py`: `tg-decompose`, which rewrites ops into primitives by recipes:
-  * `operators.py`: Python's operators as ops, which the rules of `simplify/` have as well;
   * `recipe.py`: the language of recipes; `tg_semantics.py`: builds the ops of a recipe;
   * `float_format.py`: fields and polynomials of f32 and f64, of `coefficients.json`;
   * `transcendental.py`, `logistic.py`, `sine.py`, `error_function.py`, `cancelling_logarithms.py`,

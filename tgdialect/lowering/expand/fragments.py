@@ -326,6 +326,11 @@ def _cells(shape: Sequence[int]) -> list[tuple[int, ...]]:
 
 # -- factors in LOCAL memory -----------------------------------------------------------------------
 
+# Factors of WMMAs that all lanes read from memory: where the block of a tile begins.
+#
+# STAGE has copied them to the order that an instruction reads. Here that is proven again from the
+# indices of the kernel, which may have been written by hand.
+
 
 def shared_block(
     builder: OpBuilder,

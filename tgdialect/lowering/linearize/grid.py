@@ -305,6 +305,8 @@ def _is_axis(range: object) -> bool:
 
 # -- LOCAL buffers that are not zero by themselves -------------------------------------------------
 
+# Clearing LOCAL buffers: BUFFERs are zero at first, and the shared memory of a grid is not.
+
 
 def clear_uncovered(block: Block, numbers: CellNumbers) -> None:
     """Store 0 to each LOCAL buffer of which some cell may be read before it is stored."""
@@ -341,6 +343,17 @@ def _clear(buffer: tg.BufferOp) -> None:
 
 
 # -- indices that several loops compute ------------------------------------------------------------
+
+# Indices that several loops compute from the place of a work item are computed once, before them.
+#
+#     range %k; ... (%lidx0 mod 8) ...; end %k; range %j; ... (%lidx0 mod 8) ...; end %j
+#     ->
+#     %m = %lidx0 mod 8; range %k; ... %m ...; end %k; range %j; ... %m ...; end %j
+#
+# Until here these were loops over work items, each with a variable of its own: the copies of a
+# pipeline before its loop and in it, for one. What a single loop computes stays there, as it would
+# take a register in all others. Source: this is global value numbering with code motion, as in
+# Click, "Global Code Motion, Global Value Numbering", PLDI 1995.
 
 
 def share_indices(block: Block) -> None:

@@ -61,7 +61,7 @@ def keep_in_registers(block: Block, numbers: CellNumbers) -> None:
             found[owner].append(access)
     places = [op for op in block.ops if isinstance(op, tg.SpecialOp)]
     bounds = [(op.result, known_index(op.bound)) for op in places if op.symbol.data[0] == "l"]
-    items = {index: extent for index, extent in bounds if extent is not None}
+    items: dict[SSAValue, int] = {index: n for index, n in bounds if n is not None}
     is_changed = False
     for buffer, same in found.items():
         cells = [cells_of(access, numbers) for access in same]
@@ -220,6 +220,15 @@ def _are_in_one_block(ops: Sequence[Operation]) -> bool:
 
 # -- rows that several loops load ------------------------------------------------------------------
 
+# Rows that several loops load from GLOBAL memory are loaded once, and kept in registers.
+#
+#     range %k; %v = load x[%k + ...]; ...; end %k; range %j; %w = load x[%j + ...]; ...
+#     ->
+#     range %k; %v = load x[%k + ...]; store r[%k], %v; ...; end %k; range %j; %w = load r[%j]; ...
+#
+# The maximum of a row and the exponentials of a softmax are in two such loops. A work item has the
+# same cells in both, because both are split alike.
+
 
 MOST_BYTES = 256
 """The most memory that a work item keeps in registers. Larger: sums and addresses spill; smaller:
@@ -335,6 +344,11 @@ def _cell(b: OpBuilder, buffer: SSAValue, load: _Load, lanes: Sequence[int]) -> 
 
 
 # -- registers that work items share ---------------------------------------------------------------
+
+# REG buffers that a work item reads after others wrote them become LOCAL buffers.
+#
+# Outside of the loops over work items a value is in registers of each of them. A REG buffer that is
+# written inside such loops and read outside stays one if all work items write the same to it.
 
 
 def share_registers(block: Block, around: Mapping[Operation, Sequence[Operation]]) -> None:

@@ -4,14 +4,11 @@ Kernels level to kernels level. In reading order:
 
 * `axes.py` is a kernel as the OptOps see it: its ranges, by their axis ids;
 * `optops/` has the OptOps: what each does, and when it is legal;
-* `modes.py` names the modes of the pass;
-* `nests.py` finds the loop nests of a kernel, for heuristics and searches;
-* `flat_loops.py` has the loops be as few as possible, without divisions;
-* `explicit.py` applies OptOps that a user has written;
-* `heuristics.py` finds OptOps from the target's description: `cpu/` does so for loops of threads,
-  `grid/` for workgroups;
+* `nests.py` finds the loop nests of a kernel, for heuristics and searches, and has the loops be as
+  few as possible, without divisions;
+* `cpu/` finds OptOps from the target's description for loops of threads, `grid/` for workgroups;
 * `search.py` finds them by timing candidates with a function that its caller gives;
-* `stage.py` is the pass.
+* `stage.py` is the pass: its modes, OptOps that a user has written, and which heuristic it asks.
 """
 
 from tgdialect.lowering.optimize.axes import Packing

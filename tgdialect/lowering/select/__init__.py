@@ -8,12 +8,10 @@ In reading order:
 * `narrow.py`: computes f16, bf16 and fp8 in f32;
 * `tiles.py`: register tiles, and movement ops on them;
 * `locations.py`: the address of a cell of memory; `bounds_checks.py`: which accesses need a gate;
-* `accesses.py`: loads and stores of pieces of a tile; `transposes.py`: of whole tiles by columns;
+* `accesses.py`: loads and stores of pieces of a tile, and of whole tiles by columns;
 * `kernel.py`: the kernel under construction; `structure.py`, `arithmetic.py`: a rule per op;
-* `instructions.py`: the rules of INS and of WMMA of fragments; `dot_products.py`: sums of products
-  that become INS;
-* `lane_masks.py`: masks of vectors in 32 bits;
-* `stage.py`: the pass.
+* `instructions.py`: the rules of INS and of WMMA of fragments;
+* `stage.py`: the pass, which has masks of vectors in 32 bits.
 """
 
 from tgdialect.lowering.select.stage import SelectPass

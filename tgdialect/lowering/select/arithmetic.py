@@ -391,9 +391,9 @@ def _words(k: SelectedKernel, op: tg.ReduceOp) -> list[list[tuple[Bytes, Bytes]]
         factors.append(found)
     # The positions of the source that each element of the result is the sum of, in order.
     targets = np.broadcast_to(np.arange(count).reshape(shape), source).ravel()
-    summed = np.argsort(targets, kind="stable").reshape(count, -1, DOTTED)
-    a, b = (np.array(factor, dtype=object)[summed].tolist() for factor in factors)
-    return [[*zip(map(tuple, x), map(tuple, y), strict=True)] for x, y in zip(a, b, strict=True)]
+    summed = np.argsort(targets, kind="stable").reshape(count, -1, DOTTED).tolist()
+    a, b = ([[tuple(f[i] for i in word) for word in words] for words in summed] for f in factors)
+    return [[*zip(x, y, strict=True)] for x, y in zip(a, b, strict=True)]
 
 
 def _bytes(k: SelectedKernel, values: Sequence[SSAValue]) -> Iterator[SSAValue]:

@@ -34,12 +34,12 @@ from tgdialect.ops.properties import (
     tensor_type,
     window,
 )
-from tgdialect.ops.walk import behind, through
+from tgdialect.ops.walk import behind
 
-_VIEWS = (
+_VIEWS = {
     *(tg.AfterOp, tg.IndexOp, tg.PermuteOp, tg.FlipOp, tg.ReshapeOp),
     *(tg.ExpandOp, tg.ShrinkOp, tg.BitcastOp),
-)
+}
 """The ops that make views of memory."""
 
 CellIndex = Sequence[LaneIndex]
@@ -147,14 +147,16 @@ class Locations:
     def _views(self, value: SSAValue) -> tuple[SSAValue, Sequence[Operation]]:
         """The buffer that a value is a view of, and the ops in between, the outermost first. Raises
         PassFailedException for what is no memory."""
-        ops = [*through(value, *_VIEWS)]
-        base = ops[-1].operands[0] if ops else value
-        if base not in self._flat:
-            op = base.owner
-            what = op.name if isinstance(op, Operation) else "a block argument"
-            message = f"{what} is not memory that this target can access in a kernel"
-            raise PassFailedException(message)
-        return base, ops
+        ops: list[Operation] = []
+        while value not in self._flat:
+            op = value.owner
+            if not isinstance(op, Operation) or type(op) not in _VIEWS:
+                what = op.name if isinstance(op, Operation) else "a block argument"
+                message = f"{what} is not memory that this target can access in a kernel"
+                raise PassFailedException(message)
+            ops.append(op)
+            value = op.operands[0]
+        return value, ops
 
     def _after(self, base: SSAValue, ops: Sequence[Operation]) -> SSAValue:
         """The one-dimensional view of a buffer after the AFTERs among some ops, listed from the
@@ -182,7 +184,7 @@ class Locations:
         # Walk from the view to its buffer.
         walk = _Walk(self, cell)
         value, ops = self._views(memory)
-        for op in ops:
+        for op in (each for each in ops if type(each) is not tg.AfterOp):
             walk.step(op)
         # The flat index, and its bounds checks. A BITCAST to another element size leaves only the
         # flat index, in elements of the view.
@@ -269,7 +271,7 @@ class _Walk:
         """Go from the result of an op to its source."""
         emit, shape, cell = self._locations.scalars, self._locations.shape, self.cell
         if self.flat is not None:
-            if not isinstance(op, tg.ReshapeOp | tg.BitcastOp | tg.AfterOp):
+            if not isinstance(op, tg.ReshapeOp | tg.BitcastOp):
                 message = f"a bitcast of a part of a buffer, which {op.name} cuts out"
                 raise PassFailedException(message)
             return
@@ -299,22 +301,20 @@ class _Walk:
             case tg.BitcastOp():
                 if dtype_of(op.source).itemsize != dtype_of(op.result).itemsize:
                     self.flat = self._locations.flattened(cell, shape(op.result))
-            case tg.ReshapeOp():
+            case _:
                 self._reshape(op)
-            case _:  # An AFTER.
-                pass
 
-    def _reshape(self, op: tg.ReshapeOp) -> None:
+    def _reshape(self, op: Operation) -> None:
         # Only axes of size 1 come or go: keep the other indices.
         emit, cell = self._locations.scalars, self.cell
-        old, new = self._locations.shape(op.source), self._locations.shape(op.result)
+        old, new = self._locations.shape(op.operands[0]), self._locations.shape(op.results[0])
         if [e for e in old if e != 1] == [e for e in new if e != 1]:
             kept = iter([i for i, extent in zip(cell, new, strict=True) if extent != 1])
             self.cell = [0 if extent == 1 else next(kept) for extent in old]
             return
         # Otherwise go through the row-major position. In a whole buffer that is the flat index.
         position = self._locations.flattened(cell, new)
-        if self._locations.is_whole(op.source):
+        if self._locations.is_whole(op.operands[0]):
             self.flat = position
             return
         inner: list[LaneIndex] = []

@@ -12,7 +12,6 @@ import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from itertools import takewhile
 from typing import Any, cast
 
 from xdsl.ir import Attribute, Block, SSAValue
@@ -494,10 +493,11 @@ def _neutral(name: str, operands: Sequence[SSAValue]) -> SSAValue | None:
 
 def _fold(name: str, operands: Sequence[SSAValue], dtype: Dtype) -> Attribute | None:
     """The result of an op on constants; None if an operand is not one or the op is not folded."""
-    attributes = takewhile(lambda a: a is not None, map(constant_attribute, operands))
-    values = [number(attribute) for attribute in attributes if attribute is not None]
-    if len(values) < len(operands):
-        return None
+    values: list[Any] = []
+    for operand in operands:
+        if (attribute := constant_attribute(operand)) is None:
+            return None
+        values.append(number(attribute))
     source, type = dtype_of(operands[0]), TYPES[dtype]
     if name == "bitcast":
         if source.name not in _BITS or dtype not in _BITS or values[0] != values[0]:

@@ -178,6 +178,16 @@ def vector_lanes(ops: Sequence[Operation], target: Target) -> int:
 
 # -- masks of vectors ------------------------------------------------------------------------------
 
+# Masks of vectors are compared in 32 bits.
+#
+#     %v = add(%i, [0, 1, ..., 7]);  %mask = cmplt(%v, %n)
+#     ->
+#     %mask = cmplt(cast([0, 1, ..., 7], i32), cast(%n - %i, i32))
+#
+# Indices have 64 bits, so a mask of a vector of f32 would take twice the registers, and be packed
+# afterwards. What all lanes have in common is subtracted as a scalar. So `%i + [1, ..., 8] < 34`
+# and `%i + [0, ..., 7] < 33` are one op: the gate of a LOAD, and the condition on what it loads.
+
 
 _NARROW = TYPES["i32"]
 """The element type of lane comparisons. It has f32's width, the width of most masked operands."""

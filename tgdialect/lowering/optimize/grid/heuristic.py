@@ -93,6 +93,8 @@ def _share_results(nest: GridNest, reductions: list[tg.ReduceOp], *, has_loops: 
 
 # -- rows ------------------------------------------------------------------------------------------
 
+# Rows: a workgroup for each row or for several short ones, or for each result of a long reduction.
+
 
 CELLS = 32
 """The most cells of a row for each work item of a warp, for one warp to compute the row without a
@@ -190,6 +192,8 @@ def share_reductions(nest: GridNest, reductions: Sequence[tg.ReduceOp]) -> None:
 
 
 # -- transposes ------------------------------------------------------------------------------------
+
+# Transposes: squares that go through LOCAL memory, so that loads and stores are of rows.
 
 
 SIDE, TALL = 32, 8

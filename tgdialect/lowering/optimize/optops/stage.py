@@ -170,6 +170,12 @@ def _merged(axes: Axes, load: tg.LoadOp, ranges: Sequence[tg.RangeOp]) -> Sequen
 
 # -- cells that are copied as one integer ----------------------------------------------------------
 
+# Cells that are next to each other in memory and in the copy that STAGE makes of them.
+#
+# A factor of a matrix instruction may have pairs of steps next to each other in its block. Where
+# they are neighbours in memory as well, as where rows lie along the steps, the copy moves a pair as
+# one integer: it is a transpose of integers, which vectors do.
+
 
 WIDEST = 8
 """The bytes of the widest integer."""
