@@ -336,10 +336,8 @@ def _gathered(host: Communicator, members: tuple[int, ...], own: bytes) -> Array
 
 def _is_native(exchange: Exchange) -> bool:
     """Whether NCCL computes what a collective does."""
-    if exchange.kind not in REDUCTIONS:
-        return True
     dtype = exchange.dtype
-    if dtype == np.bool_:
+    if exchange.kind not in REDUCTIONS or dtype == np.bool_:
         return True
     is_float = dtype.kind not in "iu"
     return dtype.name in _DTYPES and not (is_float and exchange.reduction == "max")
