@@ -62,11 +62,8 @@ class CBuild(StagedModule):
     def _code_of(self) -> CodeOf:
         module = self.module("render")
         asm = assembly(source_of(module, "c"))
-        sources = {
-            op.sym_name.data: source_text(op) or ""
-            for op in module.ops
-            if isinstance(op, tg.ProgramOp)
-        }
+        programs = (op for op in module.ops if isinstance(op, tg.ProgramOp))
+        sources = {op.sym_name.data: source_text(op) or "" for op in programs}
         return lambda name: (sources[name], code_in(asm, SOURCE.symbol(name)))
 
 

@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -139,8 +140,6 @@ class DeviceBench(Bench):
         super().__init__(call, target)
         self._driver = driver
         self._dtypes = [dtype_of(argument) for argument in call.arguments]
-        self._copies: dict[int, DeviceArray] = {}
-        """Copies of these arrays on the device, by position. All candidates use them."""
         self._kernels = replace(stages(), module=(), optimize=None, render=None)
 
     @property
@@ -157,17 +156,14 @@ class DeviceBench(Bench):
         except (DiagnosticException, DeviceError, MemoryError):
             return None
 
+    @cached_property
+    def _copies(self) -> Mapping[int, DeviceArray]:
+        """The arrays of the call on the device, by their identities. All candidates use them."""
+        return {id(array): DeviceArray.of(self._driver, array) for array in self._arrays}
+
     def _placed(self, arrays: Sequence[Array]) -> Sequence[DeviceArray]:
         """Arrays on the device. Those that the candidate has packed are new."""
-        found: list[DeviceArray] = []
-        for position, array in enumerate(arrays):
-            is_shared = array is self._arrays[position]
-            copy = self._copies.get(position) if is_shared else None
-            copy = copy or DeviceArray.of(self._driver, array)
-            if is_shared:
-                self._copies[position] = copy
-            found.append(copy)
-        return found
+        return [self._copies.get(id(a)) or DeviceArray.of(self._driver, a) for a in arrays]
 
     def agree(self, run: Run, other: Run) -> bool:
         """Compares what both write when they begin with the same memory: a schedule that the

@@ -10,6 +10,7 @@ import ctypes
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,8 +39,10 @@ class Peaks(NamedTuple):
     copy: float = 0.0
 
 
+@cache
 def measured_peaks(threads: int) -> Peaks:
-    """The peak speeds of so many threads on this CPU. Takes about a second, and 512 MiB."""
+    """The peak speeds of so many threads on this CPU, measured once. Takes about a second, and 512
+    MiB."""
     target = CpuTarget.host()
     lanes = max(target.vector_bits // 32, 1)
     ir = native_ir("peaks", WIDE=CHAINS * lanes, UNROLLED=_UNROLLED * lanes)

@@ -34,6 +34,7 @@ from tgdialect.runtime.native import native_ir
 from tgdialect.runtime.program import HOST
 from tgdialect.runtime.staged import StagedModule
 from tgdialect.runtime.text import aligned, show_seconds
+from tgdialect.targets.host import thread_count
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -97,11 +98,12 @@ class Profile(Sequence[KernelTime]):
         Raises ImportError without matplotlib (the extra `plot`), ValueError for another kind of
         file, OSError if it cannot be written.
         """
-        from tgdialect.runtime.profile_plot import host_peaks, profile_figure, require_matplotlib
+        from tgdialect.runtime.peaks import measured_peaks
+        from tgdialect.runtime.profile_plot import profile_figure, require_matplotlib
 
         require_matplotlib()
         if peaks is None and self.device == HOST:
-            peaks = host_peaks()
+            peaks = measured_peaks(thread_count())
         title = f"{self.device}: {self._runs}".removeprefix(": ")
         return profile_figure(self.kernels, title, peaks, file)
 

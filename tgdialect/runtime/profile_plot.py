@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tgdialect.diagnostics import printable
 from tgdialect.runtime.inspection import KernelTime
-from tgdialect.runtime.peaks import Peaks, measured_peaks
-from tgdialect.targets.host import thread_count
+from tgdialect.runtime.peaks import Peaks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,12 +34,6 @@ def require_matplotlib() -> None:
         raise ImportError(
             "a plot needs matplotlib: pip install 'tgdialect[plot]'", name="matplotlib"
         ) from error
-
-
-@cache
-def host_peaks() -> Peaks:
-    """The peaks of this CPU, measured once."""
-    return measured_peaks(thread_count())
 
 
 def profile_figure(

@@ -74,9 +74,7 @@ class ProgramFile:
             native = tuple(NativeCode(*each) for each in entries["native"])
             names = [name for name, _ in entries["programs"]]
             texts = entries["target"], entries["system"], *entries["features"], *names
-            if not all(
-                isinstance(each, str) for each in (*texts, *chain(*(n[:2] for n in native)))
-            ):
+            if not all(isinstance(each, str) for each in chain(texts, *(n[:2] for n in native))):
                 raise TypeError("a name is no text")
             kind = Program if entries["system"] else DeviceProgram
             programs: dict[str, AnyProgram] = {

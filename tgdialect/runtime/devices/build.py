@@ -221,7 +221,7 @@ def _kernel(program: tg.ProgramOp, target: Target) -> DeviceKernel:
     stores = [op.buffer for op in block.walk() if isinstance(op, tg.StoreOp | tg.AtomicAddOp)]
     written = {memory_of(location) for location in stores}
     local = _specials(block, "lidx")
-    size = [1 if (bound := local.get(axis)) is None else known_index(bound) for axis in range(3)]
+    size = [known_index(local[axis]) if axis in local else 1 for axis in range(3)]
     if None in size:
         raise PassFailedException(f"a number of work items of @{name} is no constant")
     x, y, z = (extent or 1 for extent in size)

@@ -270,10 +270,8 @@ class Driver(ABC):
     def failure(self, kernel: DeviceKernel, command: Command, reason: str) -> DeviceError:
         """The error for a launch that the device refuses: it names the kernel and its arguments."""
         arguments = ", ".join(
-            f"{argument.nbytes} bytes at {argument.offset}"
-            if isinstance(argument, Span)
-            else str(argument)
-            for argument in command.arguments
+            f"{a.nbytes} bytes at {a.offset}" if isinstance(a, Span) else str(a)
+            for a in command.arguments
         )
         return DeviceError(
             f"{self.name} cannot run @{kernel.name}({arguments}) in {show_sizes(command.groups)} "

@@ -253,7 +253,7 @@ class DeviceExecutable(Executable):
         self._loaded = self._driver.load(program.kernels)
         for _, parameter in self._buffers:
             if not parameter.is_dynamic:
-                self._new_buffer(parameter, parameter.shape_for(()))
+                self._buffer(parameter, ())
         # BINARYs, each once.
         data = [p.data for p in program.parameters if p.data is not None]
         arrays = {each: np.frombuffer(each, np.uint8) for each in data}
@@ -309,7 +309,7 @@ class DeviceExecutable(Executable):
         kept, buffers = self._kept, self.buffers
         self._kept, self.buffers = None, {name: b.copy() for name, b in buffers.items()}
         try:
-            run = lambda: self._results_of(given, out, submit)  # noqa: E731
+            run = partial(self._results_of, given, out, submit)
             return profile(run, records, build, seconds, self._place)
         finally:
             self._kept, self.buffers = kept, buffers
@@ -435,17 +435,13 @@ class DeviceExecutable(Executable):
             return kept
 
     def _buffer(self, parameter: Parameter, frame: Sequence[Any]) -> DeviceArray:
-        """A BUFFER: zeros if its shape is dynamic, and another one than in the call before."""
+        """A BUFFER: zeros if it is new, or has another shape than in the call before."""
         shape = parameter.shape_for(frame)
         buffer = self.buffers.get(parameter.name)
         if buffer is None or buffer.shape != shape:
-            buffer = self._new_buffer(parameter, shape)
-        return buffer
-
-    def _new_buffer(self, parameter: Parameter, shape: tuple[int, ...]) -> DeviceArray:
-        buffer = DeviceArray.empty(self._driver, shape, parameter.dtype)
-        self._driver.clear(buffer.span)
-        self.buffers[parameter.name] = buffer
+            buffer = DeviceArray.empty(self._driver, shape, parameter.dtype)
+            self._driver.clear(buffer.span)
+            self.buffers[parameter.name] = buffer
         return buffer
 
     # -- whether memory fits

@@ -11,7 +11,7 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -284,9 +284,8 @@ class _Kernels(LoadedKernels):
         # A kernel does not own its arguments: they have to live until it is enqueued.
         buffers: list[Any] = []
         try:
-            for slot, (argument, scalar) in enumerate(
-                zip(arguments, self._scalars[number], strict=True)
-            ):
+            pairs = zip(arguments, self._scalars[number], strict=True)
+            for slot, (argument, scalar) in enumerate(pairs):
                 if isinstance(argument, Span):
                     buffers.append(self._buffer(queue, argument, slot in kernel.written, after))
                     found.set_arg(slot, buffers[-1])
@@ -314,9 +313,6 @@ class _Kernels(LoadedKernels):
         copied = self._driver.allocate(nbytes).handle
         cl.enqueue_copy(queue, copied, block.handle, src_offset=offset, byte_count=nbytes)
         if is_written:
-            after.append(
-                lambda: cl.enqueue_copy(
-                    queue, block.handle, copied, dst_offset=offset, byte_count=nbytes
-                )
-            )
+            places = {"dst_offset": offset, "byte_count": nbytes}
+            after.append(partial(cl.enqueue_copy, queue, block.handle, copied, **places))
         return copied

@@ -84,9 +84,7 @@ class ShardedExecutable(Executable):
         self._stages = stages
         self._by_mpi = by_mpi
         self._links = links
-        self._runners = [
-            Runner(program, parts[device.name], device, rank) for rank, device in devices.items()
-        ]
+        self._runners = [Runner(program, parts[d.name], d, rank) for rank, d in devices.items()]
         self._pool: tuple[int, ThreadPoolExecutor] | None = None
         """The threads of the devices, and the process that has them."""
         self._key = hashlib.sha256(program.text.encode()).digest()
@@ -284,10 +282,8 @@ class ShardedExecutable(Executable):
                 continue
             if isinstance(value, ShardedArray):
                 value.origin = self._origin(-1)
-                continue
-            if place.axis is None and place.devices and runner.rank != place.devices[0]:
-                continue
-            place.part_of(value, runner.rank)[...] = np.asarray(mine)
+            elif place.axis is not None or runner.rank in place.devices[:1] or not place.devices:
+                place.part_of(value, runner.rank)[...] = np.asarray(mine)
 
     # -- results
 
@@ -479,10 +475,9 @@ def _reachable(module: ModuleOp, entry: str) -> ModuleOp:
     walk = Walk([entry])
     for name in walk:
         function = SymbolTable.lookup_symbol(module, name)
-        if function is None:
-            continue
-        calls = (op for op in function.walk() if isinstance(op, FuncCallOp | tg.CallOp))
-        walk.add(op.callee.string_value() for op in calls)
+        for op in () if function is None else function.walk():
+            if isinstance(op, FuncCallOp | tg.CallOp):
+                walk.add([op.callee.string_value()])
     for op in list(module.ops):
         if isinstance(op, FuncOp) and op.sym_name.data not in walk.seen:
             module.body.block.erase_op(op, safe_erase=False)
@@ -492,7 +487,5 @@ def _reachable(module: ModuleOp, entry: str) -> ModuleOp:
 def _device(name: str, target: str | None) -> Device:
     """The device of this process that a name of the program stands for. Raises DeviceError if there
     is none."""
-    if target is not None:
-        return DEVICES[target]
-    device = DEVICES[name]
-    return DEVICES[HOST] if device.is_host else device
+    device = DEVICES[target or name]
+    return DEVICES[HOST] if device.is_host and target is None else device

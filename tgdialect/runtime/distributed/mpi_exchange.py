@@ -215,8 +215,7 @@ class _Shared:
     def of(exchange: Exchange, group: Group) -> _Shared | None:
         """None if these processes share no memory, or the value does not fit."""
         segment = group.segment
-        has_few_axes = max(len(exchange.shape), len(exchange.result)) <= MAX_AXES
-        if segment is None or not has_few_axes:
+        if segment is None or max(len(exchange.shape), len(exchange.result)) > MAX_AXES:
             return None
         plan = _plan(exchange, group.position, segment.slot_bytes)
         is_fit = plan[0] or exchange.operand_bytes <= segment.slot_bytes

@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -71,8 +70,6 @@ _Command = Callable[[], None]
 @cache
 def nccl_bindings() -> Any:
     """NVIDIA's bindings of NCCL; None if they, or NCCL itself, are not installed."""
-    if find_spec("nccl") is None:
-        return None
     try:
         api = import_module("nccl.bindings.nccl")
         api.get_version()
@@ -339,10 +336,8 @@ def _gathered(host: Communicator, members: tuple[int, ...], own: bytes) -> Array
 
 def _is_native(exchange: Exchange) -> bool:
     """Whether NCCL computes what a collective does."""
-    if exchange.kind not in REDUCTIONS:
-        return True
     dtype = exchange.dtype
-    if dtype == np.bool_:
+    if exchange.kind not in REDUCTIONS or dtype == np.bool_:
         return True
     is_float = dtype.kind not in "iu"
     return dtype.name in _DTYPES and not (is_float and exchange.reduction == "max")

@@ -35,7 +35,7 @@ from tgdialect.ops.source import parameters
 from tgdialect.runtime.distributed.array import own_part
 from tgdialect.runtime.distributed.exchange import Exchange
 from tgdialect.runtime.program import Parameter
-from tgdialect.transforms.shard.grids import DEVICES, WORLD, Grid, grids_of
+from tgdialect.transforms.shard.grids import DEVICES, WORLD, grids_of
 from tgdialect.transforms.shard.lower import INPUTS, RESULTS
 from tgdialect.transforms.shard.raise_collectives import KINDS
 from tgdialect.transforms.shard.split import is_exchange
@@ -157,22 +157,16 @@ class _Reader:
         self.numbers: dict[SSAValue, int] = {}
         self.bounds = MinMax()
 
-    def members(self, grid: Grid | Sequence[str]) -> tuple[int, ...]:
+    def members(self, devices: Sequence[str]) -> tuple[int, ...]:
         """The numbers of devices among all."""
-        devices = grid.devices if isinstance(grid, Grid) else grid
         return tuple(self.world.index(device) for device in devices)
 
     def place(self, attribute: Attribute) -> Place:
         assert isinstance(attribute, tg.PlaceAttr)
-        match attribute.device:
-            case None:
-                return Place()
-            case str(name) if name not in self.world:
-                return Place()
-            case str(name):
-                return Place(self.members([name]), None, is_single=True)
-            case names:
-                return Place(self.members(names), attribute.axis)
+        device = attribute.device
+        if isinstance(device, tuple):
+            return Place(self.members(device), attribute.axis)
+        return Place(self.members([device]), is_single=True) if device in self.world else Place()
 
     def program(self) -> ShardedProgram:
         body = self.function.body.block
@@ -192,7 +186,7 @@ class _Reader:
         ranks: list[tuple[int, ...]] = []
         for value, where in zip(values, places, strict=True):
             if isinstance(where, SymbolRefAttr):
-                ranks.append(self.members(self.grids[where.string_value()]))
+                ranks.append(self.members(self.grids[where.string_value()].devices))
             else:
                 where = self.place(where)
                 inputs.append(Placed(self.parameter(value, len(inputs), where), where))
@@ -323,7 +317,7 @@ class _Reader:
 
     def exchange(self, op: CollectiveCommunicationOp) -> Exchange:
         source, result = op.operands[0], op.results[0]
-        members = self.members(self.grids[op.grid.string_value()])
+        members = self.members(self.grids[op.grid.string_value()].devices)
         shape, dtype = tensor(source).get_shape(), numpy_dtype_of(source)
         if isinstance(op, RecvOp):
             ends = self.members([str(place(v).device) for v in (source, result)])

@@ -53,25 +53,16 @@ class Runner:
         if self._has_buffers:
             values += [self._buffer(i, inputs) for i in range(len(self.program.buffers))]
         values += self._unknown
-        if clock is not None:
-            self._time(values, communicator, clock)
-        else:
-            for act, dropped in self._actions:
-                act(values, communicator)
-                for value in dropped:
-                    values[value] = None
-        return [self._value(number, values) for number in self.program.returned]
-
-    def _time(self, values: list[Any], communicator: Communicator, clock: Clock) -> None:
-        """Execute each step, and wait for its results."""
         for number, (act, dropped) in enumerate(self._actions):
-            start = time.perf_counter()
+            start = 0.0 if clock is None else time.perf_counter()
             act(values, communicator)
-            for result in self.program.steps[number].results:
-                self._value(result, values)
-            clock(number, time.perf_counter() - start)
+            if clock is not None:  # Wait for the results of the step.
+                for result in self.program.steps[number].results:
+                    self._value(result, values)
+                clock(number, time.perf_counter() - start)
             for value in dropped:
                 values[value] = None
+        return [self._value(number, values) for number in self.program.returned]
 
     def _buffer(self, number: int, inputs: Sequence[Any]) -> Any:
         """A BUFFER: the last call's if it has the shape of this one, else zeros."""
