@@ -3,7 +3,7 @@ library of a module, which those FUNCTIONs call kernels of."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
@@ -74,7 +74,7 @@ class Value(Operators["Value | int", "Value"]):
         return (self >> shift & (1 << width) - 1).cast(INDEX)
 
 
-_OPS: dict[str, Callable[..., TgOp]] = {
+_OPS: Mapping[str, Callable[..., TgOp]] = {
     op.name.removeprefix("tg."): op for op in (*PRIMITIVES, *DECOMPOSED)
 }
 """The elementwise ops by name."""
