@@ -3,7 +3,7 @@ library of a module, which those FUNCTIONs call kernels of."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
@@ -16,7 +16,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import UniquingBuilder
 from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
+from tgdialect.ops.elementwise import OPS
 from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.operators import Operators
 from tgdialect.ops.properties import place, tensor, tensor_type
@@ -54,8 +54,9 @@ class Value(Operators["Value | int", "Value"]):
     ssa: SSAValue
 
     def applied(self, op: str, *others: Value | int) -> Value:
-        operands = [self.writer.operand(o, tensor(self.ssa).element_type) for o in others]
-        return self.writer.made(_OPS[op](self.ssa, *operands))
+        dtype = tensor(self.ssa).element_type
+        operands = [self.ssa, *(self.writer.operand(o, dtype) for o in others)]
+        return self.writer.made(OPS[f"tg.{op}"](*operands))
 
     def cast(self, dtype: Attribute) -> Value:
         return self.writer.made(tg.CastOp(self.ssa, dtype))
@@ -72,12 +73,6 @@ class Value(Operators["Value | int", "Value"]):
     def digit(self, shift: Value, width: int) -> Value:
         """`width` bits of a key, from bit `shift` on, as an index."""
         return (self >> shift & (1 << width) - 1).cast(INDEX)
-
-
-_OPS: Mapping[str, Callable[..., TgOp]] = {
-    op.name.removeprefix("tg."): op for op in (*PRIMITIVES, *DECOMPOSED)
-}
-"""The elementwise ops by name."""
 
 
 class _Writer(UniquingBuilder):
