@@ -25,7 +25,8 @@ from tgdialect.ops.numpy_dtypes import NUMPY_NAMES, Array, dtype_named
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
 
-    from tgdialect.ops.call import CallOp, KernelOp
+    from tgdialect.ops import tg
+    from tgdialect.ops.call import KernelOp
     from tgdialect.ops.codegen import CustomCall, CustomFunctionOp, CustomOp
 
 CustomFunction = Callable[..., Any]
@@ -125,11 +126,11 @@ class CallSignature(NamedTuple):
 def signature_of_custom(op: CustomOp, call: CustomCall) -> CallSignature:
     """The call that stands for a CUSTOM, for one element of each operand. Narrow floats are passed
     as f32."""
+    from tgdialect.ops import tg
     from tgdialect.ops.attributes import VoidType
-    from tgdialect.ops.properties import dtype_of
 
     def passed(value: SSAValue) -> str:
-        dtype = dtype_of(value)
+        dtype = tg.dtype_of(value)
         return "f32" if dtype.is_float and dtype.bits < 32 else dtype.name
 
     is_void = isinstance(op.result.type, VoidType)
@@ -137,18 +138,18 @@ def signature_of_custom(op: CustomOp, call: CustomCall) -> CallSignature:
     return CallSignature(call.name, None if is_void else passed(op.result), arguments)
 
 
-def signature_of_call(op: CallOp, callee: CustomFunctionOp) -> CallSignature:
+def signature_of_call(op: tg.CallOp, callee: CustomFunctionOp) -> CallSignature:
     """A CALL of a CUSTOMFUNCTION."""
     from xdsl.dialects.builtin import DYNAMIC_INDEX
 
-    from tgdialect.ops.properties import dtype_of, is_memory, tensor
+    from tgdialect.ops import tg
 
     reads, writes = callee.effects(len(op.arguments))
     arguments: list[CallArgument] = []
     for slot, value in enumerate(op.arguments):
-        dtype, shape = dtype_of(value).name, None
-        if is_memory(value):
-            shape = [None if d == DYNAMIC_INDEX else d for d in tensor(value).get_shape()]
+        dtype, shape = tg.dtype_of(value).name, None
+        if tg.is_memory(value):
+            shape = [None if d == DYNAMIC_INDEX else d for d in tg.tensor(value).get_shape()]
         arguments.append(CallArgument(dtype, shape, slot in reads, slot in writes))
     return CallSignature(callee.sym_name.data, None, arguments)
 

@@ -8,9 +8,7 @@ from typing import NamedTuple
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.ops import tg
-from tgdialect.ops.elementwise import CompareOp
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.properties import dtype_of, number
 
 Condition = tuple[SSAValue, bool]
 """A bool, and the value that it has."""
@@ -46,13 +44,13 @@ def conjuncts(conditions: Iterable[Condition]) -> Iterator[Condition]:
                 stack += [(op.rhs, holds), (op.lhs, holds)]
             case tg.NotOp() as op:
                 stack.append((op.source, not holds))
-            case tg.CmpNeOp() | tg.CmpEqOp() as op if dtype_of(op.lhs).is_bool:
+            case tg.CmpNeOp() | tg.CmpEqOp() as op if tg.dtype_of(op.lhs).is_bool:
                 constant = constant_attribute(op.rhs)
                 if constant is None or isinstance(constant, tg.InvalidAttr):
                     yield condition
                 else:
                     same = isinstance(op, tg.CmpEqOp) == holds
-                    stack.append((op.lhs, same == bool(number(constant))))
+                    stack.append((op.lhs, same == bool(tg.number(constant))))
             case _:
                 yield condition
 
@@ -61,7 +59,11 @@ def order(condition: SSAValue, holds: bool) -> Order | None:
     """The inequality that the outcome of an integer comparison implies; None for other
     conditions."""
     op = condition.owner
-    if not isinstance(op, CompareOp) or type(op) not in _AS_LESS or not dtype_of(op.lhs).is_integer:
+    if (
+        not isinstance(op, tg.CompareOp)
+        or type(op) not in _AS_LESS
+        or not tg.dtype_of(op.lhs).is_integer
+    ):
         return None
     swapped, negated = _AS_LESS[type(op)]
     a, b = (op.rhs, op.lhs) if swapped else (op.lhs, op.rhs)

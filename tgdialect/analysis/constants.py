@@ -18,13 +18,6 @@ from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.symbols import is_foreign, symbols_around
 from tgdialect.fast_xdsl.walk import nested_ops, ops_of
 from tgdialect.ops import tg
-from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.attributes import VOID
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import is_memory, known_index
-from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import Walk
 
 MANY_STEPS = 8
 """The fewest steps of a loop whose common operands count as constant, so that they are packed once
@@ -32,7 +25,7 @@ before it. Smaller: packing takes longer than it saves; larger: loops load unpac
 Packing takes about as long as one step, an eighth of the time with 8 steps."""
 
 
-_COMPUTED = (ElementwiseOp, tg.LoadOp, MovementOp, tg.ReduceOp, tg.StackOp)
+_COMPUTED = (tg.ElementwiseOp, tg.LoadOp, tg.MovementOp, tg.ReduceOp, tg.StackOp)
 """The ops whose results depend on their operands alone, before there are kernels."""
 
 
@@ -48,7 +41,7 @@ def derived_values(block: Block) -> Mapping[SSAValue, Set[SSAValue]]:
     """The values of a function before it has kernels that depend on constant arguments alone, and
     on which: a kernel that stores one of them is called once. Arguments are among them."""
     found: dict[SSAValue, Set[SSAValue]] = {
-        a: {a} for a in block.args if "tg.constant" in argument_attributes(a)
+        a: {a} for a in block.args if "tg.constant" in tg.argument_attributes(a)
     }
     if not found:
         return found
@@ -65,7 +58,7 @@ def derived_values(block: Block) -> Mapping[SSAValue, Set[SSAValue]]:
 
 def constants(function: FuncOp, ops: Iterable[Operation]) -> Constants:
     """The constant memory and CALLs of a function, whose CALLs are among `ops`."""
-    given = {a for a in function.args if "tg.constant" in argument_attributes(a)}
+    given = {a for a in function.args if "tg.constant" in tg.argument_attributes(a)}
     if not given:
         return Constants(frozenset(), ())
     calls = [op for op in ops if isinstance(op, tg.CallOp)]
@@ -82,7 +75,7 @@ def constants(function: FuncOp, ops: Iterable[Operation]) -> Constants:
     # Start with the CALLs that vary by themselves.
     known = given | made
     kernels = _called_kernels(calls)
-    varying: Walk[Operation] = Walk(
+    varying: tg.Walk[Operation] = tg.Walk(
         call
         for call in calls
         if not _is_pure(call, kernels)
@@ -100,11 +93,11 @@ def constants(function: FuncOp, ops: Iterable[Operation]) -> Constants:
 
 def read_once(function: FuncOp) -> Set[SSAValue]:
     """The constant arguments of a planned function that only what is computed once reads."""
-    if not any("tg.persistent" in argument_attributes(a) for a in function.args):
+    if not any("tg.persistent" in tg.argument_attributes(a) for a in function.args):
         return frozenset()
     calls = [op for op in function.walk() if isinstance(op, tg.CallOp)]
     once = set(constants(function, calls).calls)
-    given = {a for a in function.args if "tg.constant" in argument_attributes(a)}
+    given = {a for a in function.args if "tg.constant" in tg.argument_attributes(a)}
     return given - {access.memory for access in accesses(calls) if access.op not in once}
 
 
@@ -121,7 +114,7 @@ def constant_slots(module: ModuleOp) -> Mapping[str, Set[int]]:
             continue
         for call in symbol.body.block.ops:
             if isinstance(call, tg.CallOp):
-                slots = {i for i, a in enumerate(call.arguments) if memory_of(a) in memory}
+                slots = {i for i, a in enumerate(call.arguments) if tg.memory_of(a) in memory}
                 name = call.callee.string_value()
                 found[name] = slots & found.get(name, slots)
     return found
@@ -131,18 +124,20 @@ def _loop_constants(kernel: tg.KernelOp) -> Set[SSAValue]:
     """The parameters of a kernel that calls others of which each step of its loop passes the whole,
     and which it does not write."""
     ops = ops_of(kernel.body.block)
-    steps = max((known_index(op.bound) or 0 for op in ops if isinstance(op, tg.RangeOp)), default=0)
+    steps = max(
+        (tg.known_index(op.bound) or 0 for op in ops if isinstance(op, tg.RangeOp)), default=0
+    )
     if steps < MANY_STEPS:
         return frozenset()
     written = {access.memory for access in accesses(ops) if access.writes}
-    views = {memory_of(op.results[0]) for op in ops if isinstance(op, MovementOp)}
+    views = {tg.memory_of(op.results[0]) for op in ops if isinstance(op, tg.MovementOp)}
     return {param.result for param in kernel.params} - written - views
 
 
 def _is_kept(memory: SSAValue) -> bool:
     """Whether memory can be kept from one call of the function to the next."""
     if isinstance(memory, BlockArgument):
-        return "tg.persistent" in argument_attributes(memory)
+        return "tg.persistent" in tg.argument_attributes(memory)
     return isinstance(memory.owner, tg.BufferOp)
 
 
@@ -160,12 +155,12 @@ def _called_kernels(calls: Sequence[tg.CallOp]) -> Set[SymbolRefAttr]:
 
 def _may_change(op: Operation) -> bool:
     """Whether an op may give something else each time: an INS of a table with a result does not."""
-    is_instruction = isinstance(op, tg.InsOp) and not op.is_foreign and op.result.type != VOID
+    is_instruction = isinstance(op, tg.InsOp) and not op.is_foreign and op.result.type != tg.VOID
     return isinstance(op, tg.CustomOp | tg.InsOp) and not is_instruction
 
 
 def _is_pure(call: tg.CallOp, kernels: Set[SymbolRefAttr]) -> bool:
     """Whether a CALL depends only on its memory arguments and constants."""
     return call.callee in kernels and all(
-        is_memory(a) or isinstance(a.owner, tg.ConstOp) for a in call.arguments
+        tg.is_memory(a) or isinstance(a.owner, tg.ConstOp) for a in call.arguments
     )

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from xdsl.ir import SSAValue
 
 from tgdialect.ops import tg
-from tgdialect.ops.properties import known_index
-from tgdialect.ops.walk import Computed, operands_of
 
 
 def _gcd(divisors: Sequence[int]) -> int:
@@ -25,15 +23,15 @@ _RULES: dict[type, Callable[[Sequence[int]], int]] = {
 """A divisor of the result, from divisors of the operands. Of 0 every number is one; 0 says so."""
 
 
-class Divisors(Computed[int]):
+class Divisors(tg.Computed[int]):
     """A divisor of each scalar index; 0 if the index is 0. Where arithmetic wraps, only powers of
     two hold."""
 
     def _sources(self, value: SSAValue) -> Iterable[SSAValue]:
-        return operands_of(value) if type(value.owner) in _RULES else ()
+        return tg.operands_of(value) if type(value.owner) in _RULES else ()
 
     def _compute(self, value: SSAValue) -> int:
-        if (number := known_index(value)) is not None:
+        if (number := tg.known_index(value)) is not None:
             return abs(number)
         rule = _RULES.get(type(value.owner))
-        return 1 if rule is None else rule([self._known[each] for each in operands_of(value)])
+        return 1 if rule is None else rule([self._known[each] for each in tg.operands_of(value)])

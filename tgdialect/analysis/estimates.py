@@ -15,9 +15,6 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.one_hot import may_be_one_hot
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.intervals import Interval
-from tgdialect.ops.properties import UnknownDim, dtype_of, place, shape_of
 from tgdialect.ops.source import parameters
 
 
@@ -33,7 +30,7 @@ class Estimates(NamedTuple):
     bytes: int
 
 
-def estimate(linear: tg.LinearOp, assumed: Mapping[SSAValue, Interval] = {}) -> Estimates:
+def estimate(linear: tg.LinearOp, assumed: Mapping[SSAValue, tg.Interval] = {}) -> Estimates:
     """The work of a kernel that is in order, for sizes in the intervals that are assumed."""
     intervals = MinMax(assumed)
     flops = 0
@@ -53,15 +50,15 @@ def estimate(linear: tg.LinearOp, assumed: Mapping[SSAValue, Interval] = {}) -> 
                 times = math.prod(trips.values())
             case tg.WmmaOp(config=config) | tg.InsOp(config=tg.WmmaAttr() as config):
                 flops += 2 * times * math.prod(config.m_n_k) // config.threads
-            case ElementwiseOp():
+            case tg.ElementwiseOp():
                 flops += times * _arithmetic(op, intervals)
             case _ if (memory := found.get(op)) is not None:
-                if place(memory).addrspace is tg.AddrSpace.GLOBAL:
+                if tg.place(memory).addrspace is tg.AddrSpace.GLOBAL:
                     elements = times * _elements(op.operands[0], intervals)
-                    touched[memory] += elements * dtype_of(memory).itemsize
+                    touched[memory] += elements * tg.dtype_of(memory).itemsize
             case _:
                 pass
-    sizes = {m: _elements(m, intervals) * dtype_of(m).itemsize for m in touched}
+    sizes = {m: _elements(m, intervals) * tg.dtype_of(m).itemsize for m in touched}
     return Estimates(flops, sum(min(sizes[m], nbytes) for m, nbytes in touched.items()))
 
 
@@ -78,11 +75,11 @@ def estimate_tensors(body: Block) -> Estimates:
     flops = 0
     for op in body.ops:
         match op:
-            case ElementwiseOp():
+            case tg.ElementwiseOp():
                 flops += _arithmetic(op, intervals)
             case tg.ReduceOp():
                 moved += 2 * _bytes(op.result, intervals)
-                if dtype_of(op.source).is_float:
+                if tg.dtype_of(op.source).is_float:
                     read = op.result if may_be_one_hot(op) else op.source
                     flops += _elements(read, intervals)
             case tg.IndexOp():
@@ -98,23 +95,23 @@ def estimate_tensors(body: Block) -> Estimates:
     return Estimates(flops, moved)
 
 
-def _arithmetic(op: ElementwiseOp, intervals: MinMax) -> int:
+def _arithmetic(op: tg.ElementwiseOp, intervals: MinMax) -> int:
     """The arithmetic on floats of an op."""
-    if isinstance(op, tg.CastOp | tg.WhereOp) or not dtype_of(op.operands[0]).is_float:
+    if isinstance(op, tg.CastOp | tg.WhereOp) or not tg.dtype_of(op.operands[0]).is_float:
         return 0
     return (2 if isinstance(op, tg.MulAccOp) else 1) * _elements(op.results[0], intervals)
 
 
 def _bytes(value: SSAValue, intervals: MinMax) -> int:
-    return _elements(value, intervals) * dtype_of(value).itemsize
+    return _elements(value, intervals) * tg.dtype_of(value).itemsize
 
 
 def _elements(value: SSAValue, intervals: MinMax) -> int:
     return math.prod(
         extent if isinstance(extent, int) else _at_most(extent, intervals)
-        for extent in shape_of(value)
+        for extent in tg.shape_of(value)
     )
 
 
-def _at_most(extent: SSAValue | UnknownDim, intervals: MinMax) -> int:
+def _at_most(extent: SSAValue | tg.UnknownDim, intervals: MinMax) -> int:
     return int(max(intervals[extent].hi, 0)) if isinstance(extent, SSAValue) else 1

@@ -12,9 +12,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from tgdialect.analysis.symbols import is_foreign
 from tgdialect.fast_xdsl.unchecked import array_values
 from tgdialect.ops import tg
-from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.properties import static_bytes
-from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 
 EVICTED = "tg.evicted"
@@ -49,7 +47,7 @@ def _add_slots(found: dict[str, Set[int]], function: FuncOp, target: Target) -> 
     """Add the slots of a function's CALLs; those of a kernel are in all CALLs of it."""
     later, moved = set[SSAValue](), 0
     for call in reversed([op for op in function.body.block.ops if isinstance(op, tg.CallOp)]):
-        memory = [memory_of(argument) for argument in call.arguments]
+        memory = [tg.memory_of(argument) for argument in call.arguments]
         slots = {
             slot
             for slot, each in enumerate(memory)
@@ -67,7 +65,7 @@ def _add_slots(found: dict[str, Set[int]], function: FuncOp, target: Target) -> 
 
 
 def _is_result(memory: SSAValue) -> bool:
-    return isinstance(memory, BlockArgument) and "tg.output" in argument_attributes(memory)
+    return isinstance(memory, BlockArgument) and "tg.output" in tg.argument_attributes(memory)
 
 
 def note_evicted(kernel: tg.KernelOp, slots: Set[int]) -> None:

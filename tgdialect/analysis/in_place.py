@@ -18,8 +18,6 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
-from tgdialect.ops.properties import dtype_of, known_index, polynomial, tensor
-from tgdialect.ops.walk import nesting
 
 Slots = tuple[int, int]
 """A slot that is only read, and one that may be written over it."""
@@ -51,7 +49,7 @@ def _pairs(linear: tg.LinearOp) -> Iterator[Slots]:
     for access in accesses(ops):
         if isinstance(parameter := access.memory.owner, tg.ParamOp):
             by_slot[parameter.slot.data].append(access)
-    around = nesting(ops)
+    around = tg.nesting(ops)
     position = {op: i for i, op in enumerate(ops)}
     written = {
         slot: cell
@@ -79,10 +77,10 @@ def _only_cell(
         index = access.location.owner
         if not isinstance(index, tg.IndexOp) or len(index.indices) != 1:
             return None
-        view = tensor(index.source).get_shape()
-        if len(view) != 1 or tensor(access.location).get_shape():
+        view = tg.tensor(index.source).get_shape()
+        if len(view) != 1 or tg.tensor(access.location).get_shape():
             return None
-        layout = (view[0], dtype_of(index.source).itemsize)
+        layout = (view[0], tg.dtype_of(index.source).itemsize)
         loops = tuple(each for each in around[access.op] if isinstance(each, tg.RangeOp))
         cells.add((layout, index.indices[0], loops))
     return cells.pop() if len(cells) == 1 else None
@@ -90,12 +88,12 @@ def _only_cell(
 
 def _is_injective(index: SSAValue, loops: Loops) -> bool:
     """Whether an index is different in each iteration: a number whose digits are the loops."""
-    terms = polynomial(index).terms
+    terms = tg.polynomial(index).terms
     if len(terms) != len(loops) or any((loop.result,) not in terms for loop in loops):
         return False
     reach = 0
     for stride, loop in sorted(((terms[loop.result,], loop) for loop in loops), key=itemgetter(0)):
-        extent = known_index(loop.bound)
+        extent = tg.known_index(loop.bound)
         if extent is None or stride <= reach:
             return False
         reach += stride * (extent - 1)

@@ -21,10 +21,6 @@ from tgdialect.analysis.conditions import Order, conjuncts, order
 from tgdialect.analysis.min_max import MinMax, keeps_integer
 from tgdialect.analysis.ranges import Ranges, needed_ops, open_ranges
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import Polynomial, known_index
 
 SPLIT_COST = 4096
 """The choices that each further kernel has to save: elements times conditions. Larger: fewer loops
@@ -48,7 +44,7 @@ MANY_PARTS = 32
 """The number of parts beyond which a loop is not split: each is a kernel to compile."""
 
 _PLAIN = (
-    *(tg.ConstOp, tg.ParamOp, tg.RangeOp, ElementwiseOp, MovementOp, tg.LoadOp, tg.ReduceOp),
+    *(tg.ConstOp, tg.ParamOp, tg.RangeOp, tg.ElementwiseOp, tg.MovementOp, tg.LoadOp, tg.ReduceOp),
     *(tg.StoreOp, tg.GroupOp, tg.EndOp, tg.SinkOp),
 )
 """The ops of a kernel whose iterations are in no order: it has no memory of its own."""
@@ -88,7 +84,7 @@ def index_set_split(block: Block) -> IndexSetSplit | None:
 
 def _trips(ranges: Ranges) -> float:
     """How often an op is executed in loops."""
-    return math.prod(known_index(axis.bound) or 1 for axis in ranges)
+    return math.prod(tg.known_index(axis.bound) or 1 for axis in ranges)
 
 
 def _cut(condition: SSAValue, holds: bool, intervals: MinMax) -> tuple[tg.RangeOp, int] | None:
@@ -104,17 +100,17 @@ def _cut(condition: SSAValue, holds: bool, intervals: MinMax) -> tuple[tg.RangeO
         return None
     # The condition is `factor * i + constant >= 0`.
     start = -(room.constant // factor) if factor > 0 else room.constant // -factor + 1
-    extent = known_index(loop.bound)
+    extent = tg.known_index(loop.bound)
     if extent is None or not 0 < start < extent:
         return None
     is_border = min(start, extent - start) <= min(BORDER, extent // LEAST_SHARE)
     return None if is_border else (loop, start)
 
 
-def _room(found: Order, intervals: MinMax) -> Polynomial:
+def _room(found: Order, intervals: MinMax) -> tg.Polynomial:
     """A polynomial that is at least 0 where `low + margin <= high`. Casts that keep all integers
     are left out."""
-    room: Polynomial = Affine(constant=-found.margin)
+    room: tg.Polynomial = tg.Affine(constant=-found.margin)
     stack = [(found.high, 1), (found.low, -1)]
     while stack:
         value, factor = stack.pop()
@@ -127,7 +123,7 @@ def _room(found: Order, intervals: MinMax) -> Polynomial:
             if len(product) == 1 and isinstance(atom, SSAValue) and atom is not value:
                 stack.append((atom, factor * coefficient))
             else:
-                room += Affine({product: factor * coefficient})
+                room += tg.Affine({product: factor * coefficient})
         room += form.constant * factor
     return room
 

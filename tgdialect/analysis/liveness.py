@@ -14,10 +14,6 @@ from tgdialect.analysis.affine.lanes import lane_indices
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
-from tgdialect.ops.codegen import is_shared_factor
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import tensor
-from tgdialect.ops.walk import behind, nesting, through
 
 
 class LiveRange(NamedTuple):
@@ -62,9 +58,9 @@ class _LinearAccesses:
             by_op[access.op].append(access)
             if isinstance(access.op, tg.LoadOp):
                 # A matrix instruction reads such a factor from memory by itself.
-                for use in filter(is_shared_factor, access.op.result.uses):
+                for use in filter(tg.is_shared_factor, access.op.result.uses):
                     by_op[use.operation].append(access)
-        for op, around in nesting(ops).items():
+        for op, around in tg.nesting(ops).items():
             if type(op) is tg.EndOp:
                 self._ends.update((range.owner, self._starts[op]) for range in op.ranges)
             elif op in by_op:
@@ -96,7 +92,7 @@ def _common(nests: Iterable[tuple[tg.RangeOp, ...]]) -> Sequence[tg.RangeOp]:
 def _is_carried(memory: SSAValue, sites: Sequence[_Site], depth: int) -> bool:
     """Whether an iteration of the innermost of `depth` common loops may read an element before it
     has written it."""
-    size = math.prod(tensor(memory).get_shape())
+    size = math.prod(tg.tensor(memory).get_shape())
     written: set[int] = set()
     for access, _, loops, is_conditional in sites:
         cells = _known_cells(access, size)
@@ -127,11 +123,11 @@ def _known_cells(access: MemoryAccess, size: int) -> Set[int] | None:
 
 def _is_flat(view: SSAValue) -> bool:
     """Whether element i of a view with one axis is element i of its memory."""
-    has_one_axis = len(tensor(view).get_shape()) == 1
-    return has_one_axis and not isinstance(behind(view, tg.ReshapeOp).owner, MovementOp)
+    has_one_axis = len(tg.tensor(view).get_shape()) == 1
+    return has_one_axis and not isinstance(tg.behind(view, tg.ReshapeOp).owner, tg.MovementOp)
 
 
 def _is_whole(location: SSAValue) -> bool:
     """Whether a location shows all elements of its memory."""
     whole = tg.ReshapeOp | tg.PermuteOp | tg.FlipOp | tg.BitcastOp
-    return all(isinstance(view, whole) for view in through(location, MovementOp))
+    return all(isinstance(view, whole) for view in tg.through(location, tg.MovementOp))

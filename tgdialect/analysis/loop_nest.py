@@ -20,7 +20,6 @@ from tgdialect.analysis.memory_order import MemoryOrder
 from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
-from tgdialect.ops.walk import topological
 
 
 @dataclass(eq=False)
@@ -117,7 +116,7 @@ class _Nester:
         # A topological order of the items of each loop.
         for loop, numbered in items.items():
             by_number = dict(numbered)
-            order = topological(by_number, successors[loop])
+            order = tg.topological(by_number, successors[loop])
             if len(order) < len(by_number):
                 raise self._both_orders(loop, by_number.keys() - order, anti)
             loop.items = [by_number[i] for i in order]

@@ -23,13 +23,8 @@ from tgdialect.analysis.symbols import symbols_around
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
-from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.numbering import op_key
-from tgdialect.ops.properties import is_memory, number, tensor, tensor_type
-from tgdialect.ops.views import memory_of, versions
-from tgdialect.ops.walk import Computed, behind, operands_of
+from tgdialect.ops.views import versions
 
 Effects = Mapping[int, tuple[bool, bool]]
 """Whether a kernel reads, and whether it writes, the memory that is passed for each slot."""
@@ -52,21 +47,25 @@ class MemoryAccess(NamedTuple):
 
 def constant_cell(location: SSAValue) -> int | None:
     """The element at a location in row-major order, if its index is constant."""
-    index = behind(location, tg.AfterOp).owner
+    index = tg.behind(location, tg.AfterOp).owner
     if type(index) is not tg.IndexOp:
         return None
     memory, *indices = index.operands
-    shape = tensor(memory).get_shape()
+    shape = tg.tensor(memory).get_shape()
     if len(indices) != len(shape):
         return None
     cell = 0
     for value, extent in zip(indices, shape, strict=True):
         constant = value.owner
-        position = number(constant.value) if isinstance(constant, tg.ConstOp) else -1
+        position = tg.number(constant.value) if isinstance(constant, tg.ConstOp) else -1
         if not 0 <= position < extent:
             return None
         cell = cell * extent + int(position)
-    return None if isinstance(behind(memory, tg.ReshapeOp, tg.AfterOp).owner, MovementOp) else cell
+    return (
+        None
+        if isinstance(tg.behind(memory, tg.ReshapeOp, tg.AfterOp).owner, tg.MovementOp)
+        else cell
+    )
 
 
 def accesses(ops: Iterable[Operation]) -> Iterator[MemoryAccess]:
@@ -77,8 +76,8 @@ def accesses(ops: Iterable[Operation]) -> Iterator[MemoryAccess]:
     for op in ops:
         if (kind := _ACCESS.get(type(op))) is not None:
             location, (reads, writes) = op.operands[0], kind
-            if writes or is_memory(location):
-                yield MemoryAccess(op, location, memory_of(location), reads, writes)
+            if writes or tg.is_memory(location):
+                yield MemoryAccess(op, location, tg.memory_of(location), reads, writes)
         elif op.name == tg.CallOp.name:
             assert isinstance(op, tg.CallOp)
             symbol = op.callee.string_value()
@@ -87,10 +86,10 @@ def accesses(ops: Iterable[Operation]) -> Iterator[MemoryAccess]:
                 effects[symbol] = symbol_effects(known.get(symbol))
             effect = effects[symbol]
             for slot, argument in enumerate(op.arguments):
-                if is_memory(argument):
+                if tg.is_memory(argument):
                     nothing = (False, False)
                     reads, writes = (True, True) if effect is None else effect.get(slot, nothing)
-                    yield MemoryAccess(op, argument, memory_of(argument), reads, writes)
+                    yield MemoryAccess(op, argument, tg.memory_of(argument), reads, writes)
 
 
 @contextmanager
@@ -126,7 +125,7 @@ def written_operands(op: tg.CallOp) -> list[SSAValue]:
     return [
         argument
         for slot, argument in enumerate(op.arguments)
-        if is_memory(argument) and (effects is None or effects.get(slot, (False, False))[1])
+        if tg.is_memory(argument) and (effects is None or effects.get(slot, (False, False))[1])
     ]
 
 
@@ -157,9 +156,9 @@ def _argument_effects(function: FuncOp) -> Effects:
     """The slots that a function reads and writes: it may read all but its results."""
     written = {a.memory for a in accesses(ops_of(function.body.block)) if a.writes}
     return {
-        argument.index: ("tg.output" not in argument_attributes(argument), argument in written)
+        argument.index: ("tg.output" not in tg.argument_attributes(argument), argument in written)
         for argument in function.args
-        if is_memory(argument)
+        if tg.is_memory(argument)
     }
 
 
@@ -255,7 +254,7 @@ class MemoryOrder:
                 last[location] = op
 
 
-class LocationNumbering(Computed[int]):
+class LocationNumbering(tg.Computed[int]):
     """Value numbering of locations. Equal pure ops have one number, values that intervals prove
     constant have that of the constant, and an AFTER has that of its buffer."""
 
@@ -265,7 +264,7 @@ class LocationNumbering(Computed[int]):
         self._numbers: dict[object, int] = {}
 
     def _sources(self, value: SSAValue) -> Iterable[SSAValue]:
-        return operands_of(value) if self._is_known(value) else ()
+        return tg.operands_of(value) if self._is_known(value) else ()
 
     def _is_known(self, value: SSAValue) -> bool:
         """Whether a value is determined by its op and operands."""
@@ -273,7 +272,10 @@ class LocationNumbering(Computed[int]):
 
     def _compute(self, value: SSAValue) -> int:
         owner = value.owner
-        if value.type == tensor_type(INDEX) and (interval := self._intervals[value]).is_constant:
+        if (
+            value.type == tg.tensor_type(tg.INDEX)
+            and (interval := self._intervals[value]).is_constant
+        ):
             return self._number(interval.lo)
         if not isinstance(owner, Operation) or not self._is_known(value):
             return self._number(value)

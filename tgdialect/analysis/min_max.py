@@ -16,38 +16,33 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
-from tgdialect.ops.arguments import argument_attributes, integer_attribute
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.intervals import Interval, dtype_range
-from tgdialect.ops.properties import Row, dtype_of, rule_of, shape_of, tensor
-from tgdialect.ops.walk import Computed, operands_of
+from tgdialect.ops.intervals import dtype_range
+from tgdialect.ops.properties import Row, rule_of
 
-_NOTHING = Interval(0, 0)
+_NOTHING = tg.Interval(0, 0)
 """The interval of a value without elements: `!tg.void`."""
 
 _MAKING_MEMORY = frozenset({"tg.copy", "tg.contiguous"})
 
 
-class MinMax(Computed[Interval]):
+class MinMax(tg.Computed[tg.Interval]):
     """Intervals of values, computed on demand and cached per value.
 
     The cache is right for as long as the ops it has seen do not change; a pass that rewrites in
     place drops it, or the values it touched, with `forget`.
     """
 
-    def __init__(self, assumed: Mapping[SSAValue, Interval] = {}) -> None:
+    def __init__(self, assumed: Mapping[SSAValue, tg.Interval] = {}) -> None:
         """`assumed` are intervals that hold wherever the answers are used, such as under a gate."""
         super().__init__(assumed)
         self._validity = Validity()
 
     def _sources(self, value: SSAValue) -> Iterable[SSAValue]:
-        return operands_of(value) if isinstance(rule_of(value.owner), Row) else ()
+        return tg.operands_of(value) if isinstance(rule_of(value.owner), Row) else ()
 
-    def _compute(self, value: SSAValue) -> Interval:
+    def _compute(self, value: SSAValue) -> tg.Interval:
         owner = value.owner
-        if not isinstance(owner, TgOp) and isinstance(owner, Block):
+        if not isinstance(owner, tg.TgOp) and isinstance(owner, Block):
             return _argument_range(value)
         row = rule_of(owner)
         if not isinstance(row, Row):
@@ -70,38 +65,40 @@ class MinMaxOfCells(MinMax):
     elementwise, which may read other cells, has the interval that it has without the condition.
     """
 
-    def __init__(self, assumed: Mapping[SSAValue, Interval], outer: MinMax) -> None:
+    def __init__(self, assumed: Mapping[SSAValue, tg.Interval], outer: MinMax) -> None:
         """`assumed` are intervals under the condition, and `outer` those without it."""
         super().__init__(assumed)
         self._outer = outer
 
-    def _compute(self, value: SSAValue) -> Interval:
-        if isinstance(value.owner, ElementwiseOp):
+    def _compute(self, value: SSAValue) -> tg.Interval:
+        if isinstance(value.owner, tg.ElementwiseOp):
             return super()._compute(value)
         return self._outer[value]
 
 
-def _type_range(value: SSAValue) -> Interval:
-    if isinstance(value.type, TensorType) and (dtype := DTYPES.get(tensor(value).element_type)):
+def _type_range(value: SSAValue) -> tg.Interval:
+    if isinstance(value.type, TensorType) and (
+        dtype := tg.DTYPES.get(tg.tensor(value).element_type)
+    ):
         return dtype_range(dtype)
     return _NOTHING
 
 
-def _argument_range(value: SSAValue) -> Interval:
+def _argument_range(value: SSAValue) -> tg.Interval:
     """A function's index argument may carry its bounds."""
     result = _type_range(value)
-    attributes = argument_attributes(cast(BlockArgument, value))
-    low = integer_attribute(attributes, "tg.min")
-    high = integer_attribute(attributes, "tg.max")
-    return Interval(
+    attributes = tg.argument_attributes(cast(BlockArgument, value))
+    low = tg.integer_attribute(attributes, "tg.min")
+    high = tg.integer_attribute(attributes, "tg.max")
+    return tg.Interval(
         result.lo if low is None else low, result.hi if high is None else high, nan=result.nan
     )
 
 
 def keeps_integer(op: tg.CastOp, intervals: MinMax) -> bool:
     """Whether a CAST of an integer to an integer keeps every value that it may have."""
-    dtype = dtype_of(op.result)
-    is_integer = dtype.is_integer and dtype_of(op.source).is_integer
+    dtype = tg.dtype_of(op.result)
+    is_integer = dtype.is_integer and tg.dtype_of(op.source).is_integer
     return is_integer and intervals[op.source].within(dtype.low, dtype.high)
 
 
@@ -115,7 +112,7 @@ def most_elements(buffer: tg.BufferOp, intervals: MinMax) -> int:
     Raises PassFailedException, located at the buffer, where an extent has no known maximum.
     """
     elements = 1
-    for extent in shape_of(buffer.result):
+    for extent in tg.shape_of(buffer.result):
         most = extent if isinstance(extent, int) else None
         if isinstance(extent, SSAValue):
             most = int(max(intervals[extent].hi, 0))

@@ -12,10 +12,6 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import dtype_of, integers, tensor
-from tgdialect.ops.views import is_storage
 
 
 def constant_values(block: Block) -> set[Operation]:
@@ -23,7 +19,7 @@ def constant_values(block: Block) -> set[Operation]:
     found: set[Operation] = set()
     for op in ops_of(block):
         owners = (operand.owner for operand in op.operands)
-        if op.results and not is_storage(op.results[0]) and all(o in found for o in owners):
+        if op.results and not tg.is_storage(op.results[0]) and all(o in found for o in owners):
             found.add(op)
     return found
 
@@ -40,14 +36,14 @@ def scatters(op: tg.ReduceOp, constants: set[Operation]) -> bool:
     One side of the comparison depends on the axis of the cells and on no memory. The other side
     depends on the summed axis.
     """
-    rank, (summed,) = len(tensor(op.source).shape), integers(op, "axes")
+    rank, (summed,) = len(tg.tensor(op.source).shape), tg.integers(op, "axes")
 
     def own_axes(value: SSAValue) -> list[int]:
-        shape = tensor(value).get_shape()
+        shape = tg.tensor(value).get_shape()
         return [i + rank - len(shape) for i, extent in enumerate(shape) if extent != 1]
 
     for path in paths_to_comparisons(op):
-        if any(isinstance(step, MovementOp) for step in path):
+        if any(isinstance(step, tg.MovementOp) for step in path):
             continue
         left, right = path[-1].operands
         for one, other in ((left, right), (right, left)):
@@ -60,14 +56,14 @@ def scatters(op: tg.ReduceOp, constants: set[Operation]) -> bool:
 
 def paths_to_comparisons(op: tg.ReduceOp) -> Iterator[list[Operation]]:
     """For each comparison that may mask a sum, one path of ops from the sum's operand to it."""
-    if op.kind.data is not tg.ReduceKind.ADD or len(integers(op, "axes")) != 1:
+    if op.kind.data is not tg.ReduceKind.ADD or len(tg.integers(op, "axes")) != 1:
         return
     users: dict[Operation, Operation] = {}
     stack: list[tuple[SSAValue, Operation]] = [(op.source, op)]
     while stack:
         value, user = stack.pop()
         owner = value.owner
-        if not isinstance(owner, TgOp) or owner in users or is_storage(value):
+        if not isinstance(owner, tg.TgOp) or owner in users or tg.is_storage(value):
             continue
         users[owner] = user
         match owner:
@@ -80,9 +76,9 @@ def paths_to_comparisons(op: tg.ReduceOp) -> Iterator[list[Operation]]:
                 pass
             case tg.MulOp() | tg.AndOp():
                 stack += [(operand, owner) for operand in owner.operands]
-            case tg.WhereOp() | MovementOp():
+            case tg.WhereOp() | tg.MovementOp():
                 stack.append((owner.operands[0], owner))
-            case tg.CastOp() if dtype_of(owner.source).is_bool:
+            case tg.CastOp() if tg.dtype_of(owner.source).is_bool:
                 stack.append((owner.source, owner))
             case _:
                 pass

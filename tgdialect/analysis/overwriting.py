@@ -22,9 +22,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import Ranges, closed_ranges, open_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
-from tgdialect.ops.properties import known_index
 from tgdialect.ops.views import versions
-from tgdialect.ops.walk import Walk, topological, users_of
 
 _IN_ORDER = frozenset({tg.AxisType.LOOP, tg.AxisType.REDUCE})
 """The types of the loops that a CPU executes in order, by one thread."""
@@ -49,7 +47,7 @@ def overwritten_reads(
         return
     open_in, positions = open_ranges(ops), cache(partial(CellPositions, MinMax()))
     for read, write in memory.anti_dependences():
-        loops = {op for op in open_in[write.op] if known_index(op.bound) != 1}
+        loops = {op for op in open_in[write.op] if tg.known_index(op.bound) != 1}
         if not loops or not loops.isdisjoint(_begun(read)):
             continue
         is_own = not isinstance(read.memory.owner, tg.ParamOp)
@@ -93,11 +91,11 @@ def _has_ended(
     """Whether a write waits for the END of loops around a read, which nothing that is computed of
     it leaves but by STOREs that the write is AFTER. Iterations of loops around both are those of a
     kernel that orders its accesses by AFTER, which says of each what it sees."""
-    around = {op for op in open_in[read.op] if known_index(op.bound) != 1}
+    around = {op for op in open_in[read.op] if tg.known_index(op.bound) != 1}
     own = around - loops
     if not own or (own != around and not memory.seen(read)):
         return False
-    walk = Walk(users_of(read.op))
+    walk = tg.Walk(tg.users_of(read.op))
     for op in walk:
         if isinstance(op, tg.StoreOp | tg.AtomicAddOp):
             if not memory.depends(write.op, op):
@@ -105,7 +103,7 @@ def _has_ended(
         elif own.isdisjoint(open_in.get(op, ())):
             return False
         else:
-            walk.add(users_of(op))
+            walk.add(tg.users_of(op))
     return True
 
 
@@ -148,7 +146,7 @@ def in_both_orders(
         for before, after in edges:
             if before in number and (a := item[number[before]]) != (b := item[number[after]]):
                 successors[a].append(b)
-        return items.difference(topological(items, successors))
+        return items.difference(tg.topological(items, successors))
 
     if stuck((operand.owner, op) for op in ops for operand in op.operands) and are_private:
         return None

@@ -15,8 +15,6 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.ordering import ranges_after
-from tgdialect.ops.properties import known_index, place
-from tgdialect.ops.walk import computed_from
 
 Ranges = frozenset[tg.RangeOp]
 
@@ -52,7 +50,7 @@ def needed_ops(block: Block) -> list[Operation]:
     """The ops that the SINK of a block needs, and its PARAMs, in the block's order."""
     ops = ops_of(block)
     roots = (op.results[0] for op in ops if type(op) in (tg.ParamOp, tg.SinkOp))
-    needed = {*computed_from(*roots)}
+    needed = {*tg.computed_from(*roots)}
     return [op for op in ops if op in needed]
 
 
@@ -153,13 +151,13 @@ def register_loops(ops: Sequence[Operation]) -> Ranges:
     locations = [
         access.location.owner
         for access in accesses(ops)
-        if place(access.memory).addrspace is tg.AddrSpace.REG
+        if tg.place(access.memory).addrspace is tg.AddrSpace.REG
     ]
     indices = [i for op in locations if isinstance(op, tg.IndexOp) for i in op.indices]
     return frozenset(
         op
-        for op in computed_from(*indices, until=(tg.RangeOp,))
+        for op in tg.computed_from(*indices, until=(tg.RangeOp,))
         if isinstance(op, tg.RangeOp)
-        and (extent := known_index(op.bound)) is not None
+        and (extent := tg.known_index(op.bound)) is not None
         and extent <= LONGEST
     )

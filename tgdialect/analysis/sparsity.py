@@ -12,9 +12,6 @@ from collections.abc import Callable, Collection, Sequence
 from xdsl.ir import SSAValue
 
 from tgdialect.ops import tg
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.properties import number
-from tgdialect.ops.walk import behind, computed
 
 MANY_VALUES = 32
 """The most values of a tree that are looked at. Larger: programs of long elementwise chains are
@@ -48,7 +45,7 @@ def elementwise_leaves(root: SSAValue, is_inner: Callable[[SSAValue], bool]) -> 
     leaves: list[SSAValue] = []
     for value in values:  # which grows
         op = value.owner
-        if len(values) < MANY_VALUES and isinstance(op, ElementwiseOp) and is_inner(value):
+        if len(values) < MANY_VALUES and isinstance(op, tg.ElementwiseOp) and is_inner(value):
             new = [operand for operand in dict.fromkeys(op.operands) if operand not in seen]
             values += new
             seen.update(new)
@@ -62,7 +59,7 @@ def is_zero_where(value: SSAValue, zeros: Collection[SSAValue]) -> bool:
 
     def operands(value: SSAValue) -> Sequence[SSAValue]:
         op = value.owner
-        return op.operands if isinstance(op, ElementwiseOp) and value not in zeros else ()
+        return op.operands if isinstance(op, tg.ElementwiseOp) and value not in zeros else ()
 
     def is_zero(value: SSAValue) -> bool:
         if value in zeros:
@@ -78,12 +75,12 @@ def is_zero_where(value: SSAValue, zeros: Collection[SSAValue]) -> bool:
                 return constant_of(value) == 0
 
     known: dict[SSAValue, bool] = {}
-    return computed(value, known, operands, is_zero)
+    return tg.computed(value, known, operands, is_zero)
 
 
 def constant_of(value: SSAValue) -> float | None:
     """The number that all elements of a value are."""
-    op = behind(value, tg.ExpandOp, tg.PermuteOp, tg.ReshapeOp).owner
+    op = tg.behind(value, tg.ExpandOp, tg.PermuteOp, tg.ReshapeOp).owner
     if not isinstance(op, tg.ConstOp) or isinstance(op.value, tg.InvalidAttr):
         return None
-    return float(number(op.value))
+    return float(tg.number(op.value))

@@ -10,9 +10,6 @@ from xdsl.dialects.builtin import DenseArrayBase, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.movement import ResizeOp, WindowOp
-from tgdialect.ops.walk import operands_of, postorder
 
 _WITHOUT_FLOATS = (TensorType, DenseArrayBase, tg.NumberAttr, tg.AxisTypeAttr, tg.ReduceKindAttr)
 """Attributes that have one text if they are equal: they have no floats, of which 0.0 and -0.0 are
@@ -62,15 +59,15 @@ class Structures:
 
         def sources(value: SSAValue) -> Sequence[SSAValue]:
             leaves[value] = leaf(value)
-            return operands_of(value) if leaves[value] is None else ()
+            return tg.operands_of(value) if leaves[value] is None else ()
 
-        for value in postorder(values, sources):
+        for value in tg.postorder(values, sources):
             op = value.owner
             if (text := leaves[value]) is not None:
                 numbers[value] = len(numbers)
                 lines.append(text)
-            elif not isinstance(op, TgOp) or (
-                isinstance(op, ResizeOp | WindowOp | tg.AfterOp) and len(op.operands) > 1
+            elif not isinstance(op, tg.TgOp) or (
+                isinstance(op, tg.ResizeOp | tg.WindowOp | tg.AfterOp) and len(op.operands) > 1
             ):
                 return None
             else:

@@ -16,10 +16,6 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.call import CallOp as KernelCallOp
-from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.walk import Walk
 
 SIGNATURE = "tg.signature"
 """The attribute of an `llvm.func` that `tg-render` has made of a function."""
@@ -44,7 +40,7 @@ def callees_first(symbols: Iterable[SymbolT]) -> list[SymbolT]:
     for caller, called in callees.items():
         known = known or symbols_around(caller)
         for op in nested_ops(caller):
-            if isinstance(op, KernelCallOp):
+            if isinstance(op, tg.CallOp):
                 callee = known.get(op.callee.string_value())
                 called += [callee] if callee is not None and callee in callees else []
     try:
@@ -55,14 +51,14 @@ def callees_first(symbols: Iterable[SymbolT]) -> list[SymbolT]:
         raise locate(PassFailedException(f"@{name} calls itself"), caller) from None
 
 
-def calls_in(symbols: Iterable[Operation]) -> Iterator[KernelCallOp]:
+def calls_in(symbols: Iterable[Operation]) -> Iterator[tg.CallOp]:
     """The CALLs of those of some symbols that have any: functions, and kernels or programs that
     call others."""
     for symbol in symbols:
         if isinstance(symbol, FuncOp) or (
             isinstance(symbol, tg.KernelOp | tg.ProgramOp) and symbol.calls
         ):
-            yield from (op for op in symbol.walk() if isinstance(op, KernelCallOp))
+            yield from (op for op in symbol.walk() if isinstance(op, tg.CallOp))
 
 
 def called_in_loops(module: ModuleOp) -> Set[str]:
@@ -107,9 +103,9 @@ def is_foreign(symbol: Operation) -> bool:
     A function that only passes tensors on, to its results or to functions of ours, is one of ours.
     One without a body is not.
     """
-    walk = Walk([symbol])
+    walk = tg.Walk([symbol])
     for op in walk:
-        if any(isinstance(inner, TgOp) for inner in op.walk()) or SIGNATURE in op.attributes:
+        if any(isinstance(inner, tg.TgOp) for inner in op.walk()) or SIGNATURE in op.attributes:
             continue
         if not isinstance(op, FuncOp) or not _passes_tensors(op):
             return True
@@ -135,5 +131,6 @@ def _passes_tensors(function: FuncOp) -> bool:
 def is_own_tensor(type: Attribute | None) -> TypeIs[TensorType[Attribute]]:
     """Whether a type is a ranked tensor of one of the dialect's dtypes."""
     return (
-        isinstance(type, TensorType) and cast("TensorType[Attribute]", type).element_type in DTYPES
+        isinstance(type, TensorType)
+        and cast("TensorType[Attribute]", type).element_type in tg.DTYPES
     )

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from xdsl.ir import Block, SSAValue
 
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.walk import Computed
 
 MATERIALISING = frozenset(
     {"tg.contiguous", "tg.load", "tg.copy", "tg.reduce", "tg.call", "tg.scan"}
@@ -20,7 +18,7 @@ MATERIALISING = frozenset(
 """Ops whose result is valid whatever their operands are: invalid cells become 0, or are skipped."""
 
 
-class Validity(Computed[bool]):
+class Validity(tg.Computed[bool]):
     """Whether all cells of a value are valid; computed on demand and cached per value.
 
     `known` says so of some values, such as the PARAMs of a body that is no FUNCTION's.
@@ -30,7 +28,7 @@ class Validity(Computed[bool]):
         """The values that must be valid for `value` to be valid."""
         owner = value.owner
         # Most are ops of ours: `isinstance` with Block, an abstract class, is slow.
-        if not isinstance(owner, TgOp) and isinstance(owner, Block):
+        if not isinstance(owner, tg.TgOp) and isinstance(owner, Block):
             return ()
         if owner.name in MATERIALISING:
             return ()

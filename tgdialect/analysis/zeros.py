@@ -12,8 +12,6 @@ import math
 from xdsl.ir import SSAValue
 
 from tgdialect.ops import tg
-from tgdialect.ops.properties import dtype_of, is_memory, number
-from tgdialect.ops.walk import Walk, behind
 
 _REARRANGING = (tg.ExpandOp, tg.PermuteOp, tg.ReshapeOp)
 """Movements whose cells are all cells of their source."""
@@ -21,7 +19,7 @@ _REARRANGING = (tg.ExpandOp, tg.PermuteOp, tg.ReshapeOp)
 
 def may_be_negative_zero(value: SSAValue) -> bool:
     """Whether a cell may be -0, as far as the op that makes it and its operands say."""
-    if not dtype_of(value).is_float:
+    if not tg.dtype_of(value).is_float:
         return False
     value = _without_movements(value)
     op = value.owner
@@ -29,7 +27,7 @@ def may_be_negative_zero(value: SSAValue) -> bool:
         case tg.ConstOp():
             return _is_constant_negative_zero(op)
         case tg.CastOp():
-            return dtype_of(op.source).is_float
+            return tg.dtype_of(op.source).is_float
         case tg.ReduceOp():
             return op.kind.data is not tg.ReduceKind.ADD
         case tg.AddOp():  # -0 + -0 alone is -0.
@@ -49,7 +47,7 @@ def shows_negative_zero(value: SSAValue) -> bool:
     An ADD with an operand that cannot be -0 gives the same for both. That operand must not be a
     REDUCE: of two that are added up, each would leave it to the other to be +0.
     """
-    walk = Walk([value])
+    walk = tg.Walk([value])
     for value in walk:
         for use in value.uses:
             op = use.operation
@@ -69,13 +67,13 @@ def is_positive_zero(value: SSAValue) -> bool:
     op = _without_movements(value).owner
     if not isinstance(op, tg.ConstOp) or isinstance(op.value, tg.InvalidAttr):
         return False
-    constant = number(op.value)
+    constant = tg.number(op.value)
     return constant == 0 and math.copysign(1, constant) > 0
 
 
 def _without_movements(value: SSAValue) -> SSAValue:
     """The value whose cells a movement in registers shows."""
-    while isinstance(op := value.owner, _REARRANGING) and not is_memory(value):
+    while isinstance(op := value.owner, _REARRANGING) and not tg.is_memory(value):
         value = op.operands[0]
     return value
 
@@ -83,7 +81,7 @@ def _without_movements(value: SSAValue) -> SSAValue:
 def _is_constant_negative_zero(op: tg.ConstOp) -> bool:
     if isinstance(op.value, tg.InvalidAttr):
         return True
-    constant = number(op.value)
+    constant = tg.number(op.value)
     return constant == 0 and math.copysign(1, constant) < 0
 
 
@@ -95,11 +93,11 @@ def _is_accumulated(load: tg.LoadOp) -> bool:
     """
     if load.gate is not None:
         return False
-    op = behind(load.buffer, tg.IndexOp, *_REARRANGING).owner
+    op = tg.behind(load.buffer, tg.IndexOp, *_REARRANGING).owner
     if not isinstance(op, tg.AfterOp):
         return False
     for effect in op.operands[1:]:
-        if isinstance(store := behind(effect, tg.EndOp).owner, tg.StoreOp):
+        if isinstance(store := tg.behind(effect, tg.EndOp).owner, tg.StoreOp):
             start = _without_movements(store.value).owner
             return isinstance(start, tg.ConstOp) and not _is_constant_negative_zero(start)
     return False

@@ -11,21 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    AnyFloat,
-    ArrayAttr,
-    ComplexType,
-    DenseIntOrFPElementsAttr,
-    DictionaryAttr,
-    FileLineColLoc,
-    IndexType,
-    IntegerType,
-    LocationAttr,
-    ModuleOp,
-    StringAttr,
-    TensorType,
-    UnknownLoc,
-)
+from xdsl.dialects import builtin
 from xdsl.ir import (
     Attribute,
     AttributeInvT,
@@ -83,9 +69,11 @@ class _Element(AttrParser._TensorLiteralElement):  # pyright: ignore[reportPriva
     in hexadecimal; xDSL's parser reads them as an integer, and converts that."""
 
     def to_type(
-        self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType
+        self,
+        parser: AttrParser,
+        type: builtin.AnyFloat | builtin.IntegerType | builtin.IndexType | builtin.ComplexType,
     ) -> Any:
-        if not isinstance(type, AnyFloat) or self.span.text[:2] not in ("0x", "0X"):
+        if not isinstance(type, builtin.AnyFloat) or self.span.text[:2] not in ("0x", "0X"):
             return super().to_type(parser, type)
         size = type.compile_time_size
         bits = self.to_int(parser)
@@ -120,9 +108,9 @@ def _parts(attribute: Attribute) -> Iterable[Attribute]:
     match attribute:
         case ParametrizedAttribute():
             return attribute.parameters
-        case ArrayAttr():
+        case builtin.ArrayAttr():
             return attribute.data
-        case DictionaryAttr():
+        case builtin.DictionaryAttr():
             return attribute.data.values()
         case _:
             return ()
@@ -156,7 +144,9 @@ class BoundedParser(FastParser):
         element = super()._parse_tensor_literal_element()
         return _Element(element.is_negative, element.value, element.span)
 
-    def parse_dense_int_or_fp_elements_attr(self, type: Any) -> DenseIntOrFPElementsAttr[Any]:
+    def parse_dense_int_or_fp_elements_attr(
+        self, type: Any
+    ) -> builtin.DenseIntOrFPElementsAttr[Any]:
         start = self.pos
         self.parse_punctuation("<", " in dense attribute")
         hexadecimal = self.parse_optional_str_literal()
@@ -180,9 +170,9 @@ class BoundedParser(FastParser):
         self._resume_from(start)
         if count <= MOST_REPEATED or not is_one:
             return super().parse_dense_int_or_fp_elements_attr(type)
-        one = super().parse_dense_int_or_fp_elements_attr(TensorType(element, [1]))
+        one = super().parse_dense_int_or_fp_elements_attr(builtin.TensorType(element, [1]))
         self._resume_from(end)
-        return DenseIntOrFPElementsAttr(shaped, one.data)
+        return builtin.DenseIntOrFPElementsAttr(shaped, one.data)
 
     def _checked_extents(self, extents: list[int]) -> list[int]:
         """Extents of a shape. Raises ParseError for one that is too long."""
@@ -203,7 +193,10 @@ class BoundedParser(FastParser):
         start = self.pos
         super()._parse_alias_def()
         name, value = next(reversed(self.attribute_aliases.items()))
-        if not isinstance(value, LocationAttr) and _size(value, self._sizes)[1] > _MOST_DEPTH:
+        if (
+            not isinstance(value, builtin.LocationAttr)
+            and _size(value, self._sizes)[1] > _MOST_DEPTH
+        ):
             message = f"{name} stands for attributes that are nested more than {_MOST_DEPTH} deep"
             self.raise_error(message, start)
 
@@ -328,20 +321,20 @@ class LocatedParser(BoundedParser):
 
     def __init__(self, ctx: Context, source: SourceFile) -> None:
         self.source = source
-        self._filename = StringAttr(source.name)
+        self._filename = builtin.StringAttr(source.name)
         self._op_name_offsets = []
         self._first_uses = {}
         super().__init__(ctx, source.text, source.name)
 
-    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+    def parse_module(self, allow_implicit_module: bool = True) -> builtin.ModuleOp:
         try:
             module = super().parse_module(allow_implicit_module)
-            if isinstance(module.location, UnknownLoc):
+            if isinstance(module.location, builtin.UnknownLoc):
                 module.location = self._location(0)
             return module
         except ParseError as error:
             if error.msg == _NO_OPERATION and allow_implicit_module and self._at_end():
-                return ModuleOp([])
+                return builtin.ModuleOp([])
             raise self._improved(error) from error
         except RecursionError:
             self.raise_error("nested too deeply to be parsed")
@@ -399,14 +392,16 @@ class LocatedParser(BoundedParser):
             end = line_start - 1
         return start
 
-    def _location(self, offset: int) -> FileLineColLoc:
+    def _location(self, offset: int) -> builtin.FileLineColLoc:
         line, column = map(unchecked.number, self.source.position(offset))
-        return unchecked.made(FileLineColLoc, filename=self._filename, line=line, column=column)
+        return unchecked.made(
+            builtin.FileLineColLoc, filename=self._filename, line=line, column=column
+        )
 
     def parse_operation(self) -> Operation:
         depth = len(self._op_name_offsets)
         op = super().parse_operation()
-        if isinstance(op.location, UnknownLoc):
+        if isinstance(op.location, builtin.UnknownLoc):
             op.location = self._location(self._op_name_offsets[depth])
         del self._op_name_offsets[depth:]
         return op
@@ -477,7 +472,9 @@ def read_source(path: str) -> SourceFile:
         raise CompilationError(Diagnostic(message)) from error
 
 
-def parse_module(ctx: Context, source: SourceFile, implicit_module: bool = True) -> ModuleOp:
+def parse_module(
+    ctx: Context, source: SourceFile, implicit_module: bool = True
+) -> builtin.ModuleOp:
     """
     Parse a module, without verifying it. Raises `CompilationError` with one diagnostic if the text
     is malformed. Without `implicit_module` the text must be one `builtin.module`, and is not

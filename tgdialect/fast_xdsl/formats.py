@@ -14,17 +14,9 @@ from functools import cache
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
+from xdsl import irdl
 from xdsl.dialects.builtin import Builtin, DenseArrayBase, SymbolNameConstraint, UnitAttr
 from xdsl.ir import Operation
-from xdsl.irdl import (
-    IRDLOperation,
-    OpDef,
-    OptOperandDef,
-    ParamAttrConstraint,
-    VarConstraint,
-    VarOperandDef,
-    irdl_op_definition,
-)
 from xdsl.irdl.constraints import VerificationContext
 from xdsl.irdl.declarative_assembly_format import (
     AttrDictDirective,
@@ -62,7 +54,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING
 
-OpT = TypeVar("OpT", bound=IRDLOperation)
+OpT = TypeVar("OpT", bound=irdl.IRDLOperation)
 
 _PIECE = re.compile(
     r"""\s*+(?:
@@ -81,8 +73,8 @@ _PIECE = re.compile(
 
 _OPERANDS: dict[type, type[Any]] = {
     OperandDef: OperandVariable,
-    VarOperandDef: VariadicOperandVariable,
-    OptOperandDef: OptionalOperandVariable,
+    irdl.VarOperandDef: VariadicOperandVariable,
+    irdl.OptOperandDef: OptionalOperandVariable,
 }
 """The directive of each kind of operand."""
 
@@ -91,7 +83,7 @@ class _UnknownError(Exception):
     """A format has a piece that is not one of ours."""
 
 
-def compiled_format(text: str, definition: OpDef) -> FormatProgram:
+def compiled_format(text: str, definition: irdl.OpDef) -> FormatProgram:
     """The program of an assembly format. Raises ParseError for one that is not valid, which may
     also be found only by xDSL's compiler."""
     try:
@@ -101,7 +93,7 @@ def compiled_format(text: str, definition: OpDef) -> FormatProgram:
 
 
 @cache
-def _format_program(op_type: type[IRDLOperation]) -> FormatProgram:
+def _format_program(op_type: type[irdl.IRDLOperation]) -> FormatProgram:
     """The compiled format of an op."""
     assert op_type.assembly_format is not None
     return compiled_format(op_type.assembly_format, op_type.get_irdl_definition())
@@ -118,15 +110,15 @@ def op_definition(
     """
     assembly_format = cls.assembly_format
     if assembly_format is None:
-        return irdl_op_definition(cls)
+        return irdl.irdl_op_definition(cls)
     cls.assembly_format = None
-    op = irdl_op_definition(cls)
+    op = irdl.irdl_op_definition(cls)
     op.assembly_format = assembly_format
 
     def parse(op_type: type[OpT], parser: Parser) -> OpT:
         return parsed(_format_program(op_type), parser, op_type)
 
-    def print(self: IRDLOperation, printer: Printer) -> None:
+    def print(self: irdl.IRDLOperation, printer: Printer) -> None:
         _format_program(type(self)).print(printer, self)
 
     # By name, since for type checkers neither has the declared signature.
@@ -147,7 +139,7 @@ def operations_of(*files: ModuleType) -> list[type[Operation]]:
     ]
 
 
-class WidenedOp(IRDLOperation):
+class WidenedOp(irdl.IRDLOperation):
     """First base of an op that takes the place of xDSL's op of that name, its second base.
 
     xDSL's passes and targets match on their class. The op declares all fields of that class again,
@@ -159,7 +151,7 @@ class WidenedOp(IRDLOperation):
 
 
 class _Compiler:
-    def __init__(self, text: str, definition: OpDef) -> None:
+    def __init__(self, text: str, definition: irdl.OpDef) -> None:
         self._text = text
         self._definition = definition
         self._position = 0
@@ -267,12 +259,12 @@ class _Compiler:
         match constraint:
             case SymbolNameConstraint():
                 return SymbolNameAttributeVariable(*field)
-            case ParamAttrConstraint(base_attr=base, param_constrs=(element, *_)) if (
+            case irdl.ParamAttrConstraint(base_attr=base, param_constrs=(element, *_)) if (
                 base is DenseArrayBase and element.can_infer(set())
             ):
                 type_ = cast(Any, element.infer(VerificationContext()))
                 return DenseArrayAttributeVariable(*field, type_)
-            case ParamAttrConstraint() | VarConstraint():
+            case irdl.ParamAttrConstraint() | irdl.VarConstraint():
                 raise _UnknownError
             case _:
                 bases = constraint.get_bases() or ()

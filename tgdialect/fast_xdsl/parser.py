@@ -7,19 +7,7 @@ import re
 from typing import Any, ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    IndexType,
-    bf16,
-    f16,
-    f32,
-    f64,
-    i1,
-    i8,
-    i16,
-    i32,
-    i64,
-)
+from xdsl.dialects import builtin
 from xdsl.ir import Attribute, AttributeInvT, SSAValue, TypeAttribute
 from xdsl.parser import Parser, ParserState, UnresolvedOperand
 from xdsl.utils.lexer import Input, Span
@@ -41,8 +29,20 @@ _PLAIN_TENSOR = re.compile(r"tensor<((?:(?:[0-9]++|\?)x)*+)([a-z][a-z0-9]*+)>", 
 """A tensor type of a dtype, without encoding: its extents, each with an `x`, and the dtype."""
 
 _DTYPES: dict[str, Attribute] = {
-    **{"f16": f16, "f32": f32, "f64": f64, "bf16": bf16, "index": IndexType()},
-    **{"i1": i1, "i8": i8, "i16": i16, "i32": i32, "i64": i64},
+    **{
+        "f16": builtin.f16,
+        "f32": builtin.f32,
+        "f64": builtin.f64,
+        "bf16": builtin.bf16,
+        "index": builtin.IndexType(),
+    },
+    **{
+        "i1": builtin.i1,
+        "i8": builtin.i8,
+        "i16": builtin.i16,
+        "i32": builtin.i32,
+        "i64": builtin.i64,
+    },
 }
 """The usual dtypes by their names."""
 
@@ -177,7 +177,7 @@ class FastParser(Parser):
     def _extents(self, text: str) -> list[int]:
         if not text:
             return []
-        found = [DYNAMIC_INDEX if e == "?" else int(e) for e in text.split("x")]
+        found = [builtin.DYNAMIC_INDEX if e == "?" else int(e) for e in text.split("x")]
         return self._checked_extents(found)
 
     def _checked_extents(self, extents: list[int]) -> list[int]:

@@ -11,22 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    BytesAttr,
-    DenseArrayBase,
-    FunctionType,
-    IntAttr,
-    IntegerAttr,
-    IntegerType,
-    NoneAttr,
-    StringAttr,
-    SymbolRefAttr,
-    TensorType,
-    VectorType,
-    i1,
-    i32,
-)
+from xdsl.dialects import builtin
 from xdsl.ir import Attribute
 
 AttributeT = TypeVar("AttributeT", bound=Attribute)
@@ -43,61 +28,63 @@ def made(kind: type[AttributeT], **fields: object) -> AttributeT:
 
 
 @lru_cache(maxsize=4096)
-def number(value: int) -> IntAttr:
+def number(value: int) -> builtin.IntAttr:
     """An `IntAttr`, cached."""
-    return made(IntAttr, data=value)
+    return made(builtin.IntAttr, data=value)
 
 
-def text(value: str) -> StringAttr:
+def text(value: str) -> builtin.StringAttr:
     """A `StringAttr`."""
-    return made(StringAttr, data=value)
+    return made(builtin.StringAttr, data=value)
 
 
-def array(elements: Sequence[AttributeT]) -> ArrayAttr[AttributeT]:
+def array(elements: Sequence[AttributeT]) -> builtin.ArrayAttr[AttributeT]:
     """An `ArrayAttr`."""
-    found: Any = made(ArrayAttr, data=tuple(elements))
+    found: Any = made(builtin.ArrayAttr, data=tuple(elements))
     return found
 
 
-def function_type(inputs: Sequence[Attribute], outputs: Sequence[Attribute]) -> FunctionType:
+def function_type(
+    inputs: Sequence[Attribute], outputs: Sequence[Attribute]
+) -> builtin.FunctionType:
     """A function type."""
-    return made(FunctionType, inputs=array(inputs), outputs=array(outputs))
+    return made(builtin.FunctionType, inputs=array(inputs), outputs=array(outputs))
 
 
-def symbol(name: str) -> SymbolRefAttr:
+def symbol(name: str) -> builtin.SymbolRefAttr:
     """A reference to a symbol."""
-    return made(SymbolRefAttr, root_reference=text(name), nested_references=_NOTHING)
+    return made(builtin.SymbolRefAttr, root_reference=text(name), nested_references=_NOTHING)
 
 
-def integer(value: int, type: Attribute) -> IntegerAttr[Any]:
+def integer(value: int, type: Attribute) -> builtin.IntegerAttr[Any]:
     """An `IntegerAttr` of a value that its type can have, as xDSL writes it: with a sign, unless
     the type has none."""
-    return made(IntegerAttr, value=number(value), type=type)
+    return made(builtin.IntegerAttr, value=number(value), type=type)
 
 
-_NOTHING: ArrayAttr[SymbolRefAttr] = array([])
-_NO_ENCODING = made(NoneAttr)
-_NOT_SCALABLE = array([integer(0, i1)])
+_NOTHING: builtin.ArrayAttr[builtin.SymbolRefAttr] = array([])
+_NO_ENCODING = made(builtin.NoneAttr)
+_NOT_SCALABLE = array([integer(0, builtin.i1)])
 
 
 def tensor_of(
     dtype: Attribute, shape: Sequence[int], encoding: Attribute = _NO_ENCODING
-) -> TensorType[Any]:
+) -> builtin.TensorType[Any]:
     """A tensor type."""
     extents = array([number(extent) for extent in shape])
-    return made(TensorType, shape=extents, element_type=dtype, encoding=encoding)
+    return made(builtin.TensorType, shape=extents, element_type=dtype, encoding=encoding)
 
 
-def vector_of(element: Attribute, lanes: int) -> VectorType[Any]:
+def vector_of(element: Attribute, lanes: int) -> builtin.VectorType[Any]:
     """A vector type of one dimension."""
     shape = array([number(lanes)])
-    return made(VectorType, element_type=element, shape=shape, scalable_dims=_NOT_SCALABLE)
+    return made(builtin.VectorType, element_type=element, shape=shape, scalable_dims=_NOT_SCALABLE)
 
 
-def dense(type: IntegerType, values: Sequence[int]) -> DenseArrayBase[Any]:
+def dense(type: builtin.IntegerType, values: Sequence[int]) -> builtin.DenseArrayBase[Any]:
     """A dense array of integers. Raises `struct.error` for one that has more bits than the type."""
-    data = made(BytesAttr, data=type.pack(values))
-    array = made(DenseArrayBase, elt_type=type, data=data)
+    data = made(builtin.BytesAttr, data=type.pack(values))
+    array = made(builtin.DenseArrayBase, elt_type=type, data=data)
     vars(array)[_VALUES] = tuple(values)
     return array
 
@@ -107,11 +94,11 @@ def array_values(array: Attribute) -> tuple[Any, ...]:
     unpacks them from bytes anew."""
     kept: dict[str, Any] = vars(array)
     if (known := kept.get(_VALUES)) is None:
-        known = kept[_VALUES] = cast(DenseArrayBase[Any], array).get_values()
+        known = kept[_VALUES] = cast(builtin.DenseArrayBase[Any], array).get_values()
     return known
 
 
 @lru_cache(maxsize=1024)
-def segments(*sizes: int) -> DenseArrayBase[IntegerType]:
+def segments(*sizes: int) -> builtin.DenseArrayBase[builtin.IntegerType]:
     """The property with the number of operands of each variadic group, cached."""
-    return dense(i32, sizes)
+    return dense(builtin.i32, sizes)

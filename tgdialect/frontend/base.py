@@ -33,9 +33,6 @@ from tgdialect.frontend.symbolic import SymInt, Variable, greatest, to_dim
 from tgdialect.frontend.views import NO_VIEW, HasViews, register_view
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import convert
-from tgdialect.ops.attributes import Device
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import DType
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.device import DEVICES, KINDS, on_a_device
@@ -148,7 +145,7 @@ class TensorBase:
         return found if device is None else found.to(device)
 
     @classmethod
-    def of_values(cls, data: Any, dtype: DType | None = None, device: str | None = None) -> Self:
+    def of_values(cls, data: Any, dtype: tg.DType | None = None, device: str | None = None) -> Self:
         """A tensor of an array of any library, of a buffer, or of numbers in lists. An array on a
         device stays there, unless another one is named."""
         if (on_device := on_a_device(data)) is not None:
@@ -179,7 +176,7 @@ class TensorBase:
         return self.node.shape
 
     @property
-    def dtype(self) -> DType:
+    def dtype(self) -> tg.DType:
         """The dtype of the elements."""
         return self.node.dtype
 
@@ -235,7 +232,7 @@ class TensorBase:
         """This value split along an axis among devices, or on each of them."""
         return self.of_node(placed(self.node, DEVICES.names(devices), axis))
 
-    def _at(self, device: Device, axis: int | None) -> Self:
+    def _at(self, device: tg.Device, axis: int | None) -> Self:
         """This value where a type names a device, or several; None is anywhere."""
         if isinstance(device, tuple):
             return self._on_devices(device, axis)
@@ -254,11 +251,11 @@ class TensorBase:
         """The upper bound of the number of elements."""
         return math.prod(self.max_shape)
 
-    def _apply(self, op: Callable[..., TgOp], *arguments: Any) -> Self:
+    def _apply(self, op: Callable[..., tg.TgOp], *arguments: Any) -> Self:
         """An op of the dialect on nodes. Raises ArgumentError if its rule is broken."""
         return self.of_node(apply(op, *arguments))
 
-    def _constant(self, value: Number, dtype: DType | None = None) -> Self:
+    def _constant(self, value: Number, dtype: tg.DType | None = None) -> Self:
         """A scalar, by default of this tensor's dtype."""
         dtype = self.dtype if dtype is None else dtype
         return self.of_node(constant(number_in(dtype, value), dtype))
@@ -339,7 +336,7 @@ def number_of(value: object) -> Number:
     return cast(Number, number)
 
 
-def number_in(dtype: DType, value: object) -> Number:
+def number_in(dtype: tg.DType, value: object) -> Number:
     """A number converted to a dtype. Raises RangeError for an integer that is out of its range."""
     number = number_of(value)
     if dtype.is_float:
@@ -371,7 +368,7 @@ def is_array(value: object) -> bool:
     return has_protocol and not isinstance(value, type)
 
 
-def array_of(data: Any, dtype: DType | None = None) -> Array:
+def array_of(data: Any, dtype: tg.DType | None = None) -> Array:
     """Data as an array of a dtype; without one a list of Python numbers gets a default dtype.
 
     Numbers are converted as by `cast`: integers wrap. Bytes are the memory of a tensor of the
@@ -405,7 +402,7 @@ def array_of(data: Any, dtype: DType | None = None) -> Array:
     return convert(array, dtypes.to_dtype(array.dtype), dtype)
 
 
-def _of_memory(data: bytes | bytearray | memoryview, dtype: DType) -> Array:
+def _of_memory(data: bytes | bytearray | memoryview, dtype: tg.DType) -> Array:
     """Bytes as an array of one axis, which shares their memory if that is aligned."""
     kind, nbytes = dtypes.numpy_of(dtype), memoryview(data).nbytes
     if nbytes % kind.itemsize:

@@ -23,7 +23,6 @@ from tgdialect.frontend.graph import constant, size_node
 from tgdialect.frontend.movement import Movement
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, larger, to_dim
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import DType, wrap_to
 from tgdialect.runtime.devices.device import DEVICES
 
 T = TypeVar("T", bound="Creation")
@@ -140,7 +139,7 @@ class Creation(Elementwise, Movement):
         if is_float:
             return (positions.cast(dtypes.float64) * float(step) + float(start)).cast(wanted)
         positions = positions.cast(wide)
-        values = positions if step == 1 else positions * wrap_to(wide, int(step))
+        values = positions if step == 1 else positions * tg.wrap_to(wide, int(step))
         return (values if start == 0 else values + int(start)).cast(wanted)
 
     @classmethod
@@ -267,7 +266,7 @@ class Creation(Elementwise, Movement):
         return (rows + diagonal).eq(self.arange(n)).where(cells, self._constant(0))
 
 
-def _dtype_of_range(start: int, last: int) -> DType:
+def _dtype_of_range(start: int, last: int) -> tg.DType:
     """The dtype of a range of integers: i32 if both ends fit, else i64 or ui64."""
     for kind in (dtypes.default_int, dtypes.int64, dtypes.uint64):
         if kind.low <= min(start, last) and max(start, last) <= kind.high:
@@ -275,7 +274,7 @@ def _dtype_of_range(start: int, last: int) -> DType:
     raise ValueError(f"integers from {start} to {last} are not representable in 64 bits")
 
 
-def _check_ends(dtype: DType, *ends: float) -> None:
+def _check_ends(dtype: tg.DType, *ends: float) -> None:
     """Raise RangeError if an end of a range is out of the range of an integer dtype."""
     if dtype.is_integer:
         for number in ends:

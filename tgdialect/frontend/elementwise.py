@@ -26,7 +26,6 @@ from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.graph import size_node
 from tgdialect.frontend.symbolic import SymInt
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import wrap_to
 from tgdialect.ops.elementwise import BinaryOp, UnaryOp
 from tgdialect.ops.marker import MarkerOp
 
@@ -84,7 +83,7 @@ class Elementwise(TensorBase):
         if self._side(other):
             number = int(cast(int, other))
             if max(number, -1 - number).bit_length() <= self.dtype.bits:
-                other = wrap_to(self.dtype, number)  # In i32, 0xFFFFFFFF has the bits of -1.
+                other = tg.wrap_to(self.dtype, number)  # In i32, 0xFFFFFFFF has the bits of -1.
         x, y = self._pair(other, reverse)
         if x.dtype.is_float:
             raise DTypeError(f"bits of {x.dtype.name}: only integers and bools have them")

@@ -34,22 +34,9 @@ from tgdialect.frontend.symbolic import (
 )
 from tgdialect.ops import tg
 from tgdialect.ops.affine import renamed
-from tgdialect.ops.attributes import Device, is_tensor
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import INDEX, DType, round_to
 from tgdialect.ops.multi import placing
 from tgdialect.ops.numbering import op_key
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import (
-    UnknownDim,
-    place_of,
-    polynomial,
-    shape_of,
-    static_shape,
-    tensor_type,
-)
-from tgdialect.ops.walk import postorder
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.distributed.array import ShardedArray
@@ -94,7 +81,7 @@ class Node:
         view: the view that this node is, if `prototype` does not say it (`views.py`).
     """
 
-    prototype: TgOp | None
+    prototype: tg.TgOp | None
     operands: tuple[Node, ...]
     type: Attribute
     data: Data | None = None
@@ -111,10 +98,10 @@ class Node:
         arithmetic of an int."""
         if self.extents is not None:
             return cast("tuple[int, ...]", self.extents)
-        return static_shape(self.tensor_type)
+        return tg.static_shape(self.tensor_type)
 
     @property
-    def dtype(self) -> DType:
+    def dtype(self) -> tg.DType:
         """The dtype of the elements."""
         return of_attribute(self.tensor_type.element_type)
 
@@ -124,15 +111,15 @@ class Node:
         return cast("TensorType[Attribute]", self.type)
 
     @property
-    def device(self) -> Device:
+    def device(self) -> tg.Device:
         """The device that the type names, or devices: None for a value that may be anywhere, and
         for a tuple."""
-        return place_of(self.type).device if is_tensor(self.type) else None
+        return tg.place_of(self.type).device if tg.is_tensor(self.type) else None
 
     @property
     def axis(self) -> int | None:
         """The axis that is split among the devices; None if there is none."""
-        return place_of(self.tensor_type).axis
+        return tg.place_of(self.tensor_type).axis
 
     @property
     def owner_node(self) -> object:
@@ -151,17 +138,19 @@ class Node:
             self.prototype, self.operands = None, ()
 
 
-def leaf(data: Data, dtype: DType, *, is_named: bool = False, extents: Shape | None = None) -> Node:
+def leaf(
+    data: Data, dtype: tg.DType, *, is_named: bool = False, extents: Shape | None = None
+) -> Node:
     """A node of an array in C order. Its type names the device if `is_named`, or if that is neither
     the host nor the default device. The shape is `extents` if that depends on variables."""
     if isinstance(data, ShardedArray):
         place = tg.PlaceAttr.of(data.device, None, data.axis)
-        return Node(None, (), tensor_type(attribute_of(dtype), data.shape, place), data)
+        return Node(None, (), tg.tensor_type(attribute_of(dtype), data.shape, place), data)
     device = HOST if isinstance(data, np.ndarray) else data.device
     if not is_named and (device == HOST or device == DEVICES.DEFAULT):
         device = None
     shape = data.shape if extents is None else static_extents(extents)
-    type = tensor_type(attribute_of(dtype), shape, tg.PlaceAttr.of(device))
+    type = tg.tensor_type(attribute_of(dtype), shape, tg.PlaceAttr.of(device))
     return Node(None, (), type, data, extents=extents)
 
 
@@ -181,14 +170,14 @@ class _Known:
     the result, if it depends on variables, in terms of the numbered sizes of the call.
     """
 
-    prototype: TgOp
+    prototype: tg.TgOp
     order: tuple[int, ...] = ()
     extents: Shape | None = None
 
 
 _by_call: dict[tuple[Any, ...], _Known] = {}
 """The cache of `apply`."""
-_by_content: dict[tuple[Any, ...], TgOp] = {}
+_by_content: dict[tuple[Any, ...], tg.TgOp] = {}
 _MAX_PROTOTYPES = 1 << 16
 """The calls that `apply` remembers; then all are forgotten, and graphs are compiled again. Larger:
 more memory; smaller: programs with many different ops are compiled again. An order of magnitude."""
@@ -231,7 +220,7 @@ class _Call:
 _UNBOUND = Variable("n", 0, 2**62)
 
 
-def apply(op: Callable[..., TgOp], *arguments: Any) -> Node:
+def apply(op: Callable[..., tg.TgOp], *arguments: Any) -> Node:
     """The op of a class on arguments as its builder takes them, with nodes for values and
     `SymInt`s for sizes.
 
@@ -254,12 +243,12 @@ def apply(op: Callable[..., TgOp], *arguments: Any) -> Node:
     return made(known.prototype, tuple([nodes[i] for i in known.order]), extents)
 
 
-def constant(value: float, dtype: DType) -> Node:
+def constant(value: float, dtype: tg.DType) -> Node:
     """A constant scalar, rounded to a float dtype."""
     key = tg.ConstOp, repr(value), dtype
     known = _by_call.get(key)
     if known is None:
-        rounded = round_to(dtype, value) if dtype.is_float else value
+        rounded = tg.round_to(dtype, value) if dtype.is_float else value
         known = _by_call[key] = _Known(interned(tg.ConstOp(rounded, attribute_of(dtype))))
     return made(known.prototype, ())
 
@@ -295,28 +284,28 @@ def placed(node: Node, devices: tuple[str, ...], axis: int | None) -> Node:
     if (node.device, node.axis) == (devices, axis):
         return node
     with argument_errors():
-        moves = placing(node.shape, place_of(node.tensor_type), devices, axis)
+        moves = placing(node.shape, tg.place_of(node.tensor_type), devices, axis)
     for op, argument in moves:
         node = apply(op, node, argument)
     return node
 
 
-def made(prototype: TgOp, operands: tuple[Node, ...], extents: Shape | None = None) -> Node:
+def made(prototype: tg.TgOp, operands: tuple[Node, ...], extents: Shape | None = None) -> Node:
     """A node of a prototype on operands, whose types are those of the prototype's operands."""
     type = prototype.results[0].type
     is_tracked = any(o.is_tracked for o in operands) and _has_gradient(prototype, type)
     return Node(prototype, operands, type, None, is_tracked, extents)
 
 
-def _has_gradient(prototype: TgOp, type: Attribute) -> bool:
+def _has_gradient(prototype: tg.TgOp, type: Attribute) -> bool:
     """Whether gradients go through an op with a result of some type: not through DETACH, nor
     integers. A tuple may have floats."""
     if isinstance(prototype, tg.DetachOp):
         return False
-    return not is_tensor(type) or of_attribute(type.element_type).is_float
+    return not tg.is_tensor(type) or of_attribute(type.element_type).is_float
 
 
-def interned(op: TgOp) -> TgOp:
+def interned(op: tg.TgOp) -> tg.TgOp:
     """The prototype that is equal to an op, possibly the op itself. Its operands have to be block
     arguments or PARAMs of its own."""
     if op.regions:
@@ -324,9 +313,9 @@ def interned(op: TgOp) -> TgOp:
     return _by_content.setdefault(op_key(op, [o.type for o in op.operands]), op)
 
 
-def prototype_of(op: Operation) -> TgOp:
+def prototype_of(op: Operation) -> tg.TgOp:
     """The prototype of an op of the IR."""
-    assert isinstance(op, TgOp)
+    assert isinstance(op, tg.TgOp)
     key = op_key(op, [o.type for o in op.operands])
     known = None if op.regions else _by_content.get(key)
     if known is not None:
@@ -339,11 +328,11 @@ def prototype_of(op: Operation) -> TgOp:
     return interned(copy)
 
 
-def _prototype(op: Callable[..., TgOp], arguments: Sequence[Any], call: _Call) -> _Known:
+def _prototype(op: Callable[..., tg.TgOp], arguments: Sequence[Any], call: _Call) -> _Known:
     """Build an op on block arguments of the types of a call's nodes, and verify it."""
     # A block argument for each variable.
     block = Block()
-    builder = OpBuilder.at_end(block)
+    builder = tg.OpBuilder.at_end(block)
     atoms: dict[Factor, SSAValue] = {
         number: block.insert_arg(INDEX_TYPE, 0) for number in call.atoms.values()
     }
@@ -391,7 +380,7 @@ def _filled(argument: Any, values: Iterator[SSAValue]) -> Any:
 
 # -- sizes ---------------------------------------------------------------------------------------
 
-INDEX_TYPE = TensorType(INDEX, ())
+INDEX_TYPE = TensorType(tg.INDEX, ())
 """The type of sizes."""
 
 _UNKNOWN = tg.ParamOp(0, INDEX_TYPE)
@@ -418,12 +407,12 @@ def size_node(size: SymInt) -> Node:
     return node
 
 
-_DERIVED: Mapping[str, Callable[..., TgOp]] = {"//": tg.IDivOp, "max": tg.MaxOp}
+_DERIVED: Mapping[str, Callable[..., tg.TgOp]] = {"//": tg.IDivOp, "max": tg.MaxOp}
 """The ops of quotients and maxima."""
 
 
 def _index(number: int) -> Node:
-    return apply(tg.ConstOp, number, INDEX)
+    return apply(tg.ConstOp, number, tg.INDEX)
 
 
 def _operand(dim: Dim) -> Node:
@@ -436,11 +425,11 @@ def register_size(size: SymInt, node: Node) -> None:
     _size_nodes[size] = node
 
 
-def emit_size(builder: OpBuilder, size: SymInt, values: dict[Factor, SSAValue]) -> SSAValue:
+def emit_size(builder: tg.OpBuilder, size: SymInt, values: dict[Factor, SSAValue]) -> SSAValue:
     """Insert the arithmetic that computes a size. `values` are those of variables; those of
     quotients and maxima are added."""
 
-    def put(op: Callable[..., TgOp], a: SSAValue, b: SSAValue) -> SSAValue:
+    def put(op: Callable[..., tg.TgOp], a: SSAValue, b: SSAValue) -> SSAValue:
         return builder.put(op(a, b))
 
     def operand(dim: Dim) -> SSAValue:
@@ -461,16 +450,16 @@ def emit_size(builder: OpBuilder, size: SymInt, values: dict[Factor, SSAValue]) 
 def extents_of_value(value: SSAValue, factors: Mapping[SSAValue, Factor]) -> Shape | None:
     """The shape of a value of the IR, if it depends on variables; `factors` maps index values to
     those, and to quotients and maxima."""
-    if not is_tensor(value.type) or value.type.has_static_shape():
+    if not tg.is_tensor(value.type) or value.type.has_static_shape():
         return None
 
-    def named(atom: SSAValue | UnknownDim) -> Factor:
+    def named(atom: SSAValue | tg.UnknownDim) -> Factor:
         assert isinstance(atom, SSAValue), "an extent is no size"
         return factors[atom]
 
     return tuple(
-        dim if isinstance(dim, int) else SymInt(renamed(polynomial(dim), named))
-        for dim in shape_of(value)
+        dim if isinstance(dim, int) else SymInt(renamed(tg.polynomial(dim), named))
+        for dim in tg.shape_of(value)
     )
 
 
@@ -491,4 +480,4 @@ def sorted_nodes(
             return [size_node(SymInt.of(f)) for f in factors_of(node.extents or ())]
         return node.operands
 
-    return list(postorder(roots, inputs))
+    return list(tg.postorder(roots, inputs))

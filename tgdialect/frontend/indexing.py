@@ -36,7 +36,7 @@ from tgdialect.frontend.symbolic import (
 )
 from tgdialect.frontend.tracing import is_tracing
 from tgdialect.frontend.views import mark_view
-from tgdialect.ops.dtypes import DType
+from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import broadcast_shapes
 
@@ -234,7 +234,7 @@ class Indexing(Reduction):
             total = total * extent + index
         return reduce(cls.bitwise_and, is_inside).where(total, -1) if is_inside else total
 
-    def _from_front(self, extent: int, dtype: DType) -> Self:
+    def _from_front(self, extent: int, dtype: tg.DType) -> Self:
         """Positions along an axis, negative ones from its end, in a signed dtype that has all of
         the axis."""
         if self.dtype == dtypes.uint64:

@@ -18,16 +18,8 @@ from tgdialect.frontend.symbolic import SymInt
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.tracing import Slot, filled, is_tracing, mapped, parameter, tracing
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.numbering import op_key
-from tgdialect.ops.properties import (
-    is_type_written,
-    place_of,
-    result_type,
-    show_device,
-    tensor,
-    tensor_type,
-)
+from tgdialect.ops.properties import result_type, show_device
 from tgdialect.runtime.devices.device import DEVICES
 
 S = TypeVar("S")
@@ -285,11 +277,11 @@ def _drop_devices(body: Region) -> None:
             op.result.replace_all_uses_with(op.source)
             Rewriter.erase_op(op)
         elif isinstance(op, tg.ParamOp):
-            old = tensor(op.result)
-            where = tg.PlaceAttr.of(None, place_of(old).addrspace)
-            type = tensor_type(old.element_type, old.get_shape(), where)
+            old = tg.tensor(op.result)
+            where = tg.PlaceAttr.of(None, tg.place_of(old).addrspace)
+            type = tg.tensor_type(old.element_type, old.get_shape(), where)
             Rewriter.replace_value_with_new_type(op.result, type)
-        elif not is_type_written(op):
+        elif not tg.is_type_written(op):
             Rewriter.replace_value_with_new_type(op.results[0], result_type(op))
 
 
@@ -308,7 +300,7 @@ def _check_state(state: _Leaves, new: _Leaves) -> None:
 def _check_devices(inputs: Sequence[Node], order: Sequence[Node]) -> None:
     """Raise ValueError unless a step computes on one device, or on several the same, and some input
     of the loop is there."""
-    places = dict.fromkeys(place_of(n.type) for n in (*inputs, *order) if is_tensor(n.type))
+    places = dict.fromkeys(tg.place_of(n.type) for n in (*inputs, *order) if tg.is_tensor(n.type))
     if any(place.axis is not None for place in places):
         raise ValueError("a step splits a tensor among devices: a loop takes it whole")
     devices = dict.fromkeys(p.device for p in places if p.device is not None)

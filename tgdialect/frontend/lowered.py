@@ -26,9 +26,8 @@ from tgdialect.frontend.symbolic import Atom, Dim, SymInt, Variable, substituted
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.traced import Traced
 from tgdialect.frontend.tracing import Slot, filled, mapped, size_parameter
-from tgdialect.ops.dtypes import DType
+from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import tensor_type
 from tgdialect.runtime import compiler
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.distributed.array import ShardedArray
@@ -56,7 +55,7 @@ class Spec:
     """
 
     shape: tuple[Dim | str, ...]
-    dtype: DType
+    dtype: tg.DType
     bounds: Mapping[str, Bounds] = field(default_factory=dict[str, Bounds])
 
     def __str__(self) -> str:
@@ -160,7 +159,7 @@ class Sizes:
         """A tensor of a spec, without a value."""
         extents = tuple(self.size(extent) for extent in like.shape)
         static = static_extents(extents)
-        type = tensor_type(dtypes.attribute_of(like.dtype), static)
+        type = tg.tensor_type(dtypes.attribute_of(like.dtype), static)
         is_symbolic = static != extents
         return Tensor.of_node(Node(None, (), type, extents=extents if is_symbolic else None))
 

@@ -34,7 +34,6 @@ from tgdialect.frontend.symbolic import (
 )
 from tgdialect.frontend.views import mark_view
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import number_attribute, round_to
 from tgdialect.ops.properties import broadcast_shapes
 
 Padding = Sequence[int] | Sequence[tuple[int, int] | None]
@@ -303,8 +302,8 @@ class Movement(TensorBase):
         if self.shape == tuple(shape):
             return self
         number = number_in(self.dtype, value)
-        number = round_to(self.dtype, number) if self.dtype.is_float else int(number)
-        fill = number_attribute(number, attribute_of(self.dtype))
+        number = tg.round_to(self.dtype, number) if self.dtype.is_float else int(number)
+        fill = tg.number_attribute(number, attribute_of(self.dtype))
         return self._apply(tg.PadOp, self.node, tuple(starts), tuple(shape), fill)
 
     def _pad_axis(self, axis: int, before: int, after: int, mode: str) -> Self:

@@ -31,10 +31,7 @@ from tgdialect.frontend.symbolic import Atom, Derived, Factor, SymInt, check_bou
 from tgdialect.frontend.tracing import is_parameter
 from tgdialect.frontend.views import shared_cells, view_of
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import is_process
-from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import shape_of
 from tgdialect.ops.source import parameters
 from tgdialect.runtime.compiler import compile
 from tgdialect.runtime.devices.array import DeviceArray
@@ -126,7 +123,7 @@ def compiled(module: ModuleOp, device: str | None) -> Executable:
 def is_sharded(nodes: Iterable[Node]) -> bool:
     """Whether a graph has a value on several devices, or on a process of MPI."""
     named = (device for node in nodes if (device := node.device) is not None)
-    return any(isinstance(device, tuple) or is_process(device) for device in named)
+    return any(isinstance(device, tuple) or tg.is_process(device) for device in named)
 
 
 def _copies(order: Iterable[Node]) -> list[Node]:
@@ -207,7 +204,7 @@ def function_of(
     needed after a call, and the number of the result that is to take the memory of each.
     """
     block = Block()
-    builder = OpBuilder.at_end(block)
+    builder = tg.OpBuilder.at_end(block)
     sizes = compound_sizes((*leaves, *results))
     values, extra = insert_parameters(builder, leaves, sizes)
     for op in parameters(block):
@@ -226,7 +223,7 @@ def function_of(
 def body_of(order: Sequence[Node], leaves: Sequence[Node], roots: Sequence[Node]) -> Region:
     """The body of a FUNCTION from the leaves of a graph, and compound sizes, to some nodes."""
     body = Block()
-    builder = OpBuilder.at_end(body)
+    builder = tg.OpBuilder.at_end(body)
     values, _ = insert_parameters(builder, leaves, compound_sizes(leaves))
     insert_nodes(builder, order, values)
     builder.insert(tg.TupleOp([values[root] for root in roots]))
@@ -234,20 +231,20 @@ def body_of(order: Sequence[Node], leaves: Sequence[Node], roots: Sequence[Node]
 
 
 def _resized(
-    builder: OpBuilder, value: SSAValue, extents: Shape | None, sizes: Mapping[SymInt, SSAValue]
+    builder: tg.OpBuilder, value: SSAValue, extents: Shape | None, sizes: Mapping[SymInt, SSAValue]
 ) -> SSAValue:
     """A value whose compound extents are the given index values, which equal those that it has."""
     if not any(isinstance(e, SymInt) and e in sizes for e in extents or ()):
         return value
     known = [
         sizes.get(e, d) if isinstance(e, SymInt) else e
-        for e, d in zip(extents or (), shape_of(value), strict=True)
+        for e, d in zip(extents or (), tg.shape_of(value), strict=True)
     ]
     return builder.put(tg.ShrinkOp(value, [0] * len(known), known))
 
 
 def insert_parameters(
-    builder: OpBuilder, leaves: Sequence[Node], sizes: Sequence[SymInt] = ()
+    builder: tg.OpBuilder, leaves: Sequence[Node], sizes: Sequence[SymInt] = ()
 ) -> tuple[dict[Node, SSAValue], dict[SymInt, SSAValue]]:
     """Insert a PARAM for each leaf, and then one for each of `sizes`.
 
@@ -288,7 +285,7 @@ def insert_parameters(
 
 
 def insert_nodes(
-    builder: OpBuilder, order: Iterable[Node], values: dict[Node, SSAValue]
+    builder: tg.OpBuilder, order: Iterable[Node], values: dict[Node, SSAValue]
 ) -> dict[Node, SSAValue]:
     """Insert the ops of nodes, operands first, except of nodes that have a value already."""
     for node in order:

@@ -21,7 +21,7 @@ from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.functions import Functions
 from tgdialect.frontend.symbolic import SymInt, greatest, larger
 from tgdialect.ops import tg
-from tgdialect.ops.reduce import ALU, identity
+from tgdialect.ops.reduce import ALU
 
 AxisArgument = int | Sequence[int] | None
 
@@ -268,10 +268,10 @@ class Reduction(Functions, Creation):
             parts = parts if parts and extent % parts == 0 else 0
         if parts:
             size = -(-extent // parts)
-            padded = last._padded([(0, parts * size - extent)], identity(kind, self.dtype))
+            padded = last._padded([(0, parts * size - extent)], tg.identity(kind, self.dtype))
             blocks = padded.reshape((*last.shape[:-1], parts, size))._running_in_blocks(kind)
             return blocks.reshape(padded.shape).shrink_to(last.shape).transpose(at, -1)
-        wide = last._padded([(extent - 1, extent - last.shape[-1])], identity(kind, self.dtype))
+        wide = last._padded([(extent - 1, extent - last.shape[-1])], tg.identity(kind, self.dtype))
         windows = wide._windows((extent,), (1,), (1,))
         return windows._reduce(kind, -1, keepdim=False).transpose(at, -1).shrink_to(self.shape)
 
@@ -279,7 +279,7 @@ class Reduction(Functions, Creation):
         """The prefix reduction of rows that are given in blocks, (..., blocks, n): reduce each
         block, scan the results, and scan each block from there. Threads share the blocks."""
         totals = self._reduce(kind, -1, keepdim=False)._running(-1, kind)
-        shifted = totals._padded([(1, 0)], identity(kind, self.dtype))
+        shifted = totals._padded([(1, 0)], tg.identity(kind, self.dtype))
         before = shifted.shrink_to(totals.shape).contiguous().unsqueeze(-1)
         return self._running(-1, kind)._binary(ALU[kind], before)
 

@@ -11,7 +11,7 @@ from typing import Self, TypeVar, cast
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.reduction import Reduction
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, larger, to_dim
-from tgdialect.ops.dtypes import DType
+from tgdialect.ops import tg
 
 _MODES = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
 """PyTorch's names of modes."""
@@ -168,7 +168,7 @@ class Resizing(Reduction):
         counts = (stop - start).cast(total.dtype).contiguous().reshape((-1, *shape[2:]))
         return (total / counts).transpose(0, axis)._rounded(self.dtype)
 
-    def _rounded(self, dtype: DType) -> Self:
+    def _rounded(self, dtype: tg.DType) -> Self:
         """Converted to a dtype; to the nearest integer, halves up."""
         return self.cast(dtype) if dtype.is_float else (self + 0.5).floor().cast(dtype)
 

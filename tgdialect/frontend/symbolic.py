@@ -13,18 +13,8 @@ from operator import index
 from typing import Any, ClassVar, Literal, NoReturn, TypeVar, cast
 
 from tgdialect.frontend.dtypes import DTypeLike, to_dtype
-from tgdialect.ops import affine
-from tgdialect.ops.affine import (
-    Affine,
-    is_small,
-    monomials,
-    polynomial_interval,
-    renamed,
-    split_by,
-    times,
-)
-from tgdialect.ops.dtypes import DType
-from tgdialect.ops.intervals import Interval
+from tgdialect.ops import affine, tg
+from tgdialect.ops.affine import is_small, monomials, polynomial_interval, renamed, split_by, times
 
 T = TypeVar("T")
 
@@ -94,9 +84,9 @@ class Atom:
         return self.variable.name
 
     @property
-    def interval(self) -> Interval:
+    def interval(self) -> tg.Interval:
         """The bounds of the value."""
-        return Interval(self.variable.min, self.variable.max)
+        return tg.Interval(self.variable.min, self.variable.max)
 
 
 @dataclass(frozen=True)
@@ -121,13 +111,13 @@ class Derived:
         return 1 + max(inner, default=0)
 
     @cached_property
-    def interval(self) -> Interval:
+    def interval(self) -> tg.Interval:
         """The bounds of the value."""
         (a, c), (b, d) = ((least(size), greatest(size)) for size in (self.a, self.b))
         if self.rule == "max":
-            return Interval(max(a, b), max(c, d))
+            return tg.Interval(max(a, b), max(c, d))
         ends = [x // y for x in (a, c) for y in (b, d)]
-        return Interval(min(ends), max(ends))
+        return tg.Interval(min(ends), max(ends))
 
 
 Factor = Atom | Derived
@@ -170,7 +160,7 @@ class SymInt:
     @staticmethod
     def of(factor: Factor) -> SymInt:
         """A size that is a single variable, quotient or maximum."""
-        return SymInt(Affine({(factor,): 1}))
+        return SymInt(tg.Affine({(factor,): 1}))
 
     def __hash__(self) -> int:
         return hash(self.polynomial)
@@ -233,9 +223,9 @@ class SymInt:
         return factor.value
 
     @property
-    def dtype(self) -> DType | None:
+    def dtype(self) -> tg.DType | None:
         """The dtype that was given for it, if it is a single variable."""
-        return None if self.atom is None else cast("DType | None", self.atom.variable.dtype)
+        return None if self.atom is None else cast("tg.DType | None", self.atom.variable.dtype)
 
     @property
     def is_bound(self) -> bool:
@@ -255,7 +245,7 @@ class SymInt:
         raise TypeError(f"{self!r} is symbolic: int(size) is its present value")
 
     @cached_property
-    def _interval(self) -> Interval:
+    def _interval(self) -> tg.Interval:
         return _interval(self.polynomial)
 
     @property
@@ -322,7 +312,7 @@ class SymInt:
         return _simplest(product)
 
     def _divided(self, other: Dim) -> Dim:
-        quotient, rest = Affine[tuple[Factor, ...]](), self.polynomial
+        quotient, rest = tg.Affine[tuple[Factor, ...]](), self.polynomial
         if len(terms := list(monomials(_polynomial(other)))) == 1:
             ((factors, divisor),) = terms
             quotient, rest = split_by(self.polynomial, divisor, factors)
@@ -376,7 +366,7 @@ Dim = int | SymInt
 
 
 def _polynomial(dim: Dim) -> Polynomial:
-    return dim.polynomial if isinstance(dim, SymInt) else Affine(constant=dim)
+    return dim.polynomial if isinstance(dim, SymInt) else tg.Affine(constant=dim)
 
 
 def _simplest(polynomial: Polynomial) -> Dim:
@@ -415,7 +405,7 @@ def _derived(factor: Derived) -> SymInt:
     return SymInt.of(factor)
 
 
-def _interval(of: Polynomial, known: dict[Polynomial, Interval] | None = None) -> Interval:
+def _interval(of: Polynomial, known: dict[Polynomial, tg.Interval] | None = None) -> tg.Interval:
     """The bounds of a size. Those of `n - 2 * (n // 2)` are 0 and 1, and so on: in the first
     quotient or maximum of a term, `b * (a // b)` is between a - b + 1 and a. `known` are the bounds
     of the cases that have been looked at."""
@@ -427,7 +417,9 @@ def _interval(of: Polynomial, known: dict[Polynomial, Interval] | None = None) -
     return known[of]
 
 
-def _narrower(of: Polynomial, found: Interval, known: dict[Polynomial, Interval]) -> Interval:
+def _narrower(
+    of: Polynomial, found: tg.Interval, known: dict[Polynomial, tg.Interval]
+) -> tg.Interval:
     """The bounds that have been found, or narrower ones, by its first quotient or maximum."""
     if all(isinstance(f, Atom) for factors in of.terms for f in factors):
         return found
@@ -436,7 +428,7 @@ def _narrower(of: Polynomial, found: Interval, known: dict[Polynomial, Interval]
         if not quotients:
             continue
         factor = quotients[0]
-        rest = of - Affine({factors: coefficient})
+        rest = of - tg.Affine({factors: coefficient})
         if factor.rule == "max" and len(factors) == 1:
             zero = _interval(rest, known)
             more = _interval(rest + factor.a.polynomial * coefficient, known)
@@ -449,7 +441,7 @@ def _narrower(of: Polynomial, found: Interval, known: dict[Polynomial, Interval]
             low, high = -(-low // scale), high // scale
         else:
             continue
-        return Interval(max(found.lo, low), min(found.hi, high))
+        return tg.Interval(max(found.lo, low), min(found.hi, high))
     return found
 
 
@@ -459,7 +451,7 @@ def _scale(quotient: Derived, factors: tuple[Factor, ...]) -> int | None:
     if isinstance(quotient.b, int):
         return quotient.b if len(factors) == 1 else None
     rest = affine.without(factors, (quotient,))
-    return 1 if rest and quotient.b.polynomial == Affine({rest: 1}) else None
+    return 1 if rest and quotient.b.polynomial == tg.Affine({rest: 1}) else None
 
 
 def is_surely_less(a: Dim, b: Dim) -> bool:

@@ -53,8 +53,7 @@ from tgdialect.frontend.sorting import Statistics
 from tgdialect.frontend.spectral import Spectral
 from tgdialect.frontend.symbolic import Factor, SymInt, Variable, value_of
 from tgdialect.frontend.tracing import is_tracing, note_gradient
-from tgdialect.ops import walk
-from tgdialect.ops.attributes import Device as DeviceNames
+from tgdialect.ops import tg, walk
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.dlpack import host_capsule
@@ -221,7 +220,7 @@ class Tensor(
         cls,
         array: Array,
         extents: Shape | None,
-        place: tuple[DeviceNames, int | None],
+        place: tuple[tg.Device, int | None],
         requires_grad: bool,
         grad: Tensor | None,
     ) -> Self:

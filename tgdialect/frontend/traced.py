@@ -46,15 +46,13 @@ from tgdialect.frontend.tracing import (
     tracing,
 )
 from tgdialect.ops import tg
-from tgdialect.ops.arguments import ANY_RESULT
-from tgdialect.ops.base import TgOp
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.launcher import Holders
 
 E = TypeVar("E")
 Compiler = Callable[[ModuleOp, str | None], E]
-"""What makes an executable of a module and the name of a device."""
+"""A function that makes an executable of a module and the name of a device."""
 
 _NO_TENSORS: Mapping[int, TensorBase] = {}
 _HOLDERS = Holders("node", "data", "owner", "serial", serials, ("type", "is_tracked"))
@@ -92,9 +90,9 @@ class Traced(Generic[E]):
     """Compound extents of arguments: polynomials other than a single variable."""
     result_sizes: Sequence[SymInt]
     """Compound extents of results, which only the executable takes as inputs."""
-    prototype: TgOp
+    prototype: tg.TgOp
     """The FUNCTION."""
-    elements: Sequence[TgOp]
+    elements: Sequence[tg.TgOp]
     """The GETTUPLEs of it."""
     executable: E | None
     """The executable of its module, or the module itself."""
@@ -269,7 +267,7 @@ def trace(
     graph = capture.graph(params, roots)
     order, leaves, implicit = graph.order, graph.leaves, graph.captured
     # Old values of what it assigns to are not needed after a call, nor are donated arguments.
-    unneeded = {params[slot]: ANY_RESULT for slot in donated}
+    unneeded = {params[slot]: tg.ANY_RESULT for slot in donated}
     for number, (t, node) in enumerate(changed, len(outputs)):
         unneeded[params[slots[id(t)]] if id(t) in slots else node] = number
     # The program, and the FUNCTION by which other traces call it.

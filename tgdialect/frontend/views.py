@@ -16,9 +16,6 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.graph import Node, Shape, apply, constant, interned, made
 from tgdialect.frontend.symbolic import Dim, value_of
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import number_attribute
-from tgdialect.ops.movement import WindowOp
 from tgdialect.ops.numpy_dtypes import Array
 
 _VIEWS = (
@@ -37,7 +34,7 @@ _VIEWS = (
 class Step:
     """One op of a view, without its source."""
 
-    prototype: TgOp
+    prototype: tg.TgOp
     sizes: tuple[Node, ...]
     """The operands after the source."""
     extents: Shape | None
@@ -116,7 +113,7 @@ def shown(view: View, base: Node) -> list[Node]:
     return nodes
 
 
-def _placed_prototype(prototype: TgOp, source: Node) -> TgOp:
+def _placed_prototype(prototype: tg.TgOp, source: Node) -> tg.TgOp:
     """The prototype of an op on a source that names other devices than its own does."""
     first, *rest = prototype.operands
     if first.type == source.type:
@@ -185,7 +182,7 @@ def _step(node: Node) -> Step:
     return Step(node.prototype, node.operands[1:], node.extents, source.owner)
 
 
-def _offsets(op: WindowOp, sizes: Sequence[Node]) -> tuple[Dim, ...]:
+def _offsets(op: tg.WindowOp, sizes: Sequence[Node]) -> tuple[Dim, ...]:
     """The offsets of an op's window; the dynamic ones are the first of its sizes."""
     symbolic = (cast(Dim, node.size) for node in sizes)
     return tuple(
@@ -198,4 +195,4 @@ def _placed(node: Node, offsets: tuple[Dim, ...], shape: Shape | tuple[int, ...]
     """Cells at an offset in a larger shape of zeros."""
     element_type = node.tensor_type.element_type
     zero = 0.0 if node.dtype.is_float else 0
-    return apply(tg.PadOp, node, offsets, tuple(shape), number_attribute(zero, element_type))
+    return apply(tg.PadOp, node, offsets, tuple(shape), tg.number_attribute(zero, element_type))

@@ -4,31 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import gpu
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    IndexType,
-    StringAttr,
-    SymbolNameConstraint,
-    SymbolRefAttr,
-    i32,
-    i64,
-)
+from xdsl import irdl
+from xdsl.dialects import builtin, gpu
 from xdsl.ir import Attribute, Block, Dialect, Operation, Region, SSAValue
-from xdsl.irdl import (
-    AnyOf,
-    AttrSizedOperandSegments,
-    IRDLOperation,
-    irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    opt_result_def,
-    prop_def,
-    region_def,
-    traits_def,
-    var_operand_def,
-)
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
@@ -42,7 +20,7 @@ KERNEL = "gpu.kernel"
 """The unit attribute of a function that `gpu.launch_func` launches."""
 
 
-@irdl_op_definition
+@irdl.irdl_op_definition
 class ModuleOp(WidenedOp, gpu.ModuleOp):
     """Code of a GPU, compiled for each of `targets` by itself.
 
@@ -53,14 +31,16 @@ class ModuleOp(WidenedOp, gpu.ModuleOp):
     """
 
     name = "gpu.module"
-    sym_name = prop_def(SymbolNameConstraint())
-    targets = opt_prop_def(ArrayAttr[Attribute])
-    body = region_def("single_block")
-    traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface(), SymbolTable())
+    sym_name = irdl.prop_def(builtin.SymbolNameConstraint())
+    targets = irdl.opt_prop_def(builtin.ArrayAttr[Attribute])
+    body = irdl.region_def("single_block")
+    traits = irdl.traits_def(
+        IsolatedFromAbove(), NoTerminator(), SymbolOpInterface(), SymbolTable()
+    )
 
     def __init__(self, name: str, targets: Sequence[ChipAttr], body: Region):
-        properties = {"sym_name": StringAttr(name), "targets": ArrayAttr(targets)}
-        IRDLOperation.__init__(self, properties=properties, regions=[body])
+        properties = {"sym_name": builtin.StringAttr(name), "targets": builtin.ArrayAttr(targets)}
+        irdl.IRDLOperation.__init__(self, properties=properties, regions=[body])
 
     @classmethod
     def parse(cls, parser: Parser) -> ModuleOp:
@@ -69,7 +49,7 @@ class ModuleOp(WidenedOp, gpu.ModuleOp):
             parser.Delimiter.SQUARE, parser.parse_attribute
         )
         if targets is not None:
-            properties["targets"] = ArrayAttr(targets)
+            properties["targets"] = builtin.ArrayAttr(targets)
         attributes = parser.parse_optional_attr_dict_with_keyword()
         region = parser.parse_region()
         if not region.blocks:
@@ -91,13 +71,13 @@ class ModuleOp(WidenedOp, gpu.ModuleOp):
         printer.print_region(self.body, print_empty_block=False)
 
 
-_SIZE = AnyOf.get(IndexType, i32, i64)
+_SIZE = irdl.AnyOf.get(builtin.IndexType, builtin.i32, builtin.i64)
 _SIZES = {"clusters": "clusterSize", "blocks": "gridSize", "threads": "blockSize"}
 """The keywords of the sizes of a launch, and the names of the operands without X, Y and Z."""
 
 
-@irdl_op_definition
-class LaunchFuncOp(IRDLOperation):
+@irdl.irdl_op_definition
+class LaunchFuncOp(irdl.IRDLOperation):
     """Runs a kernel of a `gpu.module` on a grid of blocks of threads, and waits for it.
 
     ```mlir
@@ -107,22 +87,22 @@ class LaunchFuncOp(IRDLOperation):
     """
 
     name = "gpu.launch_func"
-    asyncDependencies = var_operand_def(gpu.AsyncTokenType)
-    gridSizeX = operand_def(_SIZE)
-    gridSizeY = operand_def(_SIZE)
-    gridSizeZ = operand_def(_SIZE)
-    blockSizeX = operand_def(_SIZE)
-    blockSizeY = operand_def(_SIZE)
-    blockSizeZ = operand_def(_SIZE)
-    clusterSizeX = opt_operand_def(_SIZE)
-    clusterSizeY = opt_operand_def(_SIZE)
-    clusterSizeZ = opt_operand_def(_SIZE)
-    dynamicSharedMemorySize = opt_operand_def(i32)
-    kernelOperands = var_operand_def()
-    asyncObject = opt_operand_def()
-    asyncToken = opt_result_def(gpu.AsyncTokenType)
-    kernel = prop_def(SymbolRefAttr)
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    asyncDependencies = irdl.var_operand_def(gpu.AsyncTokenType)
+    gridSizeX = irdl.operand_def(_SIZE)
+    gridSizeY = irdl.operand_def(_SIZE)
+    gridSizeZ = irdl.operand_def(_SIZE)
+    blockSizeX = irdl.operand_def(_SIZE)
+    blockSizeY = irdl.operand_def(_SIZE)
+    blockSizeZ = irdl.operand_def(_SIZE)
+    clusterSizeX = irdl.opt_operand_def(_SIZE)
+    clusterSizeY = irdl.opt_operand_def(_SIZE)
+    clusterSizeZ = irdl.opt_operand_def(_SIZE)
+    dynamicSharedMemorySize = irdl.opt_operand_def(builtin.i32)
+    kernelOperands = irdl.var_operand_def()
+    asyncObject = irdl.opt_operand_def()
+    asyncToken = irdl.opt_result_def(gpu.AsyncTokenType)
+    kernel = irdl.prop_def(builtin.SymbolRefAttr)
+    irdl_options = (irdl.AttrSizedOperandSegments(as_property=True),)
 
     def __init__(
         self,
@@ -138,7 +118,7 @@ class LaunchFuncOp(IRDLOperation):
         super().__init__(
             operands=[[], *grid, *block, [], [], [], dynamic, arguments, []],
             result_types=[[]],
-            properties={"kernel": SymbolRefAttr(module, [kernel])},
+            properties={"kernel": builtin.SymbolRefAttr(module, [kernel])},
         )
 
     @classmethod
@@ -162,10 +142,10 @@ class LaunchFuncOp(IRDLOperation):
             elif keyword != "clusters":
                 parser.raise_error(f"expected '{keyword} in'")
         has_type = parser.parse_optional_punctuation(":") is not None
-        type = parser.parse_type() if has_type else IndexType()
+        type = parser.parse_type() if has_type else builtin.IndexType()
         shared: list[SSAValue] = []
         if parser.parse_optional_keyword("dynamic_shared_memory_size") is not None:
-            shared.append(parser.resolve_operand(parser.parse_unresolved_operand(), i32))
+            shared.append(parser.resolve_operand(parser.parse_unresolved_operand(), builtin.i32))
         arguments: Sequence[SSAValue] = ()
         if parser.parse_optional_keyword("args") is not None:
             arguments = parser.parse_comma_separated_list(
@@ -205,7 +185,7 @@ class LaunchFuncOp(IRDLOperation):
                 printer.print_string(f" {keyword} in ")
                 with printer.in_parens():
                     printer.print_list(present, printer.print_operand)
-        if not isinstance(self.gridSizeX.type, IndexType):
+        if not isinstance(self.gridSizeX.type, builtin.IndexType):
             printer.print_string(" : ")
             printer.print_attribute(self.gridSizeX.type)
         if self.dynamicSharedMemorySize is not None:

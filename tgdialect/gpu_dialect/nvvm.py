@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
+from xdsl import irdl
 from xdsl.dialects.builtin import I32, Float32Type, IntegerAttr, i32
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_attr_definition,
-    operand_def,
-    opt_operand_def,
-    prop_def,
-    result_def,
-)
 from xdsl.utils.str_enum import StrEnum
 
 from tgdialect.fast_xdsl.formats import op_definition
@@ -31,7 +24,7 @@ BLOCK_INDICES = indices("nvvm.read.ptx.sreg.ctaid", "the block in the grid")
 
 
 @op_definition
-class Barrier0Op(IRDLOperation):
+class Barrier0Op(irdl.IRDLOperation):
     """Waits until all threads of the block are here; their memory accesses before are visible."""
 
     name = "nvvm.barrier0"
@@ -45,7 +38,7 @@ class LoadCacheModifier(StrEnum):
     CG = "cg"
 
 
-@irdl_attr_definition
+@irdl.irdl_attr_definition
 class LoadCacheModifierAttr(EnumAttribute[LoadCacheModifier], SpacedOpaqueSyntaxAttribute):
     """`#nvvm<load_cache_modifier cg>`"""
 
@@ -53,7 +46,7 @@ class LoadCacheModifierAttr(EnumAttribute[LoadCacheModifier], SpacedOpaqueSyntax
 
 
 @op_definition
-class CpAsyncOp(IRDLOperation):
+class CpAsyncOp(irdl.IRDLOperation):
     """Starts a copy of 4, 8 or 16 bytes from global to shared memory; both are aligned to that.
     Where a last operand says how many bytes are read, the others are zeros.
 
@@ -63,11 +56,11 @@ class CpAsyncOp(IRDLOperation):
 
     name = "nvvm.cp.async.shared.global"
 
-    dst = operand_def(LLVMPointerType)
-    src = operand_def(LLVMPointerType)
-    cp_size = opt_operand_def(i32)
-    size = prop_def(IntegerAttr[I32])
-    modifier = prop_def(LoadCacheModifierAttr)
+    dst = irdl.operand_def(LLVMPointerType)
+    src = irdl.operand_def(LLVMPointerType)
+    cp_size = irdl.opt_operand_def(i32)
+    size = irdl.prop_def(IntegerAttr[I32])
+    modifier = irdl.prop_def(LoadCacheModifierAttr)
 
     assembly_format = (
         "$dst `,` $src `,` $size `,` `cache` `=` $modifier (`,` $cp_size^)? attr-dict `:` "
@@ -89,7 +82,7 @@ class CpAsyncOp(IRDLOperation):
 
 
 @op_definition
-class CpAsyncCommitGroupOp(IRDLOperation):
+class CpAsyncCommitGroupOp(irdl.IRDLOperation):
     """Makes a group of the copies that the thread has started since the last one."""
 
     name = "nvvm.cp.async.commit.group"
@@ -97,11 +90,11 @@ class CpAsyncCommitGroupOp(IRDLOperation):
 
 
 @op_definition
-class CpAsyncWaitGroupOp(IRDLOperation):
+class CpAsyncWaitGroupOp(irdl.IRDLOperation):
     """Waits until all but the last `n` groups of the thread have been copied."""
 
     name = "nvvm.cp.async.wait.group"
-    n = prop_def(IntegerAttr[I32])
+    n = irdl.prop_def(IntegerAttr[I32])
     assembly_format = "$n attr-dict"
 
     def __init__(self, n: int) -> None:
@@ -118,7 +111,7 @@ class ShflKind(StrEnum):
     IDX = "idx"
 
 
-@irdl_attr_definition
+@irdl.irdl_attr_definition
 class ShflKindAttr(EnumAttribute[ShflKind], SpacedOpaqueSyntaxAttribute):
     """`#nvvm<shfl_kind bfly>`"""
 
@@ -126,7 +119,7 @@ class ShflKindAttr(EnumAttribute[ShflKind], SpacedOpaqueSyntaxAttribute):
 
 
 @op_definition
-class ShflOp(IRDLOperation):
+class ShflOp(irdl.IRDLOperation):
     """The value of another thread of the warp, an i32 or f32. The threads of a mask, which has a
     bit for each, wait for each other.
 
@@ -135,12 +128,12 @@ class ShflOp(IRDLOperation):
 
     name = "nvvm.shfl.sync"
 
-    thread_mask = operand_def(i32)
-    val = operand_def(I32 | Float32Type)
-    offset = operand_def(i32)
-    mask_and_clamp = operand_def(i32)
-    kind = prop_def(ShflKindAttr)
-    res = result_def(I32 | Float32Type)
+    thread_mask = irdl.operand_def(i32)
+    val = irdl.operand_def(I32 | Float32Type)
+    offset = irdl.operand_def(i32)
+    mask_and_clamp = irdl.operand_def(i32)
+    kind = irdl.prop_def(ShflKindAttr)
+    res = irdl.result_def(I32 | Float32Type)
 
     assembly_format = (
         "$kind $thread_mask `,` $val `,` $offset `,` $mask_and_clamp attr-dict "

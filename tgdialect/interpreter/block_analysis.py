@@ -21,10 +21,7 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.interpreter.movement import MOVEMENTS
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import PARALLEL, WORKGROUP
-from tgdialect.ops.codegen import warp_of
 from tgdialect.ops.ordering import ranges_after
-from tgdialect.ops.properties import is_memory, place
-from tgdialect.ops.walk import nesting
 
 # -- which ops read and write which memory ---------------------------------------------------------
 
@@ -89,7 +86,7 @@ def memory_uses(op: Operation, roots: Roots) -> Iterable[MemoryUse]:
     if isinstance(op, _ORDERING):
         return
     for position, operand in enumerate(op.operands):
-        if not is_memory(operand):
+        if not tg.is_memory(operand):
             continue
         is_changed = position == 0 and isinstance(op, tg.StoreOp | tg.AtomicAddOp)
         reads = position > 0 or not (is_view(op) or isinstance(op, tg.StoreOp))
@@ -186,7 +183,7 @@ def _nesting_order(ranges: Sequence[tg.RangeOp], outside: _Nesting) -> list[tg.R
 
 def linear_scopes(block: Block) -> Scopes:
     """By position: an op is inside each block that is open where it stands."""
-    of = {op: frozenset(around) for op, around in nesting(ops_of(block)).items()}
+    of = {op: frozenset(around) for op, around in tg.nesting(ops_of(block)).items()}
     return Scopes(of, [op for op in of if isinstance(op, tg.RangeOp)])
 
 
@@ -328,7 +325,7 @@ class BlockAnalysis:
         self.undefined = {
             root
             for root in self.private
-            if self.specials and not graph and place(root).addrspace is tg.AddrSpace.LOCAL
+            if self.specials and not graph and tg.place(root).addrspace is tg.AddrSpace.LOCAL
         }
         """The BUFFERs that have no contents at first: the LOCAL ones of a grid."""
 
@@ -338,7 +335,7 @@ class BlockAnalysis:
         return [r for r in self.scopes.ranges if all(r in scope for scope in scopes)]
 
     def _private(self, root: SSAValue) -> list[Axis]:
-        space = place(root).addrspace
+        space = tg.place(root).addrspace
         if space is tg.AddrSpace.GLOBAL:
             return []
         parallel = [a for a in (*self.specials, *self.common_ranges(root)) if is_parallel(a)]
@@ -430,7 +427,7 @@ def not_written(now: Instance, cell: str) -> InterpretationError:
 
 def not_reached(now: Instance, missing: Instance, analysis: BlockAnalysis) -> InterpretationError:
     """The error of a BARRIER or an op of a warp that one work item reaches and another does not."""
-    group = "warp" if warp_of(now.op) > 1 else "workgroup"
+    group = "warp" if tg.warp_of(now.op) > 1 else "workgroup"
     message = (
         f"a {now.op.name[3:]} is not reached by all work items of a {group}: {now} reaches it, "
         f"{missing} does not"

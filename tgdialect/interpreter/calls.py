@@ -52,7 +52,6 @@ from tgdialect.ops.arrays import numpy_dtype_of
 from tgdialect.ops.call import parameters
 from tgdialect.ops.families import OPERATIONS
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import dtype_of, is_memory, tensor
 
 
 def _function(
@@ -102,14 +101,14 @@ def _kernel(
         values: list[LiveValue] = []
         for param, data in zip(params, arguments, strict=True):
             slot = param.slot.data
-            if not is_memory(param.result):
+            if not tg.is_memory(param.result):
                 with errors_at(param):
                     check_parameter(param, data)
                 values.append(MaskedArray(data))
                 continue
             memory = LiveMemory(
                 data.copy() if slot in written else data,
-                dtype_of(param.result),
+                tg.dtype_of(param.result),
                 name=f"parameter {slot}",
                 keep_snapshot=slot in written and snapshots,
             )
@@ -124,8 +123,8 @@ def _kernel(
 
 def _argument(value: SSAValue, data: Array, name: str) -> HostValue:
     """An argument as a function's body sees it."""
-    if is_memory(value):
-        return whole(VersionedMemory(data, dtype_of(value), name))
+    if tg.is_memory(value):
+        return whole(VersionedMemory(data, tg.dtype_of(value), name))
     return TensorValue(MaskedArray(data))
 
 
@@ -248,7 +247,7 @@ class TgFunctions(InterpreterFunctions):
             return interpreter.call_external(op.sym_name.data, op, arguments)
         values = [
             # Memory becomes versioned memory; other values are kept.
-            _argument(v, _data(v, value), f"argument {v.name_hint}") if is_memory(v) else value
+            _argument(v, _data(v, value), f"argument {v.name_hint}") if tg.is_memory(v) else value
             for v, value in zip(block.args, arguments, strict=True)
         ]
         frame = Frame(self._context)
@@ -272,7 +271,7 @@ class TgFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: func.CallOp, values: PythonValues
     ) -> PythonValues:
         """`func.call`: by value through xDSL, which has no way to pass memory by reference."""
-        if any(is_memory(o) for o in op.operands):
+        if any(tg.is_memory(o) for o in op.operands):
             operands = [_value(v, value) for v, value in zip(op.operands, values, strict=True)]
             with np.errstate(all="ignore"):
                 return tuple(self._frames[-1].call(op, op.callee.string_value(), operands))
@@ -291,7 +290,7 @@ def _data(value: SSAValue, given: Any) -> Array:
     """The value that another dialect's op or the caller gave for a tensor, as a checked array."""
     dtype = numpy_dtype_of(value)
     array = np.asarray(given, dtype) if isinstance(given, bool | int | float) else np.asarray(given)
-    if array.dtype != dtype or array.ndim != len(tensor(value).get_shape()):
+    if array.dtype != dtype or array.ndim != len(tg.tensor(value).get_shape()):
         raise InterpretationError(f"{array.dtype} of shape {array.shape} is not a {value.type}")
     return array
 

@@ -12,14 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import FLOAT32, FLOAT64, compute_dtype, convert, narrowed, numpy_dtype
-from tgdialect.ops.dtypes import DType
 from tgdialect.ops.numpy_dtypes import Array
 
 Arithmetic = Callable[..., Array]
 
 
-def compute(name: str, operands: Sequence[Array], dtypes: Sequence[DType], result: DType) -> Array:
+def compute(
+    name: str, operands: Sequence[Array], dtypes: Sequence[tg.DType], result: tg.DType
+) -> Array:
     """The data of elementwise op `name` on arrays of `dtypes`, as an array of dtype `result`."""
     if name == "tg.cast":
         return np.asarray(convert(operands[0], dtypes[0], result))

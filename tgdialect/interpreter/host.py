@@ -47,7 +47,6 @@ from tgdialect.interpreter.versions import (
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype_of
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import dtype_of, is_memory, place, tensor
 
 
 def run_block(
@@ -152,9 +151,9 @@ class Frame:
 
     def fresh(self, value: SSAValue, array: MaskedArray, after: Stores) -> HostValue:
         """The run-time value of `value`: a tensor, or new memory that holds the array."""
-        if not is_memory(value):
+        if not tg.is_memory(value):
             return TensorValue(array, after)
-        memory = VersionedMemory(np.asarray(array.materialised(), order="C"), dtype_of(value))
+        memory = VersionedMemory(np.asarray(array.materialised(), order="C"), tg.dtype_of(value))
         return replace(whole(memory), after=after)
 
     def refresh(self, view: VersionedView, after: Stores) -> VersionedView:
@@ -327,8 +326,8 @@ def _buffer(frame: Frame, op: tg.BufferOp, operands: Sequence[HostValue]) -> Hos
     """BUFFER: one memory per slot and address space. It begins as the caller's contents for the
     slot if it is global and there are some, and otherwise as zeros."""
     sizes = [frame.read(op, operand) for operand in operands]
-    shape = extents(tensor(op.result).get_shape(), sizes)
-    slot, space, dtype = op.slot.data, place(op.result).addrspace, numpy_dtype_of(op.result)
+    shape = extents(tg.tensor(op.result).get_shape(), sizes)
+    slot, space, dtype = op.slot.data, tg.place(op.result).addrspace, numpy_dtype_of(op.result)
     assert space is not None
     key = (space.value, slot)
     if (memory := frame.buffers.get(key)) is None:
@@ -340,9 +339,9 @@ def _buffer(frame: Frame, op: tg.BufferOp, operands: Sequence[HostValue]) -> Hos
         if contents.dtype != dtype:
             raise InterpretationError(f"buffer {slot} is {dtype}, the contents {contents.dtype}")
         memory = frame.buffers[key] = VersionedMemory(
-            contents, dtype_of(op.result), f"buffer {slot}"
+            contents, tg.dtype_of(op.result), f"buffer {slot}"
         )
-    if memory.initial.shape != shape or memory.dtype != dtype_of(op.result):
+    if memory.initial.shape != shape or memory.dtype != tg.dtype_of(op.result):
         raise InterpretationError(
             f"buffer {slot} is {memory.dtype.name} of shape {memory.initial.shape}, not "
             f"{op.result.type}"
@@ -386,7 +385,7 @@ def _get_tuple(frame: Frame, op: tg.GetTupleOp, operands: Sequence[HostValue]) -
     source = operands[0]
     assert isinstance(source, Tuple)
     value = source.values[op.index.data]
-    if is_memory(op.result) and isinstance(value, TensorValue):
+    if tg.is_memory(op.result) and isinstance(value, TensorValue):
         return frame.fresh(op.result, value.array, value.after)
     return value
 

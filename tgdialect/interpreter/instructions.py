@@ -21,10 +21,7 @@ from tgdialect.custom import CustomCode, signature_of_call, signature_of_custom
 from tgdialect.interpreter.wmma import check_warps
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import compute_dtype, numpy_dtype_of
-from tgdialect.ops.attributes import VOID
-from tgdialect.ops.codegen import warp_of
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.ops.sorts import SORTS
 
 
@@ -61,7 +58,7 @@ def run_custom(
     call = op.call_of(custom.functions) if isinstance(op, tg.CustomOp) else None
     if call is not None and isinstance(op, tg.CustomOp):
         function = custom.on_arrays(signature_of_custom(op, call))
-        dtypes = [compute_dtype(dtype_of(op.arguments[number])) for number in call.order]
+        dtypes = [compute_dtype(tg.dtype_of(op.arguments[number])) for number in call.order]
         arrays = [np.asarray(arrays[n], to) for n, to in zip(call.order, dtypes, strict=True)]
     else:
         function = _registered(custom, op.name, key)
@@ -69,7 +66,7 @@ def run_custom(
     if isinstance(op.result.type, tg.VoidType):
         return None
     array = np.asarray(value, numpy_dtype_of(op.result))
-    shape = tensor(op.result).get_shape()
+    shape = tg.tensor(op.result).get_shape()
     last = array.shape[array.ndim - len(shape) :] if array.ndim >= len(shape) else None
     if last is None or any(d not in (s, DYNAMIC_INDEX) for d, s in zip(shape, last, strict=True)):
         raise InterpretationError(f"the function for {op.name} returned {array.shape}, not {shape}")
@@ -110,8 +107,8 @@ the result, modulo the width of its dtype."""
 def execute(op: tg.InsOp, operands: Sequence[Array]) -> Array | None:
     """The result of an instruction of a table, in the dtype of the op; None if it has none. Raises
     InterpretationError for one of a warp: there are no work items."""
-    check_warps(op, warp_of(op), (), ())
-    if op.result.type == VOID:
+    check_warps(op, tg.warp_of(op), (), ())
+    if op.result.type == tg.VOID:
         return None
     dtype, meaning = numpy_dtype_of(op.result), MEANINGS[op.instruction]
     width, result_bits = 8 * operands[0].dtype.itemsize, 8 * dtype.itemsize

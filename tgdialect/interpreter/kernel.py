@@ -24,7 +24,6 @@ from tgdialect.interpreter.run_context import RunContext, symbol_of
 from tgdialect.interpreter.values import MaskedArray, aligned, lifted
 from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import is_memory, tensor
 
 LiveValue = MaskedArray | LiveView | None
 """A value, memory, or an ordering edge."""
@@ -145,7 +144,7 @@ class KernelRun(ABC):
 
     def result(self, op: Operation, array: MaskedArray) -> LiveValue:
         """A value; or memory that holds it, where the op's result is memory."""
-        return self.hold(op, array) if is_memory(op.results[0]) else array
+        return self.hold(op, array) if tg.is_memory(op.results[0]) else array
 
 
 Function = Callable[[Any, Any], LiveValue]
@@ -184,7 +183,7 @@ def _param(run: KernelRun, op: tg.ParamOp) -> LiveValue:
 
 def _buffer(run: KernelRun, op: tg.BufferOp) -> LiveValue:
     sizes = [run.array(op, operand) for operand in op.operands]
-    return run.buffer(op, extents(tensor(op.result).get_shape(), sizes))
+    return run.buffer(op, extents(tg.tensor(op.result).get_shape(), sizes))
 
 
 def _custom(run: KernelRun, op: tg.CustomOp | tg.InsOp) -> LiveValue:
@@ -198,7 +197,7 @@ def _load(run: KernelRun, op: tg.LoadOp) -> LiveValue:
     alt = gate = mask = None
     if op.alt is not None and op.gate is not None:
         alt, gate = run.array(op, op.alt), run.array(op, op.gate)
-        rank = len(tensor(op.buffer).get_shape())
+        rank = len(tg.tensor(op.buffer).get_shape())
         mask = aligned(gate.materialised(), run.lanes, rank)
     return run.result(op, load(op, run.array(op, op.buffer, mask), alt, gate, run.lanes))
 

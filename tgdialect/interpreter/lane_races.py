@@ -15,8 +15,8 @@ import numpy as np
 from xdsl.ir import Operation
 
 from tgdialect.interpreter.block_analysis import Axis, Instance, is_work_item, parallel_race
+from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import known_index
 
 _UNKNOWN_BOUND = 1 << 16
 """The iterations of a loop without a constant bound that get numbers of their own. Races between
@@ -31,7 +31,7 @@ class Numbering:
         """`around` gives the parallel loops around an op. A number is less significant in work
         items than in workgroups, so that those of a workgroup follow each other."""
         self.around = around
-        self.radix = {axis: known_index(axis.bound) or _UNKNOWN_BOUND for axis in axes}
+        self.radix = {axis: tg.known_index(axis.bound) or _UNKNOWN_BOUND for axis in axes}
         self.stride: dict[Axis, int] = {}
         stride = 1
         for axis in sorted(axes, key=is_work_item, reverse=True):

@@ -34,10 +34,7 @@ from tgdialect.interpreter.values import MaskedArray, aligned, all_valid, check_
 from tgdialect.interpreter.wmma import of_warp
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype_of
-from tgdialect.ops.codegen import warp_of
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import dtype_of, integers, tensor
-from tgdialect.ops.walk import computed_from, postorder
 
 _MAX_LANES_AT_ONCE = 1 << 24
 """The most lanes that are run at once: f32 arrays of 64 MiB. Larger: more memory; smaller: more
@@ -96,7 +93,7 @@ class LaneRun(KernelRun):
         """How many values a range has, where that can be found before the loops are run; else 1."""
         # Memory and loop variables have no values yet.
         stateless = PURE.keys() | MOVEMENTS
-        for source in computed_from(op.bound):
+        for source in tg.computed_from(op.bound):
             if source.name not in stateless and not isinstance(source, tg.ParamOp):
                 return 1
         if isinstance(source := op.bound.owner, Operation):
@@ -121,7 +118,7 @@ class LaneRun(KernelRun):
             unknown = (o.owner for o in op.operands if o not in self.known)
             return (owner for owner in unknown if isinstance(owner, Operation))
 
-        for each in postorder([op], sources):
+        for each in tg.postorder([op], sources):
             if each.results[0] not in self.known:
                 self.execute(each)
 
@@ -253,14 +250,14 @@ class LaneRun(KernelRun):
         """The lanes in which an op is executed, as a mask of a value's elements."""
         if (active := self.active(op)) is None:
             return None
-        return active.reshape(active.shape + (1,) * len(tensor(operand).get_shape()))
+        return active.reshape(active.shape + (1,) * len(tg.tensor(operand).get_shape()))
 
     def hold(self, op: Operation, array: MaskedArray) -> LiveView:
         """Memory with a copy per lane."""
         lanes = self.lanes
         data = array.materialised()
         shape = data.shape[lanes:]
-        dtype = dtype_of(op.results[0])
+        dtype = tg.dtype_of(op.results[0])
         copies = Lanes(data.shape[:lanes], range(lanes))
         memory = LiveMemory(np.zeros(shape, data.dtype), dtype, copies=lambda: copies)
         cell_map = CellMap(shape, dtype, lanes)
@@ -273,13 +270,13 @@ class LaneRun(KernelRun):
         """The memory of a BUFFER: zeros, with a copy per iteration of the loops that have one."""
         root = self.analysis.roots[op.result]
         if (memory := self.buffers.get(root)) is None:
-            check_size(shape, dtype_of(root).itemsize)
+            check_size(shape, tg.dtype_of(root).itemsize)
             # A loop that is stepped has one iteration at a time, and needs no copies.
             private = self.plan.private.get(root, ())
             axes = [self.plan.axes[at] for at in private if at in self.plan.axes]
             memory = self.buffers[root] = LiveMemory(
                 np.zeros(shape, numpy_dtype_of(root)),
-                dtype_of(root),
+                tg.dtype_of(root),
                 name=f"buffer {op.slot.data}",
                 copies=(lambda: Lanes(self.extents, axes)) if axes else None,
                 assumed=root in self.plan.assumed,
@@ -315,19 +312,19 @@ class LaneRun(KernelRun):
             np.broadcast_to(source.data, shape),
             None if valid is None else np.broadcast_to(valid, shape),
         )
-        axes += [lanes + axis for axis in integers(op, "axes")]
-        dtype = dtype_of(op.source)
+        axes += [lanes + axis for axis in tg.integers(op, "axes")]
+        dtype = tg.dtype_of(op.source)
         return accumulate(op.kind.data, whole, axes, dtype, ordered=op.ordered is not None)
 
     def reduce(self, op: tg.ReduceOp) -> MaskedArray:
         """The value of a REDUCE, once its stepped ranges are done."""
-        dtype, ordered = dtype_of(op.source), op.ordered is not None
+        dtype, ordered = tg.dtype_of(op.source), op.ordered is not None
         if all(r.owner in self.plan.axes for r in op.ranges):
             return MaskedArray(finish(self._reduced(op), dtype))
         # A part for each iteration of the stepped ranges; none if there was no iteration.
         parts = self._partial.pop(op, [])
         if not parts:
-            shape = (1,) * self.lanes + tensor(op.result).get_shape()
+            shape = (1,) * self.lanes + tg.tensor(op.result).get_shape()
             return MaskedArray(finish(np.broadcast_to(initial(op), shape), dtype))
         together = MaskedArray(np.stack(np.broadcast_arrays(*parts)))
         total = accumulate(op.kind.data, together, [0], dtype, ordered=ordered)[0]
@@ -347,7 +344,7 @@ def _store(run: LaneRun, op: Operation) -> LiveValue:
     view = run.known[op.operands[0]]
     assert isinstance(view, LiveView)
     value = run.array(op, op.operands[1])
-    rank = len(tensor(op.operands[0]).get_shape())
+    rank = len(tg.tensor(op.operands[0]).get_shape())
     masks = [value.valid, run.active_elements(op, op.operands[0])]
     if len(op.operands) > 2:
         masks.append(aligned(run.array(op, op.operands[2]).materialised(), run.lanes, rank))
@@ -386,7 +383,7 @@ def _if(run: LaneRun, op: tg.IfOp) -> LiveValue:
 def _of_warp(run: LaneRun, op: Operation) -> LiveValue:
     """SHUFFLE, WMMA and INS. All work items have to reach one of a warp, whose operands get an
     element for each."""
-    if warp_of(op) == 1:
+    if tg.warp_of(op) == 1:
         return COMMON[op.name](run, op)
     operands = [run.array(op, operand).materialised() for operand in op.operands]
     run.check_reached(op)

@@ -29,9 +29,7 @@ from tgdialect.interpreter.movement import AppliedMovement
 from tgdialect.interpreter.values import MaskedArray, check_size, lifted
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype
-from tgdialect.ops.dtypes import DType
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import dtype_of
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ class CellMap:
     """
 
     shape: Sequence[int]
-    dtype: DType
+    dtype: tg.DType
     lanes: int = 0
     source: CellMap | None = None
     movement: AppliedMovement | None = None
@@ -98,11 +96,11 @@ class CellMap:
         return contents
 
     @cached_property
-    def element_dtype(self) -> DType:
+    def element_dtype(self) -> tg.DType:
         """The dtype of an element here, which a BITCAST may have changed."""
         for movement in reversed(self.movements):
             if isinstance(movement.op, tg.BitcastOp):
-                return dtype_of(movement.op.result)
+                return tg.dtype_of(movement.op.result)
         return self.dtype
 
     @property
@@ -154,10 +152,10 @@ def _changes_size(movement: AppliedMovement) -> bool:
     op = movement.op
     if not isinstance(op, tg.BitcastOp):
         return False
-    return dtype_of(op.source).itemsize != dtype_of(op.result).itemsize
+    return tg.dtype_of(op.source).itemsize != tg.dtype_of(op.result).itemsize
 
 
-def to_cells(value: Array, dtype: DType, bytewise: bool) -> Array:
+def to_cells(value: Array, dtype: tg.DType, bytewise: bool) -> Array:
     """The elements of `value` as cells: as they are, or bytes on a new last axis."""
     if not bytewise:
         return value
@@ -165,7 +163,7 @@ def to_cells(value: Array, dtype: DType, bytewise: bool) -> Array:
     return contiguous.reshape(value.shape)[..., np.newaxis].view(np.uint8)
 
 
-def from_cells(cells: Array, dtype: DType, bytewise: bool) -> Array:
+def from_cells(cells: Array, dtype: tg.DType, bytewise: bool) -> Array:
     """The inverse of `to_cells`."""
     if not bytewise:
         return cells.view(numpy_dtype(dtype)) if cells.dtype != numpy_dtype(dtype) else cells
@@ -218,7 +216,7 @@ class LiveMemory:
     def __init__(
         self,
         contents: Array,
-        dtype: DType,
+        dtype: tg.DType,
         *,
         name: str = "memory",
         copies: Callable[[], Lanes] | None = None,

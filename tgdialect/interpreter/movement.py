@@ -20,13 +20,7 @@ from tgdialect.interpreter.values import MaskedArray, all_valid, check_size
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import (
-    dtype_of,
-    integers,
-    negative_extent,
-    number,
-    window_misfit,
-)
+from tgdialect.ops.properties import negative_extent, window_misfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +68,17 @@ def _numbers(static: Sequence[int], dynamic: Sequence[MaskedArray]) -> tuple[int
 
 def _permute(move: AppliedMovement, source: MaskedArray, cells: bool) -> MaskedArray:
     lanes = move.lanes
-    order = (*range(lanes), *(lanes + axis for axis in integers(move.op, "order")))
+    order = (*range(lanes), *(lanes + axis for axis in tg.integers(move.op, "order")))
     return source.rearranged(lambda x: x.transpose(order))
 
 
 def _flip(move: AppliedMovement, source: MaskedArray, cells: bool) -> MaskedArray:
-    axes = tuple(move.lanes + i for i, flag in enumerate(integers(move.op, "flags")) if flag)
+    axes = tuple(move.lanes + i for i, flag in enumerate(tg.integers(move.op, "flags")) if flag)
     return source.rearranged(lambda x: np.flip(x, axes))
 
 
 def _reshape(move: AppliedMovement, source: MaskedArray, cells: bool) -> MaskedArray:
-    shape = extents(integers(move.op, "shape"), move.operands)
+    shape = extents(tg.integers(move.op, "shape"), move.operands)
     old, lane_shape = source.data.shape[move.lanes :], source.data.shape[: move.lanes]
     if np.prod(old, dtype=object) != np.prod(shape, dtype=object):
         raise InterpretationError(f"reshape from {old} to {shape} changes the number of elements")
@@ -92,7 +86,7 @@ def _reshape(move: AppliedMovement, source: MaskedArray, cells: bool) -> MaskedA
 
 
 def _expand(move: AppliedMovement, source: MaskedArray, cells: bool) -> MaskedArray:
-    shape = extents(integers(move.op, "shape"), move.operands)
+    shape = extents(tg.integers(move.op, "shape"), move.operands)
     for axis, (old, new) in enumerate(zip(source.data.shape[move.lanes :], shape, strict=True)):
         if old not in (1, new):
             raise InterpretationError(f"axis {axis}: {old} does not expand to {new}")
@@ -105,10 +99,10 @@ def _window(
 ) -> tuple[tuple[int, ...], tuple[slice, ...]]:
     """The new shape of a PAD or SHRINK, and the slices of the outer array that are the inner one.
     The source is the inner array of a PAD and the outer array of a SHRINK."""
-    static = integers(move.op, "offsets")
+    static = tg.integers(move.op, "offsets")
     dynamic = static.count(DYNAMIC_INDEX)
     offsets = _numbers(static, move.operands[:dynamic])
-    shape = _numbers(integers(move.op, "shape"), move.operands[dynamic:])
+    shape = _numbers(tg.integers(move.op, "shape"), move.operands[dynamic:])
     old = source.data.shape[move.lanes :]
     inner, outer = (old, shape) if inner_is_source else (shape, old)
     for axis, bounds in enumerate(zip(offsets, inner, outer, strict=True)):
@@ -125,7 +119,7 @@ def _pad(move: AppliedMovement, source: MaskedArray, cells: bool) -> MaskedArray
     data = np.zeros(shape, source.data.dtype)
     fill = move.op.fill if isinstance(move.op, tg.PadOp) else None
     if fill is not None and not cells:
-        data[...] = number(fill)
+        data[...] = tg.number(fill)
     data[inside] = source.data
     if source.valid is None and fill is not None:
         return MaskedArray(data)
@@ -200,7 +194,7 @@ def _take(x: Array, selectors: Sequence[Array]) -> Array:
 def _bitcast(move: AppliedMovement, source: MaskedArray, cells: bool) -> MaskedArray:
     """BITCAST: reinterpret storage. If the element size changes, a new element is invalid where any
     of its bytes is."""
-    old, new = dtype_of(move.op.operands[0]), dtype_of(move.op.results[0])
+    old, new = tg.dtype_of(move.op.operands[0]), tg.dtype_of(move.op.results[0])
     if old == new:
         return source
     target: np.dtype[Any] = np.dtype((np.void, _CELL * new.itemsize)) if cells else numpy_dtype(new)

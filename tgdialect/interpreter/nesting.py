@@ -26,8 +26,6 @@ from tgdialect.interpreter.block_analysis import (
 )
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
-from tgdialect.ops.properties import place
-from tgdialect.ops.walk import Walk
 
 
 @dataclass(eq=False)
@@ -201,7 +199,7 @@ class GraphNest:
                 ):
                     yield each
 
-        walk = Walk(op for closer in closers for op in sources(closer.op))
+        walk = tg.Walk(op for closer in closers for op in sources(closer.op))
         for op in walk:
             walk.add(sources(op))
         return [op for op in body.ops if op in walk.seen]
@@ -308,8 +306,8 @@ def _with_assumptions(
     private = {root: list(axes) for root, axes in analysis.private.items()}
     assumed: set[SSAValue] = set()
     for root, axes in private.items():
-        is_local = place(root).addrspace is tg.AddrSpace.LOCAL
-        if place(root).addrspace is tg.AddrSpace.GLOBAL or (is_local and analysis.work_items):
+        is_local = tg.place(root).addrspace is tg.AddrSpace.LOCAL
+        if tg.place(root).addrspace is tg.AddrSpace.GLOBAL or (is_local and analysis.work_items):
             continue
         in_order = [r for r in analysis.common_ranges(root) if not is_parallel(r)]
         if in_order:

@@ -20,10 +20,7 @@ from tgdialect.interpreter.values import MaskedArray, aligned, all_valid, broadc
 from tgdialect.interpreter.wmma import wmma
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import FLOAT32, FLOAT64, numpy_dtype, numpy_dtype_of, round_once
-from tgdialect.ops.dtypes import DTYPES, F32, DType
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import dtype_of, integers, number
-from tgdialect.ops.reduce import identity
 
 # -- REDUCE: identities, accumulator dtypes, and invalid cells, which are skipped ------------------
 
@@ -37,7 +34,7 @@ _LOGICAL_UFUNCS: dict[tg.ReduceKind, Any] = {
 }
 
 
-def accumulator_dtype(kind: tg.ReduceKind, dtype: DType, *, ordered: bool) -> np.dtype[Any]:
+def accumulator_dtype(kind: tg.ReduceKind, dtype: tg.DType, *, ordered: bool) -> np.dtype[Any]:
     """The dtype of an accumulator: f32 for narrower floats, otherwise the dtype itself.
 
     If the order is free, every order's rounding is allowed. The interpreter then adds and
@@ -50,7 +47,7 @@ def accumulator_dtype(kind: tg.ReduceKind, dtype: DType, *, ordered: bool) -> np
 
 
 def accumulate(
-    kind: tg.ReduceKind, source: MaskedArray, axes: Sequence[int], dtype: DType, *, ordered: bool
+    kind: tg.ReduceKind, source: MaskedArray, axes: Sequence[int], dtype: tg.DType, *, ordered: bool
 ) -> Array:
     """The reduction of `source` over array axes, which become 1, in the accumulator's dtype.
 
@@ -64,7 +61,7 @@ def accumulate(
         wide = data.astype(accumulator)
         result = _in_order(ufunc, wide, axes) if axes else wide
         return result + 0 if kind is tg.ReduceKind.ADD and dtype.is_float else result
-    start = np.asarray(identity(kind, dtype)).astype(accumulator)[()]
+    start = np.asarray(tg.identity(kind, dtype)).astype(accumulator)[()]
     wide = data.astype(accumulator, copy=False) if dtype.bits < 32 and dtype.is_float else data
     result = ufunc.reduce(wide, axis=tuple(axes), dtype=accumulator, keepdims=True, initial=start)
     if kind is tg.ReduceKind.MAX and dtype.is_float:
@@ -72,11 +69,11 @@ def accumulate(
     return np.asarray(result)
 
 
-def _filled(source: MaskedArray, kind: tg.ReduceKind, dtype: DType) -> Array:
+def _filled(source: MaskedArray, kind: tg.ReduceKind, dtype: tg.DType) -> Array:
     """The data of an array, with the identity of a reduction in invalid cells."""
     if source.valid is None:
         return source.data
-    neutral = np.asarray(identity(kind, dtype)).astype(source.data.dtype)
+    neutral = np.asarray(tg.identity(kind, dtype)).astype(source.data.dtype)
     return np.where(source.valid, source.data, neutral)
 
 
@@ -100,9 +97,9 @@ def _positive_zero(result: Array, data: Array, axes: tuple[int, ...]) -> Array:
 
 def initial(op: tg.ReduceOp) -> Array:
     """The initial value of a REDUCE, in the accumulator's dtype."""
-    kind, dtype = op.kind.data, dtype_of(op.source)
+    kind, dtype = op.kind.data, tg.dtype_of(op.source)
     accumulator = accumulator_dtype(kind, dtype, ordered=op.ordered is not None)
-    return np.asarray(identity(kind, dtype)).astype(accumulator)
+    return np.asarray(tg.identity(kind, dtype)).astype(accumulator)
 
 
 def combine(op: tg.ReduceOp, total: Array, source: MaskedArray) -> Array:
@@ -110,7 +107,7 @@ def combine(op: tg.ReduceOp, total: Array, source: MaskedArray) -> Array:
 
     The shape of the result is the array's, with 1 for each axis that is reduced.
     """
-    kind, dtype, axes = op.kind.data, dtype_of(op.source), integers(op, "axes")
+    kind, dtype, axes = op.kind.data, tg.dtype_of(op.source), tg.integers(op, "axes")
     data = _filled(source, kind, dtype)
     kept = tuple(1 if axis in axes else size for axis, size in enumerate(data.shape))
     wide = np.moveaxis(data.astype(total.dtype), axes, range(len(axes)))
@@ -121,13 +118,13 @@ def combine(op: tg.ReduceOp, total: Array, source: MaskedArray) -> Array:
     return total
 
 
-def finish(accumulated: Array, dtype: DType) -> Array:
+def finish(accumulated: Array, dtype: tg.DType) -> Array:
     """An accumulator rounded to the dtype of the reduction."""
     if not dtype.is_float or accumulated.dtype == numpy_dtype(dtype):
         return accumulated
     if accumulated.dtype == FLOAT64:
         return accumulated.astype(numpy_dtype(dtype))
-    return round_once(accumulated, DTYPES[F32], dtype)
+    return round_once(accumulated, tg.DTYPES[tg.F32], dtype)
 
 
 # -- ops without state -----------------------------------------------------------------------------
@@ -149,8 +146,8 @@ def elementwise(op: Operation, operands: Sequence[MaskedArray], lanes: int) -> M
         raise InterpretationError(
             f"{op.name} of {cells} elements: the interpreter computes at most {MAX_CELLS} at once"
         )
-    dtypes = [dtype_of(operand) for operand in op.operands]
-    result = compute(op.name, data, dtypes, dtype_of(op.results[0]))
+    dtypes = [tg.dtype_of(operand) for operand in op.operands]
+    result = compute(op.name, data, dtypes, tg.dtype_of(op.results[0]))
     masks = [None if x.valid is None else aligned(x.valid, lanes, rank) for x in operands]
     if all(mask is None for mask in masks):
         return MaskedArray(result)
@@ -168,12 +165,12 @@ def constant(op: tg.ConstOp, operands: Sequence[MaskedArray], lanes: int) -> Mas
     dtype = numpy_dtype_of(op.result)
     if isinstance(op.value, tg.InvalidAttr):
         return MaskedArray(np.zeros(shape, dtype), np.zeros(shape, np.bool_))
-    return MaskedArray(np.full(shape, number(op.value), dtype))
+    return MaskedArray(np.full(shape, tg.number(op.value), dtype))
 
 
 def constants(op: Operation, operands: Sequence[MaskedArray], lanes: int) -> MaskedArray:
     """VCONST: a vector of indices."""
-    return MaskedArray(np.array(integers(op, "values"), np.int64).reshape((1,) * lanes + (-1,)))
+    return MaskedArray(np.array(tg.integers(op, "values"), np.int64).reshape((1,) * lanes + (-1,)))
 
 
 def binary(op: tg.BinaryDataOp, operands: Sequence[MaskedArray], lanes: int) -> MaskedArray:
@@ -185,8 +182,8 @@ def reduction(op: tg.ReduceOp, operands: Sequence[MaskedArray], lanes: int) -> M
     """REDUCE over axes of the shape; loops are the business of the kernel."""
     if op.ranges:
         raise InterpretationError("a REDUCE over ranges outside a kernel")
-    axes = [lanes + axis for axis in integers(op, "axes")]
-    kind, dtype, ordered = op.kind.data, dtype_of(op.source), op.ordered is not None
+    axes = [lanes + axis for axis in tg.integers(op, "axes")]
+    kind, dtype, ordered = op.kind.data, tg.dtype_of(op.source), op.ordered is not None
     return MaskedArray(finish(accumulate(kind, operands[0], axes, dtype, ordered=ordered), dtype))
 
 

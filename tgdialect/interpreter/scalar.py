@@ -36,9 +36,7 @@ from tgdialect.interpreter.values import MaskedArray, all_valid, check_size
 from tgdialect.interpreter.wmma import of_warp
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype_of
-from tgdialect.ops.codegen import warp_of
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import dtype_of, tensor
 
 _Byte = tuple[LiveMemory, int]
 
@@ -183,7 +181,7 @@ class ScalarRun(KernelRun):
                 elif self._is_reached(item):
                     if isinstance(item, tg.BarrierOp):
                         yield item
-                    elif warp_of(item) > 1:
+                    elif tg.warp_of(item) > 1:
                         key = item, self._work_item()[0]
                         self._fragments[key] = [self.array(item, x) for x in item.operands]
                         yield item
@@ -264,7 +262,7 @@ class ScalarRun(KernelRun):
         return self._copy(root, (), shape, f"buffer {op.slot.data}").view()
 
     def hold(self, op: Operation, array: MaskedArray) -> LiveView:
-        data, dtype = array.materialised().copy(), dtype_of(op.results[0])
+        data, dtype = array.materialised().copy(), tg.dtype_of(op.results[0])
         return LiveMemory(data, dtype, keep_snapshot=bool(self.analysis.snapshots)).view()
 
     def read(self, op: Operation, operand: SSAValue, view: LiveView, gate: Array | None) -> Array:
@@ -325,10 +323,10 @@ class ScalarRun(KernelRun):
     ) -> LiveMemory:
         """The copy of a buffer for an iteration, which is made of zeros when it is first used."""
         if (memory := self._buffers.get((root, iteration))) is None:
-            check_size(shape, dtype_of(root).itemsize)
+            check_size(shape, tg.dtype_of(root).itemsize)
             memory = self._buffers[root, iteration] = LiveMemory(
                 np.zeros(shape, numpy_dtype_of(root)),
-                dtype_of(root),
+                tg.dtype_of(root),
                 name=name,
                 keep_snapshot=bool(self.analysis.snapshots),
             )
@@ -368,13 +366,13 @@ class ScalarRun(KernelRun):
             total = combine(op, initial(op), self.array(op, op.source))
         else:
             total = self._totals.pop(key, initial(op))
-        total = np.broadcast_to(total, tensor(op.result).get_shape())
-        return MaskedArray(finish(total, dtype_of(op.source)))
+        total = np.broadcast_to(total, tg.tensor(op.result).get_shape())
+        return MaskedArray(finish(total, tg.dtype_of(op.source)))
 
     def of_warp(self, op: Operation) -> LiveValue:
         """The part of a product, or the value of a SHUFFLE, that the running work item gets from
         its warp."""
-        if warp_of(op) == 1:
+        if tg.warp_of(op) == 1:
             return COMMON[op.name](self, op)
         number, count = self._work_item()
         fragments = zip(*(self._fragments[op, item] for item in range(count)), strict=True)

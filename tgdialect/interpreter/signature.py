@@ -15,18 +15,9 @@ from xdsl.utils.exceptions import InterpretationError, VerifyException
 
 from tgdialect.interpreter.values import check_size
 from tgdialect.ops import tg
-from tgdialect.ops.arguments import (
-    ALLOCATED,
-    argument_attributes,
-    data_attribute,
-    dims_attribute,
-    integer_attribute,
-)
 from tgdialect.ops.arrays import NUMPY_DTYPES
 from tgdialect.ops.call import parameters
-from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import tensor
 
 
 @dataclass(frozen=True)
@@ -46,18 +37,18 @@ class EntryArgument:
     @property
     def result(self) -> int | None:
         """For an input that the program overwrites by a result, the number of the result."""
-        return integer_attribute(self.attributes, "tg.result")
+        return tg.integer_attribute(self.attributes, "tg.result")
 
     @property
     def is_allocated(self) -> bool:
         """Whether the interpreter allocates it: an output, the workspace, or what was a BUFFER or a
         BINARY."""
-        return not ALLOCATED.isdisjoint(self.attributes)
+        return not tg.ALLOCATED.isdisjoint(self.attributes)
 
     @property
     def buffer(self) -> int | None:
         """For an argument that was a BUFFER, the slot; otherwise None."""
-        return integer_attribute(self.attributes, "tg.buffer")
+        return tg.integer_attribute(self.attributes, "tg.buffer")
 
 
 def signature(entry: Operation) -> list[EntryArgument]:
@@ -82,7 +73,7 @@ def signature(entry: Operation) -> list[EntryArgument]:
             name: IntegerAttr(bound.data, 64) for name, bound in bounds.items() if bound is not None
         }
         name = param.slot.data if param.symbol is None else param.symbol.data
-        result.append(EntryArgument(f"parameter {name}", tensor(param.result), attributes, dims))
+        result.append(EntryArgument(f"parameter {name}", tg.tensor(param.result), attributes, dims))
     return result
 
 
@@ -100,11 +91,11 @@ def body_of(entry: Operation) -> Block:
 
 
 def _argument(argument: BlockArgument) -> EntryArgument:
-    type, attributes = argument.type, argument_attributes(argument)
+    type, attributes = argument.type, tg.argument_attributes(argument)
     if not isinstance(type, TensorType):
         raise InterpretationError(f"argument {argument.index} is {type}, not a tensor")
     type = cast(TensorType[Attribute], type)
-    extents = dims_attribute(attributes) or [None] * type.get_shape().count(DYNAMIC_INDEX)
+    extents = tg.dims_attribute(attributes) or [None] * type.get_shape().count(DYNAMIC_INDEX)
     return EntryArgument(f"argument {argument.index}", type, attributes, extents)
 
 
@@ -156,7 +147,7 @@ def _checked(param: EntryArgument, value: Any) -> Array:
         got = "x".join(str(d) for d in array.shape) or "()"
         raise InterpretationError(f"{param.label} has shape {wanted}, the input {got}")
     if not shape:
-        low, high = (integer_attribute(param.attributes, name) for name in ("tg.min", "tg.max"))
+        low, high = (tg.integer_attribute(param.attributes, name) for name in ("tg.min", "tg.max"))
         check_bounds(param.label, array, low, high)
     return array
 
@@ -170,7 +161,7 @@ def check_bounds(label: str, value: Array, low: int | None, high: int | None) ->
 
 def _dtype(param: EntryArgument) -> np.dtype[Any]:
     """The NumPy dtype of an argument. Raises InterpretationError for other dialects' types."""
-    if (dtype := DTYPES.get(param.type.element_type)) is None:
+    if (dtype := tg.DTYPES.get(param.type.element_type)) is None:
         raise InterpretationError(f"{param.type} is not a tensor of a tg dtype")
     return NUMPY_DTYPES[dtype.name]
 
@@ -204,7 +195,7 @@ def _allocated(
     if param.buffer is not None and param.buffer in buffers:
         return _checked(param, buffers[param.buffer])
     shape = list(param.type.get_shape())
-    if (data := data_attribute(param.attributes)) is not None:
+    if (data := tg.data_attribute(param.attributes)) is not None:
         if len(data) != math.prod(shape) * dtype.itemsize:
             raise InterpretationError(f"{param.label}: tg.data has {len(data)} bytes")
         return np.frombuffer(data, dtype).reshape(shape).copy()

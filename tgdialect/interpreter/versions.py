@@ -21,7 +21,7 @@ from xdsl.utils.exceptions import InterpretationError
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.memory import CellMap, LiveMemory, flat_cells
 from tgdialect.interpreter.values import MaskedArray, broadcast
-from tgdialect.ops.dtypes import DType
+from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
 
 Stores = int
@@ -31,7 +31,7 @@ Stores = int
 class VersionedMemory:
     """The identity of a memory, its initial contents, and the stores that have been made to it."""
 
-    def __init__(self, contents: Array, dtype: DType, name: str = "memory"):
+    def __init__(self, contents: Array, dtype: tg.DType, name: str = "memory"):
         self.initial = contents
         self.dtype = dtype
         self.name = name

@@ -21,7 +21,6 @@ from tgdialect.ops import tg
 from tgdialect.ops.arrays import compute_dtype, convert, narrowed, numpy_dtype
 from tgdialect.ops.attributes import own_bit
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import dtype_of
 
 
 def check_warps(op: Operation, size: int, shape: Sequence[int], threads: Sequence[int]) -> None:
@@ -66,7 +65,7 @@ def by_lane(x: Array, shape: Sequence[int], threads: Sequence[int]) -> Array:
 
 def multiply_accumulate(a: Array, b: Array, acc: Array, op: tg.WmmaOp | tg.InsOp) -> Array:
     """acc + A @ B on the last two axes, in acc's dtype (f32 where that is narrower)."""
-    dtype, source = dtype_of(op.operands[2]), dtype_of(op.operands[0])
+    dtype, source = tg.dtype_of(op.operands[2]), tg.dtype_of(op.operands[0])
     wide = compute_dtype(dtype)
 
     def widened(x: Array) -> Array:

@@ -15,8 +15,6 @@ from xdsl.ir import SSAValue
 from tgdialect.kernels.radix_sort import COUNT
 from tgdialect.kernels.writer import FunctionWriter, KernelWriter, Library
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import INDEX, unsigned
-from tgdialect.ops.properties import dtype_of, tensor
 
 BLOCK = 128
 """The cells of the blocks that the first kernel sorts, each by comparing it with all of its block.
@@ -40,7 +38,7 @@ def block_kernel(bits: int, rows: int, n: int) -> tg.KernelOp:
     start = place - (place & BLOCK - 1)
     key = w.load(keys, row, place)
     # The rank of a key is the number of keys before it.
-    rank = w.left_by(w.own(INDEX, 1), row, place)
+    rank = w.left_by(w.own(tg.INDEX, 1), row, place)
     cleared = w.store(rank, (0,), 0)
     step = w.loop(BLOCK)
     other = start + step
@@ -77,7 +75,7 @@ def merge_kernel(bits: int, rows: int, n: int) -> tg.KernelOp:
     start = place - k
     middle, end = (start + size).least(length), (start + pair).least(length)
     # How many of the first k keys come from the first block: it is in `low .. high`.
-    taken = w.left_by(w.own(INDEX, 2), row, run)  # These two numbers.
+    taken = w.left_by(w.own(tg.INDEX, 2), row, run)  # These two numbers.
     low, high = w.number(0).applied("max", k - (end - middle)), k.least(middle - start)
     begun = w.store(taken, (0,), low), w.store(taken, (1,), high)
     halving = w.loop(halvings)
@@ -114,15 +112,15 @@ def merge_kernel(bits: int, rows: int, n: int) -> tg.KernelOp:
 
 def _arrays(w: KernelWriter, bits: int, rows: int, n: int) -> tuple[SSAValue, ...]:
     """The next parameters: new keys and positions, and the old ones."""
-    return tuple(w.array(dtype, rows, n) for dtype in (unsigned(bits), COUNT) * 2)
+    return tuple(w.array(dtype, rows, n) for dtype in (tg.unsigned(bits), COUNT) * 2)
 
 
 def merge_argsort(library: Library, keys: SSAValue, positions: SSAValue) -> tg.FunctionOp:
     """A FUNCTION from unsigned keys and positions of u32, both of shape (rows, n), to the positions
     in the order of the keys of their row."""
     w = FunctionWriter([keys, positions], library)
-    rows, n = tensor(keys).get_shape()
-    key_type, bits = tensor(keys).element_type, dtype_of(keys).bits
+    rows, n = tg.tensor(keys).get_shape()
+    key_type, bits = tg.tensor(keys).element_type, tg.dtype_of(keys).bits
     here = tuple(w.stored(value) for value in w.parameters)
     there = w.memory(key_type, rows, n), w.memory(COUNT, rows, n)
     calls: list[tuple[tg.KernelOp, Sequence[int]]] = [(block_kernel(bits, rows, n), ())]

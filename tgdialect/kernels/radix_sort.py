@@ -18,10 +18,8 @@ from xdsl.ir import SSAValue
 
 from tgdialect.kernels.writer import FunctionWriter, KernelWriter, Library, Value
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import INDEX, unsigned
-from tgdialect.ops.properties import dtype_of, tensor
 
-COUNT = unsigned(32)
+COUNT = tg.unsigned(32)
 """The dtype of positions and of counts."""
 _WIDTHS = 8, 11
 """The bits of a digit, of rows of one chunk and of several. Wider: fewer passes over the keys;
@@ -62,7 +60,7 @@ def count_kernel(
     extent, shift = _extent(w, size), w.size()
     parts = _parts(size)
     counts = w.array(COUNT, rows, chunks, parts * places, 1 << width)
-    keys = w.array(unsigned(bits), rows, extent * chunks)
+    keys = w.array(tg.unsigned(bits), rows, extent * chunks)
     row, chunk = w.loop(rows, in_order=False), w.loop(chunks, in_order=False)
     tables = [[part * places + place for place in range(places)] for part in range(parts)]
     digit = w.loop(1 << width)
@@ -77,7 +75,7 @@ def count_kernel(
         key = w.load(keys, row, start + i)
         start = start + length
         for place, number in enumerate(numbers):
-            low = (shift + place * width).cast(unsigned(bits))
+            low = (shift + place * width).cast(tg.unsigned(bits))
             cell = row, chunk, number, key.digit(low, width)
             effects.append(w.store(now, cell, w.load(now, *cell) + 1))
     counted = w.end(i, *effects)
@@ -126,17 +124,17 @@ def pass_kernel(
     w = KernelWriter(f"radix_pass_{bits}_{width}_{rows}_{chunks}_{places}_{size or 'n'}_{arrays}")
     extent, shift, place = _extent(w, size), w.size(), w.size()
     n = extent * chunks
-    dtypes = (unsigned(bits), COUNT)[:arrays]
+    dtypes = (tg.unsigned(bits), COUNT)[:arrays]
     targets, sources = ([w.array(dtype, rows, n) for dtype in dtypes] for _ in range(2))
     starts = w.array(COUNT, rows, chunks, _parts(size) * places, 1 << width)
-    shift = shift.cast(unsigned(bits))
+    shift = shift.cast(tg.unsigned(bits))
     row, chunk = w.loop(rows, in_order=False), w.loop(chunks, in_order=False)
     i = w.loop(extent)
     values = [w.load(source, row, chunk * extent + i) for source in sources]
     next_places = w.left_by(starts, i)
     cell = row, chunk, place, values[0].digit(shift, width)
     start = w.load(next_places, *cell)
-    to = row, start.cast(INDEX)
+    to = row, start.cast(tg.INDEX)
     effects = [w.store(target, to, value) for target, value in zip(targets, values, strict=True)]
     effects.append(w.store(next_places, cell, start + 1))
     return w.finish([w.end((row, chunk), w.end(i, *effects))])
@@ -162,11 +160,11 @@ def radix_sort(
     Raises:
         ValueError: for rows that `extent_in_chunks` would make longer.
     """
-    rows, n = tensor(keys).get_shape()
+    rows, n = tg.tensor(keys).get_shape()
     if n != extent_in_chunks(n):
         raise ValueError(f"rows of {n} keys are not in chunks of one size")
     w = FunctionWriter([keys] if positions is None else [keys, positions], library)
-    bits = dtype_of(keys).bits
+    bits = tg.dtype_of(keys).bits
     chunks = _chunks(n)
     width = min(_WIDTHS[chunks > 1], bits)
     # Passes move keys from chunk to chunk, so that the chunks' digits are counted before each.
@@ -177,7 +175,7 @@ def radix_sort(
     parts = _parts(known)
     # Two sets of keys and positions, between which the passes go back and forth.
     here = tuple(w.stored(value) for value in w.parameters)
-    there = tuple(w.memory(tensor(array).element_type, rows, n) for array in here)
+    there = tuple(w.memory(tg.tensor(array).element_type, rows, n) for array in here)
     counts = w.memory(COUNT, rows, chunks, parts * places, 1 << width)
     for number, low in enumerate(lows):
         digit, place = (*sizes, w.const(low)), number % places

@@ -25,8 +25,6 @@ from xdsl.ir import SSAValue
 from tgdialect.kernels.radix_sort import COUNT
 from tgdialect.kernels.writer import FunctionWriter, KernelWriter, Library, Value
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import INDEX, unsigned
-from tgdialect.ops.properties import dtype_of, tensor
 
 _INSERTED = 16
 """The greatest k for which keys are inserted into a sorted list. Larger: its words do not fit in
@@ -53,15 +51,15 @@ def insertion_kernel(bits: int, rows: int, k: int, *, in_blocks: bool) -> tg.Ker
     kind = "_in_blocks" if in_blocks else ""
     w = KernelWriter(f"smallest_{k}_by_insertion_{bits}_{rows}{kind}")
     n = w.size()
-    positions, keys = w.array(COUNT, rows, k), w.array(unsigned(bits), rows, n)
-    word = unsigned(64)
+    positions, keys = w.array(COUNT, rows, k), w.array(tg.unsigned(bits), rows, n)
+    word = tg.unsigned(64)
     row = w.loop(rows, in_order=False)
     words = w.left_by(w.own(word, k), row)
     start = w.group([w.store(words, (place,), 2**64 - 1) for place in range(k)])
     if in_blocks:
         # A block is a loop without iterations if its least key, at its first position, is no less.
         blocks, size = w.size(), w.size()
-        least = w.array(unsigned(bits), rows, blocks)
+        least = w.array(tg.unsigned(bits), rows, blocks)
         block = w.loop(blocks)
         begin = block * size
         first = w.load(least, row, block).cast(word) << 32 | begin.cast(word)
@@ -74,7 +72,7 @@ def insertion_kernel(bits: int, rows: int, k: int, *, in_blocks: bool) -> tg.Ker
     new = w.load(keys, row, i).cast(word) << 32 | i.cast(word)
     is_less = new < w.load(w.left_by(words, start, *loops), k - 1)
     # A loop of one iteration or none.
-    inserted = w.loop(is_less.cast(INDEX))
+    inserted = w.loop(is_less.cast(tg.INDEX))
     now = w.left_by(words, start, *loops, inserted)
     effects: list[SSAValue] = []
     for place in range(k):
@@ -105,13 +103,13 @@ def filter_kernel(bits: int) -> tg.KernelOp:
     """
     w = KernelWriter(f"filter_{bits}")
     rows, n, k, blocks, size, m = (w.size() for _ in range(6))
-    key_type = unsigned(bits)
+    key_type = tg.unsigned(bits)
     found = [w.array(key_type, rows, m), w.array(COUNT, rows, m)]
     keys, least = w.array(key_type, rows, n), w.array(key_type, rows, blocks)
     bounds = w.array(key_type, rows)
     row = w.loop(rows, in_order=False)
     bound = w.load(bounds, row)
-    taken, equal = (w.left_by(w.own(INDEX, 1), row) for _ in range(2))
+    taken, equal = (w.left_by(w.own(tg.INDEX, 1), row) for _ in range(2))
     start = w.group([w.store(number, (0,), 0) for number in (taken, equal)])
     block = w.loop(blocks)
     is_open = ~(bound < w.load(least, row, block))
@@ -126,7 +124,7 @@ def filter_kernel(bits: int) -> tg.KernelOp:
     values = key, i.cast(COUNT)
     effects = [w.store(t, (row, end), v, is_taken) for t, v in zip(found, values, strict=True)]
     for number, old, is_more in zip(now, (end, same), (is_taken, is_same), strict=True):
-        effects.append(w.store(number, (0,), old + is_more.cast(INDEX)))
+        effects.append(w.store(number, (0,), old + is_more.cast(tg.INDEX)))
     done = w.end(block, w.end(j, *effects))
     end = w.load(w.left_by(taken, done), 0)
     j = w.loop(m - end)
@@ -145,12 +143,12 @@ def selection_kernel(bits: int) -> tg.KernelOp:
     """
     w = KernelWriter(f"smallest_by_selection_{bits}")
     rows, n, k = w.size(), w.size(), w.size()
-    key_type = unsigned(bits)
+    key_type = tg.unsigned(bits)
     found = [w.array(key_type, rows, k), w.array(COUNT, rows, k)]
     candidates = [w.array(key_type, rows, n), w.array(COUNT, rows, n)]
     keys = w.array(key_type, rows, n)
     row = w.loop(rows, in_order=False)
-    taken, kept, below, chosen = (w.own(INDEX, 1) for _ in range(4))
+    taken, kept, below, chosen = (w.own(tg.INDEX, 1) for _ in range(4))
     counts = w.own(COUNT, 1 << min(_DIGIT, bits))
     done = w.store(w.left_by(taken, row), (0,), 0)
     many = n
@@ -177,7 +175,7 @@ def selection_kernel(bits: int) -> tg.KernelOp:
         d = w.loop(1 << width)
         less = w.load(w.left_by(below, done, d), 0)
         last = (less < wanted).where(d, w.load(w.left_by(chosen, done, d), 0))
-        count = w.load(w.left_by(counts, done), d).cast(INDEX)
+        count = w.load(w.left_by(counts, done), d).cast(tg.INDEX)
         stores = (
             w.store(w.left_by(chosen, done, d), (0,), last),
             w.store(w.left_by(below, done, d), (0,), less + count),
@@ -198,7 +196,7 @@ def selection_kernel(bits: int) -> tg.KernelOp:
             end = w.load(now, 0)
             pairs = zip((w.left_by(t, done, j) for t in targets), values, strict=True)
             effects += [w.store(target, (row, end), value, gate) for target, value in pairs]
-            effects.append(w.store(now, (0,), end + is_moved.cast(INDEX)))
+            effects.append(w.store(now, (0,), end + is_moved.cast(tg.INDEX)))
         done = w.end(j, *effects)
         many = w.load(w.left_by(kept, done), 0)
     # The first candidates, which all equal the k-th key, are the rest.
@@ -227,13 +225,13 @@ def inserted(
     """A FUNCTION from unsigned keys of shape (rows, n), and perhaps the least key of each block of
     a size, to the positions of the k least keys of each row, of u32, in the order of the keys."""
     w = FunctionWriter([keys] if least is None else [keys, least], library)
-    rows, n = tensor(keys).get_shape()
+    rows, n = tg.tensor(keys).get_shape()
     found = w.memory(COUNT, rows, k)
     stored = [w.stored(value) for value in w.parameters]
     arguments = [w.const(n), found, stored[0]]
     if least is not None and size is not None:
-        arguments += [w.const(tensor(least).get_shape()[1]), w.const(size), stored[1]]
-    kernel = insertion_kernel(dtype_of(keys).bits, rows, k, in_blocks=least is not None)
+        arguments += [w.const(tg.tensor(least).get_shape()[1]), w.const(size), stored[1]]
+    kernel = insertion_kernel(tg.dtype_of(keys).bits, rows, k, in_blocks=least is not None)
     return w.finish([w.left_by(found, w.call(kernel, *arguments))])
 
 
@@ -249,11 +247,11 @@ def filtered(
     are enough.
     """
     w = FunctionWriter([keys, least, bounds], library)
-    rows, n = tensor(keys).get_shape()
-    _, blocks = tensor(least).get_shape()
+    rows, n = tg.tensor(keys).get_shape()
+    _, blocks = tg.tensor(least).get_shape()
     m = (k - 1) * size + k
-    bits = dtype_of(keys).bits
-    found = [w.memory(unsigned(bits), rows, m), w.memory(COUNT, rows, m)]
+    bits = tg.dtype_of(keys).bits
+    found = [w.memory(tg.unsigned(bits), rows, m), w.memory(COUNT, rows, m)]
     sizes = [w.const(number) for number in (rows, n, k, blocks, size, m)]
     stored = [w.stored(value) for value in w.parameters]
     call = w.call(filter_kernel(bits), *sizes, *found, *stored)
@@ -263,12 +261,12 @@ def filtered(
 def selected(library: Library, keys: SSAValue, k: int) -> tg.FunctionOp:
     """A FUNCTION from unsigned keys of shape (rows, n) to the k least of each row, and their
     positions of u32, in any order."""
-    rows, n = tensor(keys).get_shape()
-    bits = dtype_of(keys).bits
+    rows, n = tg.tensor(keys).get_shape()
+    bits = tg.dtype_of(keys).bits
     w = FunctionWriter([keys], library)
     sizes = [w.const(size) for size in (rows, n, k)]
-    found = [w.memory(unsigned(bits), rows, k), w.memory(COUNT, rows, k)]
-    candidates = [w.memory(unsigned(bits), rows, n), w.memory(COUNT, rows, n)]
+    found = [w.memory(tg.unsigned(bits), rows, k), w.memory(COUNT, rows, k)]
+    candidates = [w.memory(tg.unsigned(bits), rows, n), w.memory(COUNT, rows, n)]
     stored = w.stored(*w.parameters)
     call = w.call(selection_kernel(bits), *sizes, *found, *candidates, stored)
     return w.finish([w.left_by(memory, call) for memory in found])

@@ -18,8 +18,6 @@ from xdsl.ir import SSAValue
 
 from tgdialect.kernels.writer import FunctionWriter, KernelWriter, Library, Value
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import unsigned
-from tgdialect.ops.properties import dtype_of, tensor
 
 RUN = 8
 """The keys that a loop has in registers: eight are three stages for a load and a store of each. Of
@@ -53,7 +51,7 @@ def network_kernel(bits: int, blocks: int, m: int, lanes: int) -> tg.KernelOp:
     """
     w = KernelWriter(f"sort_columns_{bits}_{blocks}_{m}_{lanes}")
     n, levels = w.size(), w.size()
-    keys = w.array(unsigned(bits), blocks, m, lanes)
+    keys = w.array(tg.unsigned(bits), blocks, m, lanes)
     block = w.loop(blocks, in_order=False)
 
     def exchange(
@@ -124,8 +122,8 @@ def sort_columns(library: Library, keys: SSAValue, n: int) -> tg.FunctionOp:
     """A FUNCTION from unsigned keys of shape (blocks, m, lanes) to the same with sorted columns,
     where m is `column_length(n)`, and keys from n on are no less than any other."""
     w = FunctionWriter([keys], library)
-    blocks, m, lanes = tensor(keys).get_shape()
+    blocks, m, lanes = tg.tensor(keys).get_shape()
     stored = w.stored(*w.parameters)
     sizes = [w.const(size) for size in (n, (m // RUN).bit_length() - 1)]
-    call = w.call(network_kernel(dtype_of(keys).bits, blocks, m, lanes), *sizes, stored)
+    call = w.call(network_kernel(tg.dtype_of(keys).bits, blocks, m, lanes), *sizes, stored)
     return w.finish([w.left_by(stored, call)])

@@ -13,13 +13,9 @@ from xdsl.traits import SymbolTable
 
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import UniquingBuilder
-from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.elementwise import OPS
 from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.operators import Operators
-from tgdialect.ops.properties import place, tensor, tensor_type
 
 
 class Library:
@@ -54,7 +50,7 @@ class Value(Operators["Value | int", "Value"]):
     ssa: SSAValue
 
     def applied(self, op: str, *others: Value | int) -> Value:
-        dtype = tensor(self.ssa).element_type
+        dtype = tg.tensor(self.ssa).element_type
         operands = [self.ssa, *(self.writer.operand(o, dtype) for o in others)]
         return self.writer.made(OPS[f"tg.{op}"](*operands))
 
@@ -63,7 +59,7 @@ class Value(Operators["Value | int", "Value"]):
 
     def where(self, yes: Value, no: Value | int) -> Value:
         """`yes` where this bool holds, else `no`."""
-        other = self.writer.operand(no, tensor(yes.ssa).element_type)
+        other = self.writer.operand(no, tg.tensor(yes.ssa).element_type)
         return self.writer.made(tg.WhereOp(self.ssa, yes.ssa, other))
 
     def least(self, other: Value) -> Value:
@@ -72,10 +68,10 @@ class Value(Operators["Value | int", "Value"]):
 
     def digit(self, shift: Value, width: int) -> Value:
         """`width` bits of a key, from bit `shift` on, as an index."""
-        return (self >> shift & (1 << width) - 1).cast(INDEX)
+        return (self >> shift & (1 << width) - 1).cast(tg.INDEX)
 
 
-class _Writer(UniquingBuilder):
+class _Writer(tg.UniquingBuilder):
     """Appends ops to a new block."""
 
     def __init__(self) -> None:
@@ -86,7 +82,7 @@ class _Writer(UniquingBuilder):
         self._parameters += 1
         return self.put(tg.ParamOp(self._parameters - 1, type, dims))
 
-    def const(self, value: float, dtype: Attribute = INDEX) -> SSAValue:
+    def const(self, value: float, dtype: Attribute = tg.INDEX) -> SSAValue:
         """A constant."""
         return self.emit(tg.ConstOp, value, dtype)
 
@@ -96,7 +92,9 @@ class _Writer(UniquingBuilder):
         return self.put(tg.AfterOp(memory, waited))
 
     def _buffer(self, place: tg.PlaceAttr, dtype: Attribute, shape: Sequence[int]) -> SSAValue:
-        return self.put(tg.BufferOp(next(self.free_slots), tensor_type(dtype, tuple(shape), place)))
+        return self.put(
+            tg.BufferOp(next(self.free_slots), tg.tensor_type(dtype, tuple(shape), place))
+        )
 
 
 class FunctionWriter(_Writer):
@@ -106,9 +104,9 @@ class FunctionWriter(_Writer):
         super().__init__()
         self._arguments = arguments
         self._library = library
-        devices = (device for a in arguments if (device := place(a).device) is not None)
+        devices = (device for a in arguments if (device := tg.place(a).device) is not None)
         self._place = tg.PlaceAttr.of(next(devices, None), tg.AddrSpace.GLOBAL)
-        self.parameters = [self._parameter(tensor(argument)) for argument in arguments]
+        self.parameters = [self._parameter(tg.tensor(argument)) for argument in arguments]
 
     def memory(self, dtype: Attribute, *shape: int) -> SSAValue:
         """New memory."""
@@ -116,7 +114,7 @@ class FunctionWriter(_Writer):
 
     def stored(self, value: SSAValue) -> SSAValue:
         """New memory that holds a value."""
-        type = tensor(value)
+        type = tg.tensor(value)
         memory = self.memory(type.element_type, *type.get_shape())
         return self.left_by(memory, self.put(tg.StoreOp(memory, value)))
 
@@ -142,15 +140,15 @@ class KernelWriter(_Writer):
         self.insert(tg.SinkOp(effects))
         return tg.KernelOp(self.name, Region(self.block))
 
-    def operand(self, value: Value | int, dtype: Attribute = INDEX) -> SSAValue:
+    def operand(self, value: Value | int, dtype: Attribute = tg.INDEX) -> SSAValue:
         """A value, or a number as a constant."""
         return value.ssa if isinstance(value, Value) else self.const(value, dtype)
 
-    def made(self, op: TgOp) -> Value:
+    def made(self, op: tg.TgOp) -> Value:
         """The result of an op."""
         return Value(self, self.put(op))
 
-    def number(self, value: int, dtype: Attribute = INDEX) -> Value:
+    def number(self, value: int, dtype: Attribute = tg.INDEX) -> Value:
         """A constant."""
         return Value(self, self.const(value, dtype))
 
@@ -158,12 +156,12 @@ class KernelWriter(_Writer):
 
     def size(self) -> Value:
         """The next parameter: an index scalar."""
-        return Value(self, self._parameter(tensor_type(INDEX)))
+        return Value(self, self._parameter(tg.tensor_type(tg.INDEX)))
 
     def array(self, dtype: Attribute, *extents: Value | int) -> SSAValue:
         """The next parameter: an array in global memory."""
         shape = tuple(DYNAMIC_INDEX if isinstance(e, Value) else e for e in extents)
-        type = tensor_type(dtype, shape, tg.PlaceAttr.of(None, tg.AddrSpace.GLOBAL))
+        type = tg.tensor_type(dtype, shape, tg.PlaceAttr.of(None, tg.AddrSpace.GLOBAL))
         return self._parameter(type, [e.ssa for e in extents if isinstance(e, Value)])
 
     def own(self, dtype: Attribute, *extents: int) -> SSAValue:
@@ -196,7 +194,7 @@ class KernelWriter(_Writer):
         gate: Value | None = None,
     ) -> SSAValue:
         """The effect of writing a cell, if the gate is true."""
-        stored = self.operand(value, tensor(memory).element_type)
+        stored = self.operand(value, tg.tensor(memory).element_type)
         gated = None if gate is None else gate.ssa
         return self.put(tg.StoreOp(self._cell(memory, index), stored, gated))
 

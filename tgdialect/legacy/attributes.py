@@ -15,7 +15,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.legacy.rules import require
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import dtype_row
 
 Span = tuple[int, int]
 """The valid positions of an axis: from the first to before the second."""
@@ -249,7 +248,7 @@ class LegacyWmmaAttr(ParametrizedAttribute):
         rule = "the dims of a wmma are three positive integers, [N, M, K]"
         require(len(dims) == 3 and min(dims) >= 1, f"{rule}, got {dims}")
         require(threads >= 1, f"a wmma has at least one thread, got {threads}")
-        source, accumulator = dtype_row(self.dtype_in), dtype_row(self.dtype_out)
+        source, accumulator = tg.dtype_row(self.dtype_in), tg.dtype_row(self.dtype_out)
         is_alike = source.is_float == accumulator.is_float and not source.is_bool
         is_alike &= accumulator.bits >= source.bits
         require(is_alike, f"{source.name} does not accumulate in {accumulator.name}")

@@ -27,7 +27,7 @@ from tgdialect.fast_xdsl.unchecked import segments
 from tgdialect.legacy.attributes import integers_of, parse_integers
 from tgdialect.legacy.table import LEGACY_TABLE
 from tgdialect.ops import tg
-from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
+from tgdialect.ops.base import TENSOR, VOID_EDGE, Value
 from tgdialect.ops.properties import Rules
 from tgdialect.ops.syntax import (
     Constant,
@@ -91,7 +91,7 @@ class Numbers(CustomDirective):
         self.type.print(printer, state, op)
 
 
-class LegacyOp(TgOp):
+class LegacyOp(tg.TgOp):
     """An op of an older vocabulary.
 
     It shares the hooks of the dialect's ops, and its derived properties have a table of their own.
@@ -150,7 +150,7 @@ class PureOp(LegacyOp, ABC):
 
     result = result_def(TENSOR)
 
-    traits = traits_def(PureInGraph())
+    traits = traits_def(tg.PureInGraph())
 
 
 class EdgeOp(LegacyOp, ABC):
@@ -158,7 +158,7 @@ class EdgeOp(LegacyOp, ABC):
 
     result = result_def(VOID_EDGE)
 
-    traits = traits_def(PureInGraph())
+    traits = traits_def(tg.PureInGraph())
 
 
 class AllocatingOp(LegacyOp, ABC):

@@ -11,7 +11,6 @@ from tgdialect.fast_xdsl.formats import operations_of
 from tgdialect.legacy.attributes import LegacyWmmaAttr, ViewAttr
 from tgdialect.legacy.ops import compute, control, framework, indexing, memory, vectors
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
 
 FAMILIES = framework, indexing, memory, compute, control, vectors
 """The files of the ops."""
@@ -24,7 +23,7 @@ TG_LEGACY = Dialect("tg_legacy", operations_of(*FAMILIES), [ViewAttr, LegacyWmma
 class Unchanged(NamedTuple):
     """An op of the UOp Summary that is an op of `tg`, and the stage that it belonged to."""
 
-    op: type[TgOp]
+    op: type[tg.TgOp]
     stage: str
 
 
@@ -35,7 +34,7 @@ _ELEMENTWISE = (
     *(tg.WhereOp, tg.MulAccOp, tg.CastOp),
 )
 
-_STAGES: Mapping[str, Sequence[type[TgOp]]] = {
+_STAGES: Mapping[str, Sequence[type[tg.TgOp]]] = {
     "graph construction, scheduling": (tg.SinkOp,),
     "all": (tg.ConstOp, tg.BitcastOp, *_ELEMENTWISE),
     "high level, lowering": (tg.ReshapeOp, tg.PermuteOp, tg.ExpandOp, tg.FlipOp),

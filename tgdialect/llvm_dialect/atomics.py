@@ -2,19 +2,10 @@
 
 from typing import ClassVar
 
+from xdsl import irdl
 from xdsl.dialects.builtin import I64, IntegerAttr, StringAttr, UnitAttr, i1, i64
 from xdsl.dialects.llvm import LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    AnyAttr,
-    IRDLOperation,
-    ParsePropInAttrDict,
-    VarConstraint,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-)
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
@@ -35,26 +26,26 @@ from tgdialect.llvm_dialect.assembly import (
 
 
 @op_definition
-class AtomicRMWOp(IRDLOperation):
+class AtomicRMWOp(irdl.IRDLOperation):
     """Applies `bin_op` to memory and returns the old value."""
 
     name = "llvm.atomicrmw"
-    T: ClassVar = VarConstraint("T", AnyAttr())
-    ptr = operand_def(LLVMPointerType)
-    val = operand_def(T)
-    res = result_def(T)
-    bin_op = prop_def(IntegerAttr[I64])
-    ordering = prop_def(IntegerAttr[I64])
-    syncscope = opt_prop_def(StringAttr)
-    alignment = opt_prop_def(IntegerAttr[I64])
-    volatile_ = opt_prop_def(UnitAttr)
+    T: ClassVar = irdl.VarConstraint("T", irdl.AnyAttr())
+    ptr = irdl.operand_def(LLVMPointerType)
+    val = irdl.operand_def(T)
+    res = irdl.result_def(T)
+    bin_op = irdl.prop_def(IntegerAttr[I64])
+    ordering = irdl.prop_def(IntegerAttr[I64])
+    syncscope = irdl.opt_prop_def(StringAttr)
+    alignment = irdl.opt_prop_def(IntegerAttr[I64])
+    volatile_ = irdl.opt_prop_def(UnitAttr)
 
     assembly_format = (
         f"(`volatile` $volatile_^)? custom<Keyword>($bin_op) $ptr `,` $val {SYNCSCOPE} "
         "custom<Keyword>($ordering) attr-dict `:` type($ptr) `,` type($val)"
     )
     custom_directives = (Keyword,)
-    irdl_options = (ParsePropInAttrDict(),)
+    irdl_options = (irdl.ParsePropInAttrDict(),)
 
     def __init__(self, kind: str, ptr: SSAValue, val: SSAValue, ordering: str = "monotonic"):
         properties: dict[str, Attribute] = {
@@ -70,21 +61,21 @@ class AtomicRMWOp(IRDLOperation):
 
 
 @op_definition
-class AtomicCmpXchgOp(IRDLOperation):
+class AtomicCmpXchgOp(irdl.IRDLOperation):
     """Stores `val` if memory holds `cmp`; returns (the old value, whether it stored)."""
 
     name = "llvm.cmpxchg"
-    T: ClassVar = VarConstraint("T", AnyAttr())
-    ptr = operand_def(LLVMPointerType)
-    cmp = operand_def(T)
-    val = operand_def(T)
-    res = result_def(LLVMStructType)
-    success_ordering = prop_def(IntegerAttr[I64])
-    failure_ordering = prop_def(IntegerAttr[I64])
-    syncscope = opt_prop_def(StringAttr)
-    alignment = opt_prop_def(IntegerAttr[I64])
-    weak = opt_prop_def(UnitAttr)
-    volatile_ = opt_prop_def(UnitAttr)
+    T: ClassVar = irdl.VarConstraint("T", irdl.AnyAttr())
+    ptr = irdl.operand_def(LLVMPointerType)
+    cmp = irdl.operand_def(T)
+    val = irdl.operand_def(T)
+    res = irdl.result_def(LLVMStructType)
+    success_ordering = irdl.prop_def(IntegerAttr[I64])
+    failure_ordering = irdl.prop_def(IntegerAttr[I64])
+    syncscope = irdl.opt_prop_def(StringAttr)
+    alignment = irdl.opt_prop_def(IntegerAttr[I64])
+    weak = irdl.opt_prop_def(UnitAttr)
+    volatile_ = irdl.opt_prop_def(UnitAttr)
 
     def verify_(self) -> None:
         verify_ordering(self.success_ordering, "monotonic")
@@ -128,12 +119,12 @@ class AtomicCmpXchgOp(IRDLOperation):
 
 
 @op_definition
-class FenceOp(IRDLOperation):
+class FenceOp(irdl.IRDLOperation):
     """Orders the memory accesses on either side."""
 
     name = "llvm.fence"
-    ordering = prop_def(IntegerAttr[I64])
-    syncscope = opt_prop_def(StringAttr)
+    ordering = irdl.prop_def(IntegerAttr[I64])
+    syncscope = irdl.opt_prop_def(StringAttr)
 
     assembly_format = f"{SYNCSCOPE} custom<Keyword>($ordering) attr-dict"
     custom_directives = (Keyword,)

@@ -2,33 +2,25 @@
 
 from abc import ABC
 
+from xdsl import irdl
 from xdsl.dialects.builtin import VectorType
 from xdsl.dialects.llvm import FastMathAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    ParsePropInAttrDict,
-    VarConstraint,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
 from xdsl.traits import Pure
 
 from tgdialect.fast_xdsl.formats import op_definition
 from tgdialect.llvm_dialect.assembly import named
 from tgdialect.llvm_dialect.types import AnyFloatLike, AnyIntegerLike
 
-_INTEGER = VarConstraint("T", AnyIntegerLike)
-_FLOAT = VarConstraint("T", AnyFloatLike)
+_INTEGER = irdl.VarConstraint("T", AnyIntegerLike)
+_FLOAT = irdl.VarConstraint("T", AnyFloatLike)
 
 
-class IntegerIntrinsicOp(IRDLOperation, ABC):
+class IntegerIntrinsicOp(irdl.IRDLOperation, ABC):
     """An intrinsic on integers, or vectors of them, of one type."""
 
-    res = result_def(_INTEGER)
-    traits = traits_def(Pure())
+    res = irdl.result_def(_INTEGER)
+    traits = irdl.traits_def(Pure())
     assembly_format = "`(` operands `)` attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, *operands: SSAValue):
@@ -38,31 +30,31 @@ class IntegerIntrinsicOp(IRDLOperation, ABC):
 class BinaryIntegerIntrinsicOp(IntegerIntrinsicOp, ABC):
     """An intrinsic on two of them."""
 
-    lhs = operand_def(_INTEGER)
-    rhs = operand_def(_INTEGER)
+    lhs = irdl.operand_def(_INTEGER)
+    rhs = irdl.operand_def(_INTEGER)
 
 
-class FloatIntrinsicOp(IRDLOperation, ABC):
+class FloatIntrinsicOp(irdl.IRDLOperation, ABC):
     """An intrinsic on floats, or vectors of them, of one type."""
 
-    res = result_def(_FLOAT)
-    fastmathFlags = prop_def(FastMathAttr, default_value=FastMathAttr(None))
-    traits = traits_def(Pure())
+    res = irdl.result_def(_FLOAT)
+    fastmathFlags = irdl.prop_def(FastMathAttr, default_value=FastMathAttr(None))
+    traits = irdl.traits_def(Pure())
     assembly_format = "`(` operands `)` attr-dict `:` functional-type(operands, results)"
-    irdl_options = (ParsePropInAttrDict(),)
+    irdl_options = (irdl.ParsePropInAttrDict(),)
 
 
 class UnaryFloatIntrinsicOp(FloatIntrinsicOp, ABC):
     """An intrinsic on one of them."""
 
-    arg = operand_def(_FLOAT)
+    arg = irdl.operand_def(_FLOAT)
 
 
 class BinaryFloatIntrinsicOp(FloatIntrinsicOp, ABC):
     """An intrinsic on two of them."""
 
-    lhs = operand_def(_FLOAT)
-    rhs = operand_def(_FLOAT)
+    lhs = irdl.operand_def(_FLOAT)
+    rhs = irdl.operand_def(_FLOAT)
 
 
 SMinOp = named(BinaryIntegerIntrinsicOp, "llvm.intr.smin")
@@ -90,35 +82,35 @@ class FMulAddOp(FloatIntrinsicOp):
     """a * b + c, fused where the target does that faster: not exact, unlike `llvm.intr.fma`."""
 
     name = "llvm.intr.fmuladd"
-    a = operand_def(_FLOAT)
-    b = operand_def(_FLOAT)
-    c = operand_def(_FLOAT)
+    a = irdl.operand_def(_FLOAT)
+    b = irdl.operand_def(_FLOAT)
+    c = irdl.operand_def(_FLOAT)
 
 
 class FunnelShiftOp(IntegerIntrinsicOp, ABC):
     """Shifts the concatenation a:b; with a = b, a rotation."""
 
-    a = operand_def(_INTEGER)
-    b = operand_def(_INTEGER)
-    c = operand_def(_INTEGER)
+    a = irdl.operand_def(_INTEGER)
+    b = irdl.operand_def(_INTEGER)
+    c = irdl.operand_def(_INTEGER)
 
 
 FShlOp = named(FunnelShiftOp, "llvm.intr.fshl")
 FShrOp = named(FunnelShiftOp, "llvm.intr.fshr")
 
 
-class VectorReduceIntegerOp(IRDLOperation, ABC):
+class VectorReduceIntegerOp(irdl.IRDLOperation, ABC):
     """Reduces a vector of integers to one. Upstream gives it the generic assembly only."""
 
-    arg = operand_def(VectorType.constr(_INTEGER))
-    res = result_def(_INTEGER)
-    traits = traits_def(Pure())
+    arg = irdl.operand_def(VectorType.constr(_INTEGER))
+    res = irdl.result_def(_INTEGER)
+    traits = irdl.traits_def(Pure())
 
 
 class VectorReduceFloatOp(FloatIntrinsicOp, ABC):
     """Reduces a vector of floats to one by a minimum or maximum."""
 
-    arg = operand_def(VectorType.constr(_FLOAT))
+    arg = irdl.operand_def(VectorType.constr(_FLOAT))
 
 
 VectorReduceAddOp = named(VectorReduceIntegerOp, "llvm.intr.vector.reduce.add")

@@ -2,33 +2,10 @@
 
 from typing import ClassVar
 
-from xdsl.dialects import llvm
-from xdsl.dialects.builtin import (
-    I1,
-    I32,
-    I64,
-    IntegerAttr,
-    IntegerType,
-    SignlessIntegerConstraint,
-    StringAttr,
-    UnitAttr,
-    VectorType,
-    i1,
-    i32,
-    i64,
-)
+from xdsl import irdl
+from xdsl.dialects import builtin, llvm
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    ParsePropInAttrDict,
-    VarConstraint,
-    base,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-)
 
 from tgdialect.fast_xdsl.formats import WidenedOp, op_definition
 from tgdialect.llvm_dialect.assembly import ATOMIC, Keyword, verify_ordering
@@ -39,21 +16,23 @@ class LoadOp(WidenedOp, llvm.LoadOp):
     """Loads (xDSL's has no volatile, invariant, nontemporal and syncscope)."""
 
     name = "llvm.load"
-    ptr = operand_def(LLVMPointerType)
-    alignment = opt_prop_def(IntegerAttr[I64])
-    volatile_ = opt_prop_def(UnitAttr)
-    nontemporal = opt_prop_def(UnitAttr)
-    invariant = opt_prop_def(UnitAttr)
-    ordering = prop_def(IntegerAttr[I64], default_value=IntegerAttr(0, i64))
-    syncscope = opt_prop_def(StringAttr)
-    dereferenced_value = result_def()
+    ptr = irdl.operand_def(LLVMPointerType)
+    alignment = irdl.opt_prop_def(builtin.IntegerAttr[builtin.I64])
+    volatile_ = irdl.opt_prop_def(builtin.UnitAttr)
+    nontemporal = irdl.opt_prop_def(builtin.UnitAttr)
+    invariant = irdl.opt_prop_def(builtin.UnitAttr)
+    ordering = irdl.prop_def(
+        builtin.IntegerAttr[builtin.I64], default_value=builtin.IntegerAttr(0, builtin.i64)
+    )
+    syncscope = irdl.opt_prop_def(builtin.StringAttr)
+    dereferenced_value = irdl.result_def()
 
     assembly_format = (
         f"(`volatile` $volatile_^)? $ptr {ATOMIC} (`invariant` $invariant^)? attr-dict `:` "
         "type($ptr) `->` type($dereferenced_value)"
     )
     custom_directives = (Keyword,)
-    irdl_options = (ParsePropInAttrDict(),)
+    irdl_options = (irdl.ParsePropInAttrDict(),)
 
     def verify_(self) -> None:
         verify_ordering(self.ordering)
@@ -64,44 +43,46 @@ class StoreOp(WidenedOp, llvm.StoreOp):
     """Stores (xDSL's has no syncscope and does not print the ordering)."""
 
     name = "llvm.store"
-    value = operand_def()
-    ptr = operand_def(LLVMPointerType)
-    alignment = opt_prop_def(IntegerAttr[I64])
-    volatile_ = opt_prop_def(UnitAttr)
-    nontemporal = opt_prop_def(UnitAttr)
-    ordering = prop_def(IntegerAttr[I64], default_value=IntegerAttr(0, i64))
-    syncscope = opt_prop_def(StringAttr)
+    value = irdl.operand_def()
+    ptr = irdl.operand_def(LLVMPointerType)
+    alignment = irdl.opt_prop_def(builtin.IntegerAttr[builtin.I64])
+    volatile_ = irdl.opt_prop_def(builtin.UnitAttr)
+    nontemporal = irdl.opt_prop_def(builtin.UnitAttr)
+    ordering = irdl.prop_def(
+        builtin.IntegerAttr[builtin.I64], default_value=builtin.IntegerAttr(0, builtin.i64)
+    )
+    syncscope = irdl.opt_prop_def(builtin.StringAttr)
 
     assembly_format = (
         f"(`volatile` $volatile_^)? $value `,` $ptr {ATOMIC} attr-dict `:` "
         "type($value) `,` type($ptr)"
     )
     custom_directives = (Keyword,)
-    irdl_options = (ParsePropInAttrDict(),)
+    irdl_options = (irdl.ParsePropInAttrDict(),)
 
     def verify_(self) -> None:
         verify_ordering(self.ordering)
 
 
 @op_definition
-class MaskedLoadOp(IRDLOperation):
+class MaskedLoadOp(irdl.IRDLOperation):
     """Loads the lanes for which the mask is true; the others come from `pass_thru`."""
 
     name = "llvm.intr.masked.load"
-    T: ClassVar = VarConstraint("T", base(VectorType[Attribute]))
-    data = operand_def(LLVMPointerType)
-    mask = operand_def(VectorType[I1])
-    pass_thru = operand_def(T)
-    res = result_def(T)
-    alignment = prop_def(IntegerAttr[I32])
+    T: ClassVar = irdl.VarConstraint("T", irdl.base(builtin.VectorType[Attribute]))
+    data = irdl.operand_def(LLVMPointerType)
+    mask = irdl.operand_def(builtin.VectorType[builtin.I1])
+    pass_thru = irdl.operand_def(T)
+    res = irdl.result_def(T)
+    alignment = irdl.prop_def(builtin.IntegerAttr[builtin.I32])
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
-    irdl_options = (ParsePropInAttrDict(),)
+    irdl_options = (irdl.ParsePropInAttrDict(),)
 
     def __init__(self, data: SSAValue, mask: SSAValue, pass_thru: SSAValue, alignment: int):
         super().__init__(
             operands=[data, mask, pass_thru],
             result_types=[pass_thru.type],
-            properties={"alignment": IntegerAttr(alignment, i32)},
+            properties={"alignment": builtin.IntegerAttr(alignment, builtin.i32)},
         )
 
 
@@ -110,54 +91,55 @@ class MaskedStoreOp(WidenedOp, llvm.MaskedStoreOp):
     """Stores the lanes for which the mask is true (xDSL's takes floats only)."""
 
     name = "llvm.intr.masked.store"
-    value = operand_def(VectorType)
-    data = operand_def(LLVMPointerType)
-    mask = operand_def(VectorType[I1])
-    alignment = prop_def(IntegerAttr[I32])
+    value = irdl.operand_def(builtin.VectorType)
+    data = irdl.operand_def(LLVMPointerType)
+    mask = irdl.operand_def(builtin.VectorType[builtin.I1])
+    alignment = irdl.prop_def(builtin.IntegerAttr[builtin.I32])
     assembly_format = "operands attr-dict `:` type($value) `,` type($mask) `into` type($data)"
 
 
 @op_definition
-class MemcpyOp(IRDLOperation):
+class MemcpyOp(irdl.IRDLOperation):
     """Copies `len` bytes between areas that do not overlap."""
 
     name = "llvm.intr.memcpy"
-    dst = operand_def(LLVMPointerType)
-    src = operand_def(LLVMPointerType)
-    len = operand_def(SignlessIntegerConstraint)
-    isVolatile = prop_def(IntegerAttr[I1])
+    dst = irdl.operand_def(LLVMPointerType)
+    src = irdl.operand_def(LLVMPointerType)
+    len = irdl.operand_def(builtin.SignlessIntegerConstraint)
+    isVolatile = irdl.prop_def(builtin.IntegerAttr[builtin.I1])
 
 
 @op_definition
-class MemsetOp(IRDLOperation):
+class MemsetOp(irdl.IRDLOperation):
     """Sets `len` bytes to the i8 `val`."""
 
     name = "llvm.intr.memset"
-    dst = operand_def(LLVMPointerType)
-    val = operand_def(IntegerType(8))
-    len = operand_def(SignlessIntegerConstraint)
-    isVolatile = prop_def(IntegerAttr[I1])
+    dst = irdl.operand_def(LLVMPointerType)
+    val = irdl.operand_def(builtin.IntegerType(8))
+    len = irdl.operand_def(builtin.SignlessIntegerConstraint)
+    isVolatile = irdl.prop_def(builtin.IntegerAttr[builtin.I1])
 
     def __init__(self, dst: SSAValue, val: SSAValue, length: SSAValue, *, volatile: bool = False):
         super().__init__(
-            operands=[dst, val, length], properties={"isVolatile": IntegerAttr(int(volatile), i1)}
+            operands=[dst, val, length],
+            properties={"isVolatile": builtin.IntegerAttr(int(volatile), builtin.i1)},
         )
 
 
 @op_definition
-class PrefetchOp(IRDLOperation):
+class PrefetchOp(irdl.IRDLOperation):
     """Prefetches a line: `rw` 0 read or 1 write, `hint` 0 (no locality) to 3, `cache` 1 data."""
 
     name = "llvm.intr.prefetch"
-    addr = operand_def(LLVMPointerType)
-    rw = prop_def(IntegerAttr[I32])
-    hint = prop_def(IntegerAttr[I32])
-    cache = prop_def(IntegerAttr[I32])
+    addr = irdl.operand_def(LLVMPointerType)
+    rw = irdl.prop_def(builtin.IntegerAttr[builtin.I32])
+    hint = irdl.prop_def(builtin.IntegerAttr[builtin.I32])
+    cache = irdl.prop_def(builtin.IntegerAttr[builtin.I32])
 
     def __init__(self, addr: SSAValue, *, write: bool = False, locality: int = 3):
         properties = {
-            "rw": IntegerAttr(int(write), i32),
-            "hint": IntegerAttr(locality, i32),
-            "cache": IntegerAttr(1, i32),
+            "rw": builtin.IntegerAttr(int(write), builtin.i32),
+            "hint": builtin.IntegerAttr(locality, builtin.i32),
+            "cache": builtin.IntegerAttr(1, builtin.i32),
         }
         super().__init__(operands=[addr], properties=properties)

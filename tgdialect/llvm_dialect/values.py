@@ -3,19 +3,11 @@
 from abc import ABC
 from typing import ClassVar
 
+from xdsl import irdl
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import I64, IntegerAttr, SignlessIntegerConstraint, VectorType, i1, i64
 from xdsl.dialects.llvm import FastMathAttr, FCmpPredicateFlag, LLVMPointerType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    AnyAttr,
-    IRDLOperation,
-    VarConstraint,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import NoMemoryEffect, Pure
@@ -26,13 +18,13 @@ from tgdialect.llvm_dialect.assembly import named, parse_attributes, print_attri
 from tgdialect.llvm_dialect.types import AnyFloatLike, AnyIntegerLike, BoolLike
 
 
-class FloatToIntegerOp(IRDLOperation, ABC):
+class FloatToIntegerOp(irdl.IRDLOperation, ABC):
     """Rounds towards zero; poison when the value does not fit (saturate first, or use
     `llvm.call_intrinsic "llvm.fptosi.sat..."`)."""
 
-    arg = operand_def(AnyFloatLike)
-    result = result_def(AnyIntegerLike)
-    traits = traits_def(NoMemoryEffect())
+    arg = irdl.operand_def(AnyFloatLike)
+    result = irdl.result_def(AnyIntegerLike)
+    traits = irdl.traits_def(NoMemoryEffect())
     assembly_format = "$arg attr-dict `:` type($arg) `to` type($result)"
 
 
@@ -41,40 +33,40 @@ FPToUIOp = named(FloatToIntegerOp, "llvm.fptoui")
 
 
 @op_definition
-class UIToFPOp(IRDLOperation):
+class UIToFPOp(irdl.IRDLOperation):
     name = "llvm.uitofp"
-    arg = operand_def(AnyIntegerLike)
-    result = result_def(AnyFloatLike)
-    traits = traits_def(NoMemoryEffect())
+    arg = irdl.operand_def(AnyIntegerLike)
+    result = irdl.result_def(AnyFloatLike)
+    traits = irdl.traits_def(NoMemoryEffect())
     assembly_format = "$arg attr-dict `:` type($arg) `to` type($result)"
 
 
 @op_definition
-class AddrSpaceCastOp(IRDLOperation):
+class AddrSpaceCastOp(irdl.IRDLOperation):
     name = "llvm.addrspacecast"
-    arg = operand_def(LLVMPointerType)
-    res = result_def(LLVMPointerType)
-    traits = traits_def(NoMemoryEffect())
+    arg = irdl.operand_def(LLVMPointerType)
+    res = irdl.result_def(LLVMPointerType)
+    traits = irdl.traits_def(NoMemoryEffect())
     assembly_format = "$arg attr-dict `:` type($arg) `to` type($res)"
 
 
 @op_definition
-class FreezeOp(IRDLOperation):
+class FreezeOp(irdl.IRDLOperation):
     """The operand, or some fixed value when the operand is undef or poison."""
 
     name = "llvm.freeze"
-    T: ClassVar = VarConstraint("T", AnyAttr())
-    val = operand_def(T)
-    res = result_def(T)
-    traits = traits_def(NoMemoryEffect())
+    T: ClassVar = irdl.VarConstraint("T", irdl.AnyAttr())
+    val = irdl.operand_def(T)
+    res = irdl.result_def(T)
+    traits = irdl.traits_def(NoMemoryEffect())
     assembly_format = "$val attr-dict `:` type($val)"
 
 
 @op_definition
-class PoisonOp(IRDLOperation):
+class PoisonOp(irdl.IRDLOperation):
     name = "llvm.mlir.poison"
-    res = result_def()
-    traits = traits_def(Pure())
+    res = irdl.result_def()
+    traits = irdl.traits_def(Pure())
     assembly_format = "attr-dict `:` type($res)"
 
 
@@ -83,8 +75,8 @@ class ZeroOp(WidenedOp, llvm.ZeroOp):
     """Zero of any type (xDSL's has no integers, floats and vectors)."""
 
     name = "llvm.mlir.zero"
-    res = result_def()
-    traits = traits_def(Pure())
+    res = irdl.result_def()
+    traits = irdl.traits_def(Pure())
     assembly_format = "attr-dict `:` type($res)"
 
 
@@ -93,13 +85,13 @@ class FCmpOp(WidenedOp, llvm.FCmpOp):
     """Compares floats or vectors of floats (xDSL's has no vectors and drops fast-math flags)."""
 
     name = "llvm.fcmp"
-    T: ClassVar = VarConstraint("T", AnyFloatLike)
-    lhs = operand_def(T)
-    rhs = operand_def(T)
-    res = result_def(BoolLike)
-    predicate = prop_def(IntegerAttr[I64])
-    fastmathFlags = prop_def(FastMathAttr, default_value=FastMathAttr(None))
-    traits = traits_def(Pure())
+    T: ClassVar = irdl.VarConstraint("T", AnyFloatLike)
+    lhs = irdl.operand_def(T)
+    rhs = irdl.operand_def(T)
+    res = irdl.result_def(BoolLike)
+    predicate = irdl.prop_def(IntegerAttr[I64])
+    fastmathFlags = irdl.prop_def(FastMathAttr, default_value=FastMathAttr(None))
+    traits = irdl.traits_def(Pure())
 
     def __init__(
         self,
@@ -111,7 +103,7 @@ class FCmpOp(WidenedOp, llvm.FCmpOp):
         flag = FCmpPredicateFlag(predicate)
         properties: dict[str, Attribute] = {"predicate": IntegerAttr(flag.to_int(), i64)}
         properties["fastmathFlags"] = fast_math or FastMathAttr(None)
-        IRDLOperation.__init__(
+        irdl.IRDLOperation.__init__(
             self, operands=[lhs, rhs], result_types=[_bool_like(lhs.type)], properties=properties
         )
 
@@ -153,22 +145,22 @@ class SelectOp(WidenedOp, llvm.SelectOp):
     """`cond ? lhs : rhs`, per element if `cond` is a vector (xDSL's takes a scalar only)."""
 
     name = "llvm.select"
-    T: ClassVar = VarConstraint("T", AnyAttr())
-    cond = operand_def(BoolLike)
-    lhs = operand_def(T)
-    rhs = operand_def(T)
-    res = result_def(T)
-    fastmathFlags = prop_def(FastMathAttr, default_value=FastMathAttr(None))
-    traits = traits_def(Pure())
+    T: ClassVar = irdl.VarConstraint("T", irdl.AnyAttr())
+    cond = irdl.operand_def(BoolLike)
+    lhs = irdl.operand_def(T)
+    rhs = irdl.operand_def(T)
+    res = irdl.result_def(T)
+    fastmathFlags = irdl.prop_def(FastMathAttr, default_value=FastMathAttr(None))
+    traits = irdl.traits_def(Pure())
     assembly_format = "$cond `,` $lhs `,` $rhs attr-dict `:` type($cond) `,` type($res)"
 
 
 @op_definition
-class ExtractElementOp(IRDLOperation):
+class ExtractElementOp(irdl.IRDLOperation):
     name = "llvm.extractelement"
-    T: ClassVar = VarConstraint("T", AnyAttr())
-    vector = operand_def(VectorType.constr(T))
-    position = operand_def(SignlessIntegerConstraint)
-    res = result_def(T)
-    traits = traits_def(Pure())
+    T: ClassVar = irdl.VarConstraint("T", irdl.AnyAttr())
+    vector = irdl.operand_def(VectorType.constr(T))
+    position = irdl.operand_def(SignlessIntegerConstraint)
+    res = irdl.result_def(T)
+    traits = irdl.traits_def(Pure())
     assembly_format = "$vector `[` $position `:` type($position) `]` attr-dict `:` type($vector)"

@@ -9,7 +9,6 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.ops import tg
-from tgdialect.ops.properties import dtype_of
 from tgdialect.targets import MOST, Target
 from tgdialect.targets.cpu import SCALES, feature_of
 from tgdialect.targets.instructions import TABLES, InstructionForm, forms, instructions, vendor
@@ -21,7 +20,7 @@ def lacking(op: Operation, target: Target) -> str:
     the instruction, and the pass that chooses what a target has. Empty for other ops."""
     match op:
         case tg.WmmaOp():
-            types = dtype_of(op.a).name, dtype_of(op.result).name
+            types = tg.dtype_of(op.a).name, tg.dtype_of(op.result).name
             there_is = instruction_of(MOST[target.name], op.config, *types)
             feature = there_is and feature_of("matrix", there_is.name)
             stage, level = "tg-optimize", "kernels"

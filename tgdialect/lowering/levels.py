@@ -17,7 +17,6 @@ from tgdialect.diagnostics import errors_at
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.verify import LEVELS, verify_level
 from tgdialect.ops import tg
-from tgdialect.ops.arguments import ALLOCATED, argument_attributes
 from tgdialect.registry import upgrades_for
 
 STAGES = {
@@ -145,7 +144,7 @@ def _resembled(module: ModuleOp) -> str:
     if any(isinstance(op, tg.ProgramOp) for op in module.ops):
         return "planned" if _is_planned(module) else "linear"
     arguments = [argument for function in own_functions(module) for argument in function.args]
-    if all(ALLOCATED.isdisjoint(argument_attributes(argument)) for argument in arguments):
+    if all(tg.ALLOCATED.isdisjoint(tg.argument_attributes(argument)) for argument in arguments):
         return "tensor"
     return "kernels" if any(isinstance(op, tg.KernelOp) for op in module.ops) else "function"
 

@@ -8,7 +8,6 @@ from xdsl.ir import Block, Operation
 
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
 
 GROUPS = frozenset((tg.AxisType.GLOBAL,))
 """The types of loops over workgroups."""
@@ -46,5 +45,5 @@ def close_one_by_one(block: Block) -> None:
     """
     for op in ops_of(block):
         while isinstance(op, tg.EndOp) and len(op.ranges) > 1:
-            inner = OpBuilder.before(op).put(tg.EndOp(op.body, op.ranges[:1]))
+            inner = tg.OpBuilder.before(op).put(tg.EndOp(op.body, op.ranges[:1]))
             op.operands = (inner, *op.ranges[1:])

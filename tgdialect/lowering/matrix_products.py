@@ -12,9 +12,6 @@ from typing import Any, NamedTuple, TypeGuard, TypeVar
 from xdsl.ir import Attribute, SSAValue
 
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.properties import number, tensor
 
 _T = TypeVar("_T")
 
@@ -55,17 +52,17 @@ def _narrowest(value: SSAValue) -> SSAValue:
 def _widens(op: object) -> TypeGuard[tg.CastOp]:
     if not isinstance(op, tg.CastOp):
         return False
-    narrow, wide = (DTYPES[_dtype(value)] for value in (op.operands[0], op.results[0]))
+    narrow, wide = (tg.DTYPES[_dtype(value)] for value in (op.operands[0], op.results[0]))
     return narrow.is_float and wide.is_float and narrow.bits < 32 <= wide.bits
 
 
 def _dtype(value: SSAValue) -> Attribute:
-    return tensor(value).element_type
+    return tg.tensor(value).element_type
 
 
 def is_zero(value: SSAValue) -> bool:
     """Whether a value is the constant 0."""
-    return isinstance(value.owner, tg.ConstOp) and number(value.owner.value) == 0
+    return isinstance(value.owner, tg.ConstOp) and tg.number(value.owner.value) == 0
 
 
 # -- fields of bits -------------------------------------------------------------------------------
@@ -109,7 +106,7 @@ def places(
     return found
 
 
-def assembled(builder: OpBuilder, moves: Iterable[Move], sizes: Mapping[Any, int]) -> SSAValue:
+def assembled(builder: tg.OpBuilder, moves: Iterable[Move], sizes: Mapping[Any, int]) -> SSAValue:
     """The index whose bits are moved from others. `sizes` are how many bits these have."""
     in_order = sorted(moves, key=lambda move: move.to)
     put, total = builder.put, None

@@ -21,11 +21,8 @@ from tgdialect.analysis.ranges import is_loop, needed_ops
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.passed_memory import calls_by_callee, filled_memory
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.properties import UnknownDim, is_memory, shape_of, tensor, tensor_type
-from tgdialect.ops.views import are_disjoint, memory_of
+from tgdialect.ops.views import are_disjoint
 from tgdialect.transforms.private_ranges import make_ranges_private
 
 
@@ -118,26 +115,28 @@ def _in_both_orders(kernel: tg.KernelOp) -> Operation | None:
 
 def _can_pass(call: tg.CallOp, param: tg.ParamOp) -> bool:
     """Whether the size of a copy of an argument is known at a CALL."""
-    extents = shape_of(call.arguments[param.slot.data])
-    is_known = not any(isinstance(extent, UnknownDim) for extent in extents)
+    extents = tg.shape_of(call.arguments[param.slot.data])
+    is_known = not any(isinstance(extent, tg.UnknownDim) for extent in extents)
     return is_known and (isinstance(call.parent_op(), FuncOp) or not param.dims)
 
 
 def _read_copy(kernel: tg.KernelOp, param: tg.ParamOp, loads: Sequence[tg.LoadOp]) -> None:
     """Give a kernel a last parameter like another one, and let LOADs read it."""
-    new = tg.ParamOp(len(kernel.params), tensor(param.result), param.dims)
-    mapping: dict[SSAValue, SSAValue] = {param.result: OpBuilder.after(param).put(new)}
+    new = tg.ParamOp(len(kernel.params), tg.tensor(param.result), param.dims)
+    mapping: dict[SSAValue, SSAValue] = {param.result: tg.OpBuilder.after(param).put(new)}
     for load in loads:
-        load.operands[0] = OpBuilder.before(load).clone(load.buffer, mapping)
+        load.operands[0] = tg.OpBuilder.before(load).clone(load.buffer, mapping)
 
 
 def _copying_kernel(name: str, param: tg.ParamOp) -> tg.KernelOp:
     """The kernel that copies parameter 1 to parameter 0, both of which are like another kernel's.
     Its other parameters are their dynamic sizes."""
     block = Block()
-    builder = OpBuilder.at_end(block, param.location)
-    type, put = tensor(param.result), builder.put
-    dims = [put(tg.ParamOp(slot, tensor_type(INDEX))) for slot in range(2, 2 + len(param.dims))]
+    builder = tg.OpBuilder.at_end(block, param.location)
+    type, put = tg.tensor(param.result), builder.put
+    dims = [
+        put(tg.ParamOp(slot, tg.tensor_type(tg.INDEX))) for slot in range(2, 2 + len(param.dims))
+    ]
     result, source = (put(tg.ParamOp(slot, type, dims)) for slot in (0, 1))
     sizes = iter(dims)
     extents = (
@@ -155,7 +154,7 @@ def _copying_kernel(name: str, param: tg.ParamOp) -> tg.KernelOp:
 
 def _passes_twice(call: tg.CallOp) -> bool:
     """Whether a CALL passes the same memory for two parameters."""
-    memory = [memory_of(argument) for argument in call.arguments if is_memory(argument)]
+    memory = [tg.memory_of(argument) for argument in call.arguments if tg.is_memory(argument)]
     return len({*memory}) < len(memory)
 
 
@@ -167,7 +166,7 @@ def _overlapping(call: tg.CallOp, effects: Effects) -> list[int]:
         for slot, (reads, writes) in effects.items()
         if reads and not writes
         for read in (call.arguments[slot],)
-        if any(memory_of(read) is memory_of(w) and not are_disjoint(read, w) for w in written)
+        if any(tg.memory_of(read) is tg.memory_of(w) and not are_disjoint(read, w) for w in written)
     ]
 
 
@@ -182,13 +181,13 @@ class _Copies:
 
     def of_argument(self, call: tg.CallOp, param: tg.ParamOp) -> SSAValue:
         """A copy of what a CALL passes for a parameter, as it is at the CALL."""
-        source, builder = call.arguments[param.slot.data], OpBuilder.before(call)
-        type, extents = tensor(source), shape_of(source)
-        memory = tensor_type(type.element_type, type.get_shape())
+        source, builder = call.arguments[param.slot.data], tg.OpBuilder.before(call)
+        type, extents = tg.tensor(source), tg.shape_of(source)
+        memory = tg.tensor_type(type.element_type, type.get_shape())
         dims = [extent for extent in extents if isinstance(extent, SSAValue)]
         sizes: list[SSAValue] = []
-        for extent, declared in zip(extents, tensor(param.result).get_shape(), strict=True):
-            assert not isinstance(extent, UnknownDim)
+        for extent, declared in zip(extents, tg.tensor(param.result).get_shape(), strict=True):
+            assert not isinstance(extent, tg.UnknownDim)
             if declared == DYNAMIC_INDEX:
                 sizes.append(builder.index_constant(extent) if isinstance(extent, int) else extent)
         kernel = self._copying(param)
@@ -202,5 +201,5 @@ class _Copies:
             prefix = f"{kernel.sym_name.data}_copy"
             name = self._by_param[param] = next_symbol(prefix, param.slot.data, self._taken)
             self._taken.add(name)
-            self.kernels.append(OpBuilder.before(kernel).insert(_copying_kernel(name, param)))
+            self.kernels.append(tg.OpBuilder.before(kernel).insert(_copying_kernel(name, param)))
         return name

@@ -13,16 +13,14 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tgdialect.analysis.symbols import calls_in
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import place, tensor_type
-from tgdialect.ops.views import are_disjoint, memory_of
+from tgdialect.ops.views import are_disjoint
 
 
 def add_parameters(kernel: tg.KernelOp, types: Sequence[TensorType[Attribute]]) -> list[SSAValue]:
     """New parameters of a kernel that calls others, at the end of its block's parameters, for which
     each of its callers passes memory of its own. A function has a BUFFER for it, and a kernel a
     parameter in turn."""
-    builder = OpBuilder(InsertPoint.at_start(kernel.body.block), kernel.location)
+    builder = tg.OpBuilder(InsertPoint.at_start(kernel.body.block), kernel.location)
     first = len(kernel.params)
     new = [builder.put(tg.ParamOp(slot, type)) for slot, type in enumerate(types, first)]
     module = kernel.parent_op()
@@ -32,7 +30,7 @@ def add_parameters(kernel: tg.KernelOp, types: Sequence[TensorType[Attribute]]) 
             if isinstance(caller := call.parent_op(), tg.KernelOp):
                 memory = add_parameters(caller, types)
             else:
-                inside = OpBuilder.before(call)
+                inside = tg.OpBuilder.before(call)
                 slots = inside.free_slots
                 memory = [inside.put(tg.BufferOp(next(slots), type)) for type in types]
             call.operands = [*call.operands, *memory]
@@ -58,7 +56,7 @@ def _shares_memory(call: tg.CallOp) -> bool:
     """Whether two arguments of a CALL may have a cell in common."""
     by_memory: dict[SSAValue, list[SSAValue]] = {}
     for argument in call.arguments:
-        by_memory.setdefault(memory_of(argument), []).append(argument)
+        by_memory.setdefault(tg.memory_of(argument), []).append(argument)
     return any(
         not are_disjoint(a, b) for views in by_memory.values() for a, b in combinations(views, 2)
     )
@@ -79,9 +77,9 @@ def filled_memory(
     the loops that its arguments do not depend on. `slots` has the free slots of each block to which
     BUFFERs have been added.
     """
-    builder = OpBuilder.before(call)
-    where = tg.PlaceAttr.of(place(arguments[0]).device, tg.AddrSpace.GLOBAL)
-    stored = tensor_type(type.element_type, type.get_shape(), where)
+    builder = tg.OpBuilder.before(call)
+    where = tg.PlaceAttr.of(tg.place(arguments[0]).device, tg.AddrSpace.GLOBAL)
+    stored = tg.tensor_type(type.element_type, type.get_shape(), where)
     if isinstance(caller := call.parent_op(), tg.KernelOp):
         (buffer,) = add_parameters(caller, [stored])
     else:

@@ -13,14 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import accumulate
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DictionaryAttr,
-    FunctionType,
-    IntegerAttr,
-    UnitAttr,
-    i64,
-)
+from xdsl.dialects import builtin
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
@@ -33,13 +26,8 @@ from tgdialect.analysis.symbols import symbols_around
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import Device
 from tgdialect.ops.axis_types import PARALLEL, WORKGROUP
-from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import UI8
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import UnknownDim, dtype_of, place, shape_of, tensor, tensor_type
-from tgdialect.ops.walk import nesting
 from tgdialect.targets.attribute import target_of
 
 
@@ -79,7 +67,7 @@ def plan_function(function: FuncOp, alignment: int) -> None:
     the CALLs that write them come first.
     """
     intervals, total = MinMax(), 0
-    arenas: dict[tuple[str, Device], list[tg.BufferOp]] = {}
+    arenas: dict[tuple[str, tg.Device], list[tg.BufferOp]] = {}
     live: dict[SSAValue, LiveRange] = {}
     first: dict[SSAValue, SSAValue] = {}
     constant: Set[SSAValue] = frozenset()
@@ -97,13 +85,13 @@ def plan_function(function: FuncOp, alignment: int) -> None:
             first = written_in_place(op, live)
     # Erase the buffers that no CALL accesses, and their views.
     for op in reversed(ops):
-        if isinstance(op, tg.BufferOp | MovementOp) and not op.results[0].uses:
+        if isinstance(op, tg.BufferOp | tg.MovementOp) and not op.results[0].uses:
             function.body.block.erase_op(op)
     # An arena for each kind and device, and the buffers in it.
     for op in function.body.block.ops:
         if isinstance(op, tg.BufferOp):
             kind = "tg.persistent" if op.result in constant else "tg.workspace"
-            arenas.setdefault((kind, place(op.result).device), []).append(op)
+            arenas.setdefault((kind, tg.place(op.result).device), []).append(op)
     for (kind, device), buffers in sorted(arenas.items(), key=lambda arena: arena[0][0]):
         # Buffers that are written in place share a block, which has one offset.
         blocks: dict[SSAValue, list[tg.BufferOp]] = defaultdict(list)
@@ -128,7 +116,7 @@ def plan_function(function: FuncOp, alignment: int) -> None:
         for block, offset in zip(blocks.values(), offsets, strict=True):
             for buffer in block:
                 _replace_by_view(buffer, arena, start + offset, max_bytes(buffer, intervals))
-    function.attributes["tg.workspace_bytes"] = IntegerAttr(total, i64)
+    function.attributes["tg.workspace_bytes"] = builtin.IntegerAttr(total, builtin.i64)
 
 
 def _constants_first(function: FuncOp, linear: tg.LinearOp) -> tuple[Set[SSAValue], int]:
@@ -166,7 +154,7 @@ def written_in_place(
             if (
                 all(isinstance(a.owner, tg.BufferOp) for a in (source, target))
                 and arguments.count(source) == arguments.count(target) == 1
-                and place(source).device == place(target).device
+                and tg.place(source).device == tg.place(target).device
                 and live[source].end == position == live[target].start
                 and source not in taken
                 and target not in first
@@ -176,7 +164,7 @@ def written_in_place(
     return first
 
 
-def shards(device: Device) -> int:
+def shards(device: tg.Device) -> int:
     """How many devices a buffer is split over."""
     return len(device) if isinstance(device, tuple) else 1
 
@@ -184,7 +172,7 @@ def shards(device: Device) -> int:
 def max_bytes(buffer: tg.BufferOp, intervals: MinMax) -> int:
     """The greatest size of a buffer on one device, in bytes."""
     elements = most_elements(buffer, intervals)
-    return elements * dtype_of(buffer.result).itemsize // shards(place(buffer.result).device)
+    return elements * tg.dtype_of(buffer.result).itemsize // shards(tg.place(buffer.result).device)
 
 
 def assign_offsets(sizes: Sequence[int], live: Sequence[LiveRange]) -> tuple[list[int], int]:
@@ -258,34 +246,40 @@ def _greedy_offsets(
     return [places[block][0] for block in range(len(sizes))], total
 
 
-def _add_arena(function: FuncOp, kind: str, device: Device, size: int) -> SSAValue:
+def _add_arena(function: FuncOp, kind: str, device: tg.Device, size: int) -> SSAValue:
     """Append an arena to a function's arguments: `ui8` of shape (size,), or (devices, size)."""
     axis, leading = (0, (shards(device),)) if isinstance(device, tuple) else (None, ())
     where = tg.PlaceAttr.of(device, tg.AddrSpace.GLOBAL, axis)
-    type = tensor_type(UI8, (*leading, size), where)
+    type = tg.tensor_type(UI8, (*leading, size), where)
     block = function.body.block
-    empty = [DictionaryAttr({})] * len(block.args)
+    empty = [builtin.DictionaryAttr({})] * len(block.args)
     attributes = list(function.arg_attrs or empty)
     argument = block.insert_arg(type, len(block.args))
     argument.name_hint = kind.removeprefix("tg.")
-    function.arg_attrs = ArrayAttr([*attributes, DictionaryAttr({kind: UnitAttr()})])
+    function.arg_attrs = builtin.ArrayAttr(
+        [*attributes, builtin.DictionaryAttr({kind: builtin.UnitAttr()})]
+    )
     inputs = [*function.function_type.inputs, type]
-    function.function_type = FunctionType.from_lists(inputs, list(function.function_type.outputs))
+    function.function_type = builtin.FunctionType.from_lists(
+        inputs, list(function.function_type.outputs)
+    )
     return argument
 
 
 def _replace_by_view(buffer: tg.BufferOp, arena: SSAValue, offset: int, size: int) -> None:
     """Replace a buffer by a view of the arena, from an offset on."""
-    builder = OpBuilder.before(buffer)
+    builder = tg.OpBuilder.before(buffer)
     put = builder.put
-    type = tensor(buffer.result)
-    devices = tensor(arena).get_shape()[:-1]
+    type = tg.tensor(buffer.result)
+    devices = tg.tensor(arena).get_shape()[:-1]
     start = [0] * len(devices)
     # The bytes, as elements of the dtype, in the shape of the buffer.
     view = put(tg.ShrinkOp(arena, [*start, offset], [*devices, size]))
     if type.element_type != UI8:
         view = put(tg.BitcastOp(view, type.element_type))
-    shape = [extent for extent in shape_of(buffer.result) if not isinstance(extent, UnknownDim)]
+    shape = [
+        extent for extent in tg.shape_of(buffer.result) if not isinstance(extent, tg.UnknownDim)
+    ]
     dynamic = [extent for extent in shape if isinstance(extent, SSAValue)]
     if dynamic:
         static = math.prod(extent for extent in shape if isinstance(extent, int))
@@ -293,7 +287,7 @@ def _replace_by_view(buffer: tg.BufferOp, arena: SSAValue, offset: int, size: in
         for extent in dynamic:
             elements = put(tg.MulOp(elements, extent))
         view = put(tg.ShrinkOp(view, [*start, 0], [*devices, elements]))
-    if dynamic or tensor(view).get_shape() != type.get_shape():
+    if dynamic or tg.tensor(view).get_shape() != type.get_shape():
         view = put(tg.ReshapeOp(view, shape))
     view.name_hint = buffer.result.name_hint
     Rewriter.replace_op(buffer, (), [view])
@@ -323,7 +317,7 @@ def plan_program(program: tg.ProgramOp) -> None:
             Rewriter.erase_op(buffer)
             continue
         start, end = live[buffer.result]
-        needs_barrier = is_parallel and place(buffer.result).addrspace is tg.AddrSpace.LOCAL
+        needs_barrier = is_parallel and tg.place(buffer.result).addrspace is tg.AddrSpace.LOCAL
         candidates = owners[buffer.result.type]
         for index, (last, owner) in enumerate(candidates):
             between = bisect_left(barriers, start) - bisect_right(barriers, last)
@@ -351,7 +345,7 @@ def _is_in_workgroup(op: Operation) -> bool:
 
 def _outer_barriers(ops: Sequence[Operation]) -> Iterator[int]:
     """The positions of the BARRIERs in no serial loop and no IF."""
-    around = nesting(ops)
+    around = tg.nesting(ops)
     for position, op in enumerate(ops):
         if isinstance(op, tg.BarrierOp) and all(
             isinstance(each, tg.RangeOp) and each.axis_type.data in PARALLEL for each in around[op]

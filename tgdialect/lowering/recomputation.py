@@ -9,8 +9,6 @@ from functools import reduce
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import Polynomial
 
 NAMING = (tg.EndOp, tg.ReduceOp, tg.AfterOp)
 """Ops whose operands after the first name loops. Every other op with a RANGE as operand computes
@@ -22,7 +20,7 @@ NOT_COPIED: tuple[type[Operation], ...] = (tg.RangeOp, *IN_LOOPS)
 
 
 def computed_again(
-    builder: OpBuilder, value: SSAValue, mapping: dict[SSAValue, SSAValue]
+    builder: tg.OpBuilder, value: SSAValue, mapping: dict[SSAValue, SSAValue]
 ) -> SSAValue:
     """A value for other ranges, or other values, than the keys of `mapping` (`OpBuilder.clone`)."""
     return builder.clone(value, mapping, shared=NOT_COPIED)
@@ -37,8 +35,8 @@ def renumber(range: tg.RangeOp, number: SSAValue, *keep: object) -> None:
 
 
 def emit_sum(
-    builder: OpBuilder,
-    of: Polynomial,
+    builder: tg.OpBuilder,
+    of: tg.Polynomial,
     again: Callable[[SSAValue], SSAValue] = lambda value: value,
 ) -> SSAValue:
     """The value of a polynomial, in which `again` gives the values of atoms."""

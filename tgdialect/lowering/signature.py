@@ -21,9 +21,6 @@ from tgdialect.analysis.symbols import SIGNATURE, is_own_tensor
 from tgdialect.diagnostics import lasting_hint, locate
 from tgdialect.lowering.verify import argument_attributes_are_typed
 from tgdialect.ops import tg
-from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.properties import tensor, tensor_type
 
 _NAME, _TYPE, _WRITTEN = "tg.hint", "tg.type", "tg.written"
 _HOST = tg.PlaceAttr.of("CPU", tg.AddrSpace.GLOBAL)
@@ -46,10 +43,10 @@ def signature_attribute(function: FuncOp) -> ArrayAttr[DictionaryAttr]:
     written = written_arguments(function)
     described: list[DictionaryAttr] = []
     for argument in function.args:
-        type = tensor(argument)
+        type = tg.tensor(argument)
         entries: dict[str, Attribute] = {
-            **argument_attributes(argument),
-            _TYPE: tensor_type(type.element_type, type.get_shape()),
+            **tg.argument_attributes(argument),
+            _TYPE: tg.tensor_type(type.element_type, type.get_shape()),
         }
         if argument.name_hint is not None:
             entries[_NAME] = StringAttr(argument.name_hint)
@@ -73,11 +70,11 @@ def described_function(function: llvm.FuncOp) -> FuncOp:
         given = dict(entry.data)
         type, hint = given.pop(_TYPE, None), given.pop(_NAME, None)
         is_pointer = isinstance(passed, llvm.LLVMPointerType)
-        if not is_own_tensor(type) or not (is_pointer or type == tensor_type(INDEX)):
+        if not is_own_tensor(type) or not (is_pointer or type == tg.tensor_type(tg.INDEX)):
             raise _misfit(function, f"argument {position} is {passed}, described as {type}")
         place = _HOST if is_pointer else None
         argument = block.insert_arg(
-            tensor_type(type.element_type, type.get_shape(), place), position
+            tg.tensor_type(type.element_type, type.get_shape(), place), position
         )
         argument.name_hint = lasting_hint(hint.data) if isinstance(hint, StringAttr) else None
         attributes.append(DictionaryAttr(given))
@@ -95,7 +92,7 @@ def described_function(function: llvm.FuncOp) -> FuncOp:
 
 def arguments_said_to_be_written(function: FuncOp) -> Set[int]:
     """The positions of the arguments that a signature marks as written."""
-    return {a.index for a in function.args if _WRITTEN in argument_attributes(a)}
+    return {a.index for a in function.args if _WRITTEN in tg.argument_attributes(a)}
 
 
 def _misfit(function: llvm.FuncOp, reason: str) -> VerifyException:

@@ -5,8 +5,7 @@ One file per family of the specification:
 * `source.py`, `movement.py`, `elementwise.py`, `reduce.py`, `memory.py`, `ordering.py`;
 * `call.py`, `scan.py`, `marker.py`, `multi.py`, `codegen.py`.
 
-`tg.py` has all of them, with their types and attributes, as a namespace: `tg.AddOp`;
-`families.py` lists them.
+`families.py` lists them; `tg.py` is the dialect as a namespace: `tg.AddOp`, `tg.shape_of`.
 
 What ops are declared with:
 

@@ -19,14 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseArrayBase,
-    DictionaryAttr,
-    IntegerAttr,
-    StringAttr,
-    UnitAttr,
-)
+from xdsl.dialects import builtin
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument
 
@@ -42,18 +35,18 @@ ALLOCATED = ARENAS | {"tg.output", "tg.buffer", "tg.data"}
 """Attributes of arguments that a stage has added. The caller of the function allocates them."""
 
 ARGUMENT_ATTRIBUTES: Mapping[str, type[Attribute]] = {
-    "tg.name": StringAttr,
-    "tg.min": IntegerAttr,
-    "tg.max": IntegerAttr,
-    "tg.dims": DenseArrayBase,
-    "tg.constant": UnitAttr,
-    "tg.donated": IntegerAttr,
-    "tg.output": UnitAttr,
-    "tg.result": IntegerAttr,
-    "tg.buffer": IntegerAttr,
+    "tg.name": builtin.StringAttr,
+    "tg.min": builtin.IntegerAttr,
+    "tg.max": builtin.IntegerAttr,
+    "tg.dims": builtin.DenseArrayBase,
+    "tg.constant": builtin.UnitAttr,
+    "tg.donated": builtin.IntegerAttr,
+    "tg.output": builtin.UnitAttr,
+    "tg.result": builtin.IntegerAttr,
+    "tg.buffer": builtin.IntegerAttr,
     "tg.data": DataAttr,
-    "tg.workspace": UnitAttr,
-    "tg.persistent": UnitAttr,
+    "tg.workspace": builtin.UnitAttr,
+    "tg.persistent": builtin.UnitAttr,
 }
 """The class of each attribute."""
 
@@ -62,15 +55,15 @@ def argument_attributes(argument: BlockArgument) -> Mapping[str, Attribute]:
     """The attributes of a block argument of a `func.func`; none for any other block's."""
     function = argument.block.parent_op()
     attributes = None if function is None else function.properties.get("arg_attrs")
-    if not isinstance(attributes, ArrayAttr):
+    if not isinstance(attributes, builtin.ArrayAttr):
         return {}
-    return cast(ArrayAttr[DictionaryAttr], attributes).data[argument.index].data
+    return cast(builtin.ArrayAttr[builtin.DictionaryAttr], attributes).data[argument.index].data
 
 
 def integer_attribute(attributes: Mapping[str, Attribute], name: str) -> int | None:
     """The value of an integer attribute; None if it is absent."""
     attribute = attributes.get(name)
-    return attribute.value.data if isinstance(attribute, IntegerAttr) else None
+    return attribute.value.data if isinstance(attribute, builtin.IntegerAttr) else None
 
 
 def data_attribute(attributes: Mapping[str, Attribute]) -> bytes | None:
@@ -88,6 +81,6 @@ def overwritten_arguments(function: FuncOp) -> list[tuple[int, BlockArgument]]:
 def dims_attribute(attributes: Mapping[str, Attribute]) -> tuple[int, ...] | None:
     """The argument positions in `tg.dims`; None if it is absent."""
     attribute = attributes.get("tg.dims")
-    if not isinstance(attribute, DenseArrayBase):
+    if not isinstance(attribute, builtin.DenseArrayBase):
         return None
     return tuple(cast(Any, attribute).get_values())

@@ -5,19 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from xdsl import irdl
 from xdsl.dialects.builtin import DYNAMIC_INDEX, StringAttr, SymbolNameConstraint, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.irdl import (
-    AnyAttr,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    region_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
 from xdsl.traits import (
     IsolatedFromAbove,
     MemoryWriteEffect,
@@ -90,10 +81,10 @@ class TupleOp(TgOp):
 
     name = "tg.tuple"
 
-    values = var_operand_def(TENSOR)
-    result = result_def(TUPLE)
+    values = irdl.var_operand_def(TENSOR)
+    result = irdl.result_def(TUPLE)
 
-    traits = traits_def(ResultOfFunction())
+    traits = irdl.traits_def(ResultOfFunction())
 
     assembly_format = f"$values {SIGNATURE}"
 
@@ -110,10 +101,10 @@ class GetTupleOp(ValueOp):
 
     name = "tg.gettuple"
 
-    source = operand_def(TUPLE)
-    index = prop_def(NumberAttr)
+    source = irdl.operand_def(TUPLE)
+    index = irdl.prop_def(NumberAttr)
 
-    traits = traits_def(HasTgCanonicalization())
+    traits = irdl.traits_def(HasTgCanonicalization())
 
     assembly_format = f"$source custom<Int>($index) {SIGNATURE}"
 
@@ -138,11 +129,11 @@ class FunctionOp(TgOp):
 
     name = "tg.function"
 
-    arguments = var_operand_def(TENSOR)
-    body = region_def("single_block")
-    result = result_def(TUPLE)
+    arguments = irdl.var_operand_def(TENSOR)
+    body = irdl.region_def("single_block")
+    result = irdl.result_def(TUPLE)
 
-    traits = traits_def(IsolatedFromAbove(), NoTerminator(), PureInGraph())
+    traits = irdl.traits_def(IsolatedFromAbove(), NoTerminator(), PureInGraph())
 
     assembly_format = (
         "`(` $arguments `)` attr-dict-with-keyword $body `:` "
@@ -206,11 +197,11 @@ class KernelOp(TgOp):
     name = "tg.kernel"
     HOLDS_KERNEL: ClassVar[bool] = True
 
-    sym_name = prop_def(SymbolNameConstraint())
-    target = opt_prop_def(StringAttr)
-    body = region_def("single_block")
+    sym_name = irdl.prop_def(SymbolNameConstraint())
+    target = irdl.opt_prop_def(StringAttr)
+    body = irdl.region_def("single_block")
 
-    traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
+    traits = irdl.traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
 
     assembly_format = "$sym_name (`for` $target^)? attr-dict-with-keyword $body"
 
@@ -350,11 +341,11 @@ class CallOp(TgOp):
 
     name = "tg.call"
 
-    callee = prop_def(SymbolRefAttr)
-    arguments = var_operand_def(TENSOR)
-    result = result_def(AnyAttr())
+    callee = irdl.prop_def(SymbolRefAttr)
+    arguments = irdl.var_operand_def(TENSOR)
+    result = irdl.result_def(irdl.AnyAttr())
 
-    traits = traits_def(_CalleeExists())
+    traits = irdl.traits_def(_CalleeExists())
 
     assembly_format = f"$callee `(` $arguments `)` {SIGNATURE}"
 

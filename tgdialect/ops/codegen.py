@@ -8,25 +8,9 @@ import string
 from collections.abc import Container, Sequence
 from typing import ClassVar, NamedTuple
 
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    FunctionType,
-    IntegerType,
-    StringAttr,
-    SymbolNameConstraint,
-    i64,
-)
+from xdsl import irdl
+from xdsl.dialects import builtin
 from xdsl.ir import Attribute, Operation, Region, Use
-from xdsl.irdl import (
-    AnyAttr,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    region_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
 from xdsl.traits import (
     IsolatedFromAbove,
     MemoryReadEffect,
@@ -69,9 +53,9 @@ class BarrierOp(VoidOp):
 
     name = "tg.barrier"
 
-    dependencies = var_operand_def(EDGE)
+    dependencies = irdl.var_operand_def(EDGE)
 
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    traits = irdl.traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     assembly_format = "custom<Edges>($dependencies) attr-dict (`:` type($dependencies)^)?"
 
@@ -99,16 +83,16 @@ class InsOp(TgOp):
 
     name = "tg.ins"
 
-    mnemonic = prop_def(StringAttr)
-    arguments = var_operand_def(TENSOR)
-    result = result_def(AnyAttr())
+    mnemonic = irdl.prop_def(builtin.StringAttr)
+    arguments = irdl.var_operand_def(TENSOR)
+    result = irdl.result_def(irdl.AnyAttr())
 
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    traits = irdl.traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     assembly_format = f"$mnemonic `(` $arguments `)` {SIGNATURE}"
 
     def __init__(self, mnemonic: str, arguments: Sequence[Value], type: Attribute = VOID):
-        self.infer(arguments, {"mnemonic": StringAttr(mnemonic)}, type=type)
+        self.infer(arguments, {"mnemonic": builtin.StringAttr(mnemonic)}, type=type)
 
     @property
     def target(self) -> str:
@@ -151,7 +135,9 @@ class InsOp(TgOp):
             raise VerifyException(
                 f"target {self.target} has no instruction {self.instruction}; {hint}{there_are}"
             )
-        types = FunctionType.from_lists([a.type for a in self.arguments], [self.result.type])
+        types = builtin.FunctionType.from_lists(
+            [a.type for a in self.arguments], [self.result.type]
+        )
         signature, wanted = self.signature, " or ".join(map(str, rows))
         if any(is_memory(value) for value in self.operands) or signature is None:
             raise VerifyException(f"{self.instruction} of {self.target} is {wanted}, not {types}")
@@ -173,16 +159,16 @@ class SpecialOp(TgOp):
 
     name = "tg.special"
 
-    symbol = prop_def(StringAttr, prop_name="name")
-    bound = operand_def(INDEX_SCALAR)
-    result = result_def(INDEX_SCALAR)
+    symbol = irdl.prop_def(builtin.StringAttr, prop_name="name")
+    bound = irdl.operand_def(INDEX_SCALAR)
+    result = irdl.result_def(INDEX_SCALAR)
 
-    traits = traits_def(PureInGraph())
+    traits = irdl.traits_def(PureInGraph())
 
     assembly_format = "$name `to` $bound attr-dict `:` type($bound)"
 
     def __init__(self, name: str, bound: Value):
-        self.infer((bound,), {"name": StringAttr(name)})
+        self.infer((bound,), {"name": builtin.StringAttr(name)})
 
     @property
     def axis_type(self) -> AxisType:
@@ -208,9 +194,9 @@ class IfOp(VoidOp):
 
     OPENS_BLOCK: ClassVar[bool] = True
 
-    gate = operand_def(TENSOR)
+    gate = irdl.operand_def(TENSOR)
 
-    traits = traits_def(MemoryWriteEffect())
+    traits = irdl.traits_def(MemoryWriteEffect())
 
     assembly_format = "$gate attr-dict `:` type($gate)"
 
@@ -237,9 +223,9 @@ class EndIfOp(VoidOp):
 
     CLOSES: ClassVar[slice | None] = slice(1)
 
-    begin = operand_def(VOID_EDGE)
+    begin = irdl.operand_def(VOID_EDGE)
 
-    traits = traits_def(MemoryWriteEffect())
+    traits = irdl.traits_def(MemoryWriteEffect())
 
     assembly_format = "$begin attr-dict"
 
@@ -261,10 +247,10 @@ class WmmaOp(ValueOp):
 
     name = "tg.wmma"
 
-    config = prop_def(WmmaAttr)
-    a = operand_def(TENSOR)
-    b = operand_def(TENSOR)
-    accumulator = operand_def(TENSOR)
+    config = irdl.prop_def(WmmaAttr)
+    a = irdl.operand_def(TENSOR)
+    b = irdl.operand_def(TENSOR)
+    accumulator = irdl.operand_def(TENSOR)
 
     assembly_format = f"$a `,` $b `,` $accumulator `config` $config {SIGNATURE}"
 
@@ -312,9 +298,9 @@ class ShuffleOp(ValueOp):
 
     name = "tg.shuffle"
 
-    value = operand_def(TENSOR)
-    distance = prop_def(NumberAttr)
-    threads = prop_def(NumberAttr)
+    value = irdl.operand_def(TENSOR)
+    distance = irdl.prop_def(NumberAttr)
+    threads = irdl.prop_def(NumberAttr)
 
     assembly_format = f"$value `xor` custom<Int>($distance) `of` custom<Int>($threads) {SIGNATURE}"
 
@@ -369,17 +355,17 @@ class CustomOp(TgOp):
 
     name = "tg.custom"
 
-    fmt = prop_def(StringAttr)
-    function = opt_prop_def(StringAttr)
-    arguments = var_operand_def(TENSOR)
-    result = result_def(AnyAttr())
+    fmt = irdl.prop_def(builtin.StringAttr)
+    function = irdl.opt_prop_def(builtin.StringAttr)
+    arguments = irdl.var_operand_def(TENSOR)
+    result = irdl.result_def(irdl.AnyAttr())
 
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    traits = irdl.traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     assembly_format = f"$fmt `(` $arguments `)` (`by` $function^)? {SIGNATURE}"
 
     def __init__(self, fmt: str, arguments: Sequence[Value], type: Attribute = VOID):
-        self.infer(arguments, {"fmt": StringAttr(fmt)}, type=type)
+        self.infer(arguments, {"fmt": builtin.StringAttr(fmt)}, type=type)
 
     @property
     def is_inline(self) -> bool:
@@ -416,10 +402,10 @@ class AtomicAddOp(VoidOp):
 
     name = "tg.atomicadd"
 
-    buffer = operand_def(TENSOR)
-    value = operand_def(TENSOR)
+    buffer = irdl.operand_def(TENSOR)
+    value = irdl.operand_def(TENSOR)
 
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    traits = irdl.traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     assembly_format = "$buffer `,` $value attr-dict `:` type($buffer) `,` type($value)"
 
@@ -444,12 +430,12 @@ class CustomFunctionOp(VoidOp):
 
     name = "tg.customfunction"
 
-    sym_name = prop_def(SymbolNameConstraint())
-    reads = opt_prop_def(DenseArrayBase.constr(i64))
-    writes = opt_prop_def(DenseArrayBase.constr(i64))
-    meta = var_operand_def(TENSOR)
+    sym_name = irdl.prop_def(builtin.SymbolNameConstraint())
+    reads = irdl.opt_prop_def(builtin.DenseArrayBase.constr(builtin.i64))
+    writes = irdl.opt_prop_def(builtin.DenseArrayBase.constr(builtin.i64))
+    meta = irdl.var_operand_def(TENSOR)
 
-    traits = traits_def(SymbolOpInterface())
+    traits = irdl.traits_def(SymbolOpInterface())
 
     assembly_format = (
         "$sym_name `(` $meta `)` (`reads` custom<Integers>($reads)^)? "
@@ -464,8 +450,12 @@ class CustomFunctionOp(VoidOp):
         writes: Sequence[int] | None = None,
     ):
         given = {"reads": reads, "writes": writes}
-        effects = {k: DenseArrayBase.from_list(i64, v) for k, v in given.items() if v is not None}
-        self.infer(meta, {"sym_name": StringAttr(name), **effects})
+        effects = {
+            k: builtin.DenseArrayBase.from_list(builtin.i64, v)
+            for k, v in given.items()
+            if v is not None
+        }
+        self.infer(meta, {"sym_name": builtin.StringAttr(name), **effects})
 
     def effects(self, arguments: int) -> tuple[frozenset[int], frozenset[int]]:
         """Which of its arguments it reads, and which it writes."""
@@ -484,7 +474,7 @@ class CustomFunctionOp(VoidOp):
             raise VerifyException(f"@{name} is built in, and reads [0] writes [1]")
 
 
-def _slots(array: DenseArrayBase[IntegerType] | None) -> Sequence[int]:
+def _slots(array: builtin.DenseArrayBase[builtin.IntegerType] | None) -> Sequence[int]:
     return () if array is None else array.get_values()
 
 
@@ -499,14 +489,14 @@ class SourceOp(VoidOp):
 
     name = "tg.source"
 
-    text = prop_def(StringAttr)
-    language = opt_prop_def(StringAttr)
+    text = irdl.prop_def(builtin.StringAttr)
+    language = irdl.opt_prop_def(builtin.StringAttr)
 
     assembly_format = "$text (`in` $language^)? attr-dict"
 
     def __init__(self, text: str, language: str | None = None):
-        said = {} if language is None else {"language": StringAttr(language)}
-        self.infer((), {"text": StringAttr(text), **said})
+        said = {} if language is None else {"language": builtin.StringAttr(language)}
+        self.infer((), {"text": builtin.StringAttr(text), **said})
 
 
 @op_definition
@@ -520,10 +510,10 @@ class ProgramOp(TgOp):
 
     name = "tg.program"
 
-    sym_name = prop_def(SymbolNameConstraint())
-    body = region_def("single_block")
+    sym_name = irdl.prop_def(builtin.SymbolNameConstraint())
+    body = irdl.region_def("single_block")
 
-    traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
+    traits = irdl.traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
 
     assembly_format = "$sym_name attr-dict-with-keyword $body"
 

@@ -12,20 +12,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
-from xdsl.dialects.builtin import (
-    BFloat16Type,
-    Float8E4M3FNType,
-    Float8E5M2Type,
-    Float16Type,
-    Float32Type,
-    Float64Type,
-    FloatAttr,
-    FloatData,
-    IndexType,
-    IntegerAttr,
-    IntegerType,
-    Signedness,
-)
+from xdsl.dialects import builtin
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
@@ -98,30 +85,30 @@ def _float(
     )
 
 
-BOOL = IntegerType(1)
-INDEX = IndexType()
-I32 = IntegerType(32)
-I64 = IntegerType(64)
-UI8 = IntegerType(8, Signedness.UNSIGNED)
-UI64 = IntegerType(64, Signedness.UNSIGNED)
-F32 = Float32Type()
-F64 = Float64Type()
+BOOL = builtin.IntegerType(1)
+INDEX = builtin.IndexType()
+I32 = builtin.IntegerType(32)
+I64 = builtin.IntegerType(64)
+UI8 = builtin.IntegerType(8, builtin.Signedness.UNSIGNED)
+UI64 = builtin.IntegerType(64, builtin.Signedness.UNSIGNED)
+F32 = builtin.Float32Type()
+F64 = builtin.Float64Type()
 
 DTYPES: dict[Attribute, DType] = {
     BOOL: DType("i1", Kind.BOOL, 8, 0, 1),
     INDEX: _signed("index", 64),
-    IntegerType(8): _signed("i8", 8),
-    IntegerType(16): _signed("i16", 16),
+    builtin.IntegerType(8): _signed("i8", 8),
+    builtin.IntegerType(16): _signed("i16", 16),
     I32: _signed("i32", 32),
     I64: _signed("i64", 64),
     UI8: _unsigned("ui8", 8),
-    IntegerType(16, Signedness.UNSIGNED): _unsigned("ui16", 16),
-    IntegerType(32, Signedness.UNSIGNED): _unsigned("ui32", 32),
+    builtin.IntegerType(16, builtin.Signedness.UNSIGNED): _unsigned("ui16", 16),
+    builtin.IntegerType(32, builtin.Signedness.UNSIGNED): _unsigned("ui32", 32),
     UI64: _unsigned("ui64", 64),
-    Float8E4M3FNType(): _float("f8E4M3FN", 8, 4, -6, 448.0, infinite=False),
-    Float8E5M2Type(): _float("f8E5M2", 8, 3, -14, 57344.0, infinite=True),
-    Float16Type(): _float("f16", 16, 11, -14, 65504.0, infinite=True),
-    BFloat16Type(): _float("bf16", 16, 8, -126, (2 - 2**-7) * 2.0**127, infinite=True),
+    builtin.Float8E4M3FNType(): _float("f8E4M3FN", 8, 4, -6, 448.0, infinite=False),
+    builtin.Float8E5M2Type(): _float("f8E5M2", 8, 3, -14, 57344.0, infinite=True),
+    builtin.Float16Type(): _float("f16", 16, 11, -14, 65504.0, infinite=True),
+    builtin.BFloat16Type(): _float("bf16", 16, 8, -126, (2 - 2**-7) * 2.0**127, infinite=True),
     F32: _float("f32", 32, 24, -126, (2 - 2**-23) * 2.0**127, infinite=True),
     F64: _float("f64", 64, 53, -1022, math.nextafter(math.inf, 0), infinite=True),
 }
@@ -133,7 +120,7 @@ TYPES: dict[str, Attribute] = {row.name: type for type, row in DTYPES.items()}
 
 def unsigned(bits: int) -> Attribute:
     """The unsigned integer dtype of a width."""
-    return IntegerType(bits, Signedness.UNSIGNED)
+    return builtin.IntegerType(bits, builtin.Signedness.UNSIGNED)
 
 
 def round_to(dtype: DType, value: float) -> float:
@@ -219,18 +206,18 @@ def number_attribute(value: float, dtype: Attribute) -> Attribute:
 @lru_cache(maxsize=4096)
 def _float_attribute(value: float, sign: float, dtype: str) -> Attribute:
     # `sign` is part of the key, because 0.0 == -0.0 in this function's cache.
-    data = unchecked.made(FloatData, data=value)
-    return unchecked.made(FloatAttr, value=data, type=TYPES[dtype])
+    data = unchecked.made(builtin.FloatData, data=value)
+    return unchecked.made(builtin.FloatAttr, value=data, type=TYPES[dtype])
 
 
 @lru_cache(maxsize=4096)
 def _integer_attribute(value: int, dtype: str) -> Attribute:
     if TYPES[dtype] is BOOL:
-        return IntegerAttr.from_bool(bool(value))
+        return builtin.IntegerAttr.from_bool(bool(value))
     return unchecked.integer(value, TYPES[dtype])
 
 
-def bits_of_nan(value: FloatAttr) -> int | None:
+def bits_of_nan(value: builtin.FloatAttr) -> int | None:
     """The bits of a NaN that has a sign or a payload; None for other numbers."""
     number, dtype = value.value.data, value.type
     if not math.isnan(number) or (raw := dtype.pack([number])) == dtype.pack([math.nan]):

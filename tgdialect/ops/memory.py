@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
+from xdsl import irdl
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    AnyOf,
-    AttrSizedOperandSegments,
-    BaseAttr,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
@@ -28,7 +18,7 @@ from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.properties import is_memory, same_shape, shape_of, show_shape, tensor
 from tgdialect.ops.views import is_repeated
 
-DEVICE = AnyOf((BaseAttr(StringAttr), BaseAttr(ArrayAttr)))
+DEVICE = irdl.AnyOf((irdl.BaseAttr(StringAttr), irdl.BaseAttr(ArrayAttr)))
 """Constraint: the name of a device, or an array of names."""
 
 
@@ -74,15 +64,15 @@ class LoadOp(TgOp):
 
     name = "tg.load"
 
-    buffer = operand_def(TENSOR)
-    alt = opt_operand_def(TENSOR)
-    gate = opt_operand_def(TENSOR)
-    device = opt_prop_def(DEVICE)
-    addrspace = opt_prop_def(StringAttr)
-    result = result_def(TENSOR)
+    buffer = irdl.operand_def(TENSOR)
+    alt = irdl.opt_operand_def(TENSOR)
+    gate = irdl.opt_operand_def(TENSOR)
+    device = irdl.opt_prop_def(DEVICE)
+    addrspace = irdl.opt_prop_def(StringAttr)
+    result = irdl.result_def(TENSOR)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryReadEffect())
+    irdl_options = (irdl.AttrSizedOperandSegments(as_property=True),)
+    traits = irdl.traits_def(MemoryReadEffect())
 
     assembly_format = (
         "$buffer (`alt` $alt^ `gate` $gate)? (`device` $device^)? (`addrspace` $addrspace^)? "
@@ -131,11 +121,11 @@ class StoreOp(VoidOp):
 
     name = "tg.store"
 
-    buffer = operand_def(TENSOR)
-    value = operand_def(TENSOR)
-    gate = opt_operand_def(TENSOR)
+    buffer = irdl.operand_def(TENSOR)
+    value = irdl.operand_def(TENSOR)
+    gate = irdl.opt_operand_def(TENSOR)
 
-    traits = traits_def(MemoryWriteEffect())
+    traits = irdl.traits_def(MemoryWriteEffect())
 
     assembly_format = (
         "$buffer `,` $value (`gate` $gate^)? attr-dict `:` "
@@ -169,11 +159,11 @@ class CopyOp(ValueOp):
 
     name = "tg.copy"
 
-    source = operand_def(TENSOR)
-    device = prop_def(DEVICE)
-    forced = opt_prop_def(UnitAttr, prop_name="clone")
+    source = irdl.operand_def(TENSOR)
+    device = irdl.prop_def(DEVICE)
+    forced = irdl.opt_prop_def(UnitAttr, prop_name="clone")
 
-    traits = traits_def(HasTgCanonicalization())
+    traits = irdl.traits_def(HasTgCanonicalization())
 
     assembly_format = (
         "$source `to` $device (`clone` $clone^)? attr-dict `:` type($source) `->` type($result)"

@@ -9,17 +9,9 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 
+from xdsl import irdl
 from xdsl.dialects.builtin import DYNAMIC_INDEX, I64, DenseArrayBase, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import (
-    AnyAttr,
-    AttrSizedOperandSegments,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    traits_def,
-    var_operand_def,
-)
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
@@ -60,7 +52,7 @@ class MovementOp(ValueOp, ABC):
 
     custom_directives = (*TgOp.custom_directives, DynamicIndexList)
 
-    traits = traits_def(HasTgCanonicalization())
+    traits = irdl.traits_def(HasTgCanonicalization())
 
     @property
     def is_valid_by_types(self) -> bool:
@@ -77,8 +69,8 @@ class PermuteOp(MovementOp):
 
     name = "tg.permute"
 
-    source = operand_def(TENSOR)
-    order = prop_def(DenseArrayBase.constr(i64))
+    source = irdl.operand_def(TENSOR)
+    order = irdl.prop_def(DenseArrayBase.constr(i64))
 
     assembly_format = f"$source custom<Integers>($order) {SIGNATURE}"
 
@@ -95,8 +87,8 @@ class FlipOp(MovementOp):
 
     name = "tg.flip"
 
-    source = operand_def(TENSOR)
-    flags = prop_def(DenseArrayBase.constr(i1))
+    source = irdl.operand_def(TENSOR)
+    flags = irdl.prop_def(DenseArrayBase.constr(i1))
 
     assembly_format = f"$source custom<Integers>($flags) {SIGNATURE}"
 
@@ -107,9 +99,9 @@ class FlipOp(MovementOp):
 class ResizeOp(MovementOp, ABC):
     """A view whose new shape is an argument; its dynamic extents are index operands."""
 
-    source = operand_def(TENSOR)
-    dims = var_operand_def(INDEX_SCALAR)
-    shape = prop_def(DenseArrayBase.constr(i64))
+    source = irdl.operand_def(TENSOR)
+    dims = irdl.var_operand_def(INDEX_SCALAR)
+    shape = irdl.prop_def(DenseArrayBase.constr(i64))
 
     assembly_format = (
         "$source custom<DynamicIndexList>($dims, $shape) attr-dict `:` "
@@ -144,13 +136,13 @@ class ExpandOp(ResizeOp):
 class WindowOp(MovementOp, ABC):
     """A view with an offset and a new extent per axis."""
 
-    source = operand_def(TENSOR)
-    offset_dims = var_operand_def(INDEX_SCALAR)
-    dims = var_operand_def(INDEX_SCALAR)
-    offsets = prop_def(DenseArrayBase.constr(i64))
-    shape = prop_def(DenseArrayBase.constr(i64))
+    source = irdl.operand_def(TENSOR)
+    offset_dims = irdl.var_operand_def(INDEX_SCALAR)
+    dims = irdl.var_operand_def(INDEX_SCALAR)
+    offsets = irdl.prop_def(DenseArrayBase.constr(i64))
+    shape = irdl.prop_def(DenseArrayBase.constr(i64))
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    irdl_options = (irdl.AttrSizedOperandSegments(as_property=True),)
 
     def __init__(
         self, source: Value, offsets: MixedDims, shape: MixedDims, fill: Attribute | None = None
@@ -181,7 +173,7 @@ class PadOp(WindowOp):
 
     name = "tg.pad"
 
-    fill = opt_prop_def(AnyAttr())
+    fill = irdl.opt_prop_def(irdl.AnyAttr())
 
     assembly_format = (
         "$source `at` custom<DynamicIndexList>($offset_dims, $offsets) "
@@ -230,8 +222,8 @@ class IndexOp(MovementOp):
 
     name = "tg.index"
 
-    source = operand_def(TENSOR)
-    indices = var_operand_def(TENSOR)
+    source = irdl.operand_def(TENSOR)
+    indices = irdl.var_operand_def(TENSOR)
 
     assembly_format = f"$source `[` $indices `]` {SIGNATURE}"
 
@@ -253,7 +245,7 @@ class StackOp(MovementOp):
 
     name = "tg.stack"
 
-    sources = var_operand_def(TENSOR)
+    sources = irdl.var_operand_def(TENSOR)
 
     assembly_format = f"$sources {SIGNATURE}"
 
@@ -277,8 +269,8 @@ class BitcastOp(MovementOp):
 
     name = "tg.bitcast"
 
-    source = operand_def(TENSOR)
-    dtype = prop_def(AnyAttr())
+    source = irdl.operand_def(TENSOR)
+    dtype = irdl.prop_def(irdl.AnyAttr())
 
     assembly_format = f"$source `to` $dtype {SIGNATURE}"
 

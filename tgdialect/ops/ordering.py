@@ -9,18 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from xdsl import irdl
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.irdl import (
-    AnyOf,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    region_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
 from xdsl.traits import MemoryWriteEffect, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
@@ -43,7 +34,7 @@ from tgdialect.ops.base import (
 from tgdialect.ops.properties import dtype_of, integer, is_memory, known_index, tensor
 from tgdialect.ops.walk import computed, operands_of
 
-EDGE = AnyOf((VOID_EDGE, TENSOR))
+EDGE = irdl.AnyOf((VOID_EDGE, TENSOR))
 """Constraint: any operand that can be ordered before an op."""
 
 
@@ -58,12 +49,12 @@ class RangeOp(TgOp):
 
     OPENS_BLOCK: ClassVar[bool] = True
 
-    axis = prop_def(NumberAttr)
-    axis_type = prop_def(AxisTypeAttr)
-    bound = operand_def(TENSOR)
-    result = result_def(INDEX_SCALAR)
+    axis = irdl.prop_def(NumberAttr)
+    axis_type = irdl.prop_def(AxisTypeAttr)
+    bound = irdl.operand_def(TENSOR)
+    result = irdl.result_def(INDEX_SCALAR)
 
-    traits = traits_def(PureInGraph())
+    traits = irdl.traits_def(PureInGraph())
 
     assembly_format = "custom<Int>($axis) $axis_type `to` $bound attr-dict `:` type($bound)"
 
@@ -125,10 +116,10 @@ class EndOp(VoidOp):
 
     CLOSES: ClassVar[slice | None] = slice(1, None)
 
-    body = operand_def(EDGE)
-    ranges = var_operand_def(INDEX_SCALAR)
+    body = irdl.operand_def(EDGE)
+    ranges = irdl.var_operand_def(INDEX_SCALAR)
 
-    traits = traits_def(NothingInGraph())
+    traits = irdl.traits_def(NothingInGraph())
 
     assembly_format = "$body `over` $ranges attr-dict `:` type($body)"
 
@@ -174,8 +165,8 @@ class AfterOp(ValueOp):
 
     name = "tg.after"
 
-    buffer = operand_def(TENSOR)
-    dependencies = var_operand_def(EDGE)
+    buffer = irdl.operand_def(TENSOR)
+    dependencies = irdl.var_operand_def(EDGE)
 
     assembly_format = f"$buffer `,` $dependencies {SIGNATURE}"
 
@@ -198,7 +189,7 @@ class GroupOp(VoidOp):
 
     name = "tg.group"
 
-    members = var_operand_def(VOID_EDGE)
+    members = irdl.var_operand_def(VOID_EDGE)
 
     assembly_format = "custom<Edges>($members) attr-dict"
 
@@ -217,10 +208,10 @@ class SinkOp(VoidOp):
 
     name = "tg.sink"
 
-    effects = var_operand_def(EDGE)
-    opts = opt_prop_def(ArrayAttr[OptAttr])
+    effects = irdl.var_operand_def(EDGE)
+    opts = irdl.opt_prop_def(ArrayAttr[OptAttr])
 
-    traits = traits_def(MemoryWriteEffect())
+    traits = irdl.traits_def(MemoryWriteEffect())
 
     assembly_format = "custom<Edges>($effects) (`opts` $opts^)? attr-dict (`:` type($effects)^)?"
 
@@ -271,9 +262,9 @@ class LinearOp(VoidOp):
     name = "tg.linear"
     HOLDS_KERNEL: ClassVar[bool] = True
 
-    body = region_def("single_block")
+    body = irdl.region_def("single_block")
 
-    traits = traits_def(NoTerminator(), MemoryWriteEffect())
+    traits = irdl.traits_def(NoTerminator(), MemoryWriteEffect())
 
     assembly_format = "attr-dict-with-keyword $body"
 

@@ -10,17 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
 
-from xdsl.dialects.builtin import (
-    I64,
-    AnyFloat,
-    DenseArrayBase,
-    FloatAttr,
-    IntegerAttr,
-    IntegerType,
-    StringAttr,
-    i1,
-    i64,
-)
+from xdsl.dialects import builtin
 from xdsl.dialects.utils import dynamic_index_list
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation
@@ -104,12 +94,14 @@ make the cache of `_index_array` large."""
 
 
 @lru_cache(maxsize=1024)
-def _index_array(text: str) -> DenseArrayBase[IntegerType]:
+def _index_array(text: str) -> builtin.DenseArrayBase[builtin.IntegerType]:
     numbers = text[1:-1].strip()
     return index_array([int(n) for n in numbers.split(",")] if numbers else [])
 
 
-def parse_optional_index_array(parser: Parser) -> DenseArrayBase[IntegerType] | None:
+def parse_optional_index_array(
+    parser: Parser,
+) -> builtin.DenseArrayBase[builtin.IntegerType] | None:
     """A short bracketed list of numbers, such as a shape: `[1, 0, 2]`. None, with nothing parsed,
     if there is something else.
 
@@ -141,7 +133,9 @@ class DynamicIndexList(dynamic_index_list.DynamicIndexList):
             super().print(printer, state, op)
             return
         state.print_whitespace(printer)
-        _print_numbers(printer, cast("DenseArrayBase[I64]", self.static_position.get(op)))
+        _print_numbers(
+            printer, cast("builtin.DenseArrayBase[builtin.I64]", self.static_position.get(op))
+        )
 
 
 class OptionalDirective(CustomDirective):
@@ -175,19 +169,21 @@ class Integers(OptionalDirective):
             if not -(2**63) <= value < 2**63:
                 message = f"{value} does not fit in 64 bits"
                 parser.raise_error(message, at_position=position, end_position=parser.pos)
-        element: IntegerType = i1 if self.value.name == "flags" else i64
-        self.value.set(state, DenseArrayBase.from_list(element, values))
+        element: builtin.IntegerType = builtin.i1 if self.value.name == "flags" else builtin.i64
+        self.value.set(state, builtin.DenseArrayBase.from_list(element, values))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
-        array = cast("DenseArrayBase[IntegerType]", self.value.get(op))
+        array = cast("builtin.DenseArrayBase[builtin.IntegerType]", self.value.get(op))
         _print_numbers(printer, array)
 
 
-def _print_numbers(printer: Printer, array: DenseArrayBase[Any]) -> None:
+def _print_numbers(printer: Printer, array: builtin.DenseArrayBase[Any]) -> None:
     """Print a list of integers, or of booleans, at once. xDSL's printer takes ten times as long."""
     values = array.get_values()
-    words = (str(bool(v)).lower() for v in values) if array.elt_type == i1 else map(str, values)
+    words = (
+        (str(bool(v)).lower() for v in values) if array.elt_type == builtin.i1 else map(str, values)
+    )
     printer.print_string(f"[{', '.join(words)}]")
 
 
@@ -220,11 +216,11 @@ class IntegerRuns(CustomDirective):
         if any(not -(2**63) <= value < 2**63 for value in values):
             message = "an element does not fit in 64 bits"
             parser.raise_error(message, at_position=position, end_position=parser.pos)
-        self.values.set(state, DenseArrayBase.from_list(i64, values))
+        self.values.set(state, builtin.DenseArrayBase.from_list(builtin.i64, values))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
-        values = cast(DenseArrayBase[IntegerType], self.values.get(op)).get_values()
+        values = cast(builtin.DenseArrayBase[builtin.IntegerType], self.values.get(op)).get_values()
         with printer.in_square_brackets():
             if len(values) > self.SHORT and values == tuple(range(values[0], values[-1] + 1)):
                 printer.print_string(f"{values[0]} to {values[-1] + 1}")
@@ -293,7 +289,7 @@ class Name(CustomDirective):
             self.value.set(state, unchecked.text(name))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        if isinstance(name := self.value.get(op), StringAttr):
+        if isinstance(name := self.value.get(op), builtin.StringAttr):
             state.print_whitespace(printer)
             printer.print_attribute(name)
 
@@ -327,13 +323,13 @@ class WrittenNumber:
         if value == "invalid":
             return InvalidAttr(dtype)
         if isinstance(value, str) and value in _BOOLS:
-            if dtype != i1:
+            if dtype != builtin.i1:
                 raise VerifyException(f"{value} is not representable in {dtype}")
             return number_attribute(_BOOLS[value], dtype)
         number = _NONFINITE[value] if isinstance(value, str) else value
         if number == math.inf and value != "inf":
             raise VerifyException(f"the number is too great for {dtype}")
-        if self.is_bits and isinstance(number, int) and isinstance(dtype, AnyFloat):
+        if self.is_bits and isinstance(number, int) and isinstance(dtype, builtin.AnyFloat):
             number = _from_bits(number, dtype)
         return number_attribute(-number if self.negative else number, dtype)
 
@@ -342,13 +338,18 @@ def print_number(printer: Printer, value: Attribute) -> None:
     """Print what `WrittenNumber` parses."""
     if isinstance(value, InvalidAttr):
         printer.print_string("invalid")
-    elif isinstance(value, FloatAttr) and not math.isfinite(cast("FloatAttr", value).value.data):
+    elif isinstance(value, builtin.FloatAttr) and not math.isfinite(
+        cast("builtin.FloatAttr", value).value.data
+    ):
         # A NaN with a sign or a payload is its bits.
-        bits, number = bits_of_nan(cast("FloatAttr", value)), cast("FloatAttr", value)
+        bits, number = (
+            bits_of_nan(cast("builtin.FloatAttr", value)),
+            cast("builtin.FloatAttr", value),
+        )
         text = number.value.data if bits is None else f"0x{bits:0{number.type.size * 2}x}"
         printer.print_string(str(text))
-    elif isinstance(value, FloatAttr | IntegerAttr):
-        cast("FloatAttr | IntegerAttr", value).print_without_type(printer)
+    elif isinstance(value, builtin.FloatAttr | builtin.IntegerAttr):
+        cast("builtin.FloatAttr | builtin.IntegerAttr", value).print_without_type(printer)
     else:
         printer.print_attribute(value)
 
@@ -383,7 +384,7 @@ class Constant(CustomDirective):
         self.type.print(printer, state, op)
 
 
-def _from_bits(bits: int, dtype: AnyFloat) -> float:
+def _from_bits(bits: int, dtype: builtin.AnyFloat) -> float:
     """The float with these bits."""
     size = dtype.compile_time_size
     if bits >> 8 * size:

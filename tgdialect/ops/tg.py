@@ -1,6 +1,11 @@
-"""The ops, types and attributes of the dialect as one namespace: `tg.AddOp` is `tg.add`."""
+"""The dialect as one namespace: `tg.AddOp` is `tg.add`, `tg.shape_of(v)` its derived shape.
 
-# ruff: noqa: F403
+It has the ops, types and attributes, the dtypes, what the derived properties are read by, the walks
+over ops, and the builder. Other files of `tgdialect.ops` are imported by their names.
+"""
+
+# ruff: noqa: E402, F401, F403
+# pyright: reportUnusedImport=false
 
 from tgdialect.ops.attributes import *
 from tgdialect.ops.axis_types import *
@@ -21,3 +26,77 @@ for _name, _value in [*globals().items()]:
     _is_ours = isinstance(_value, type) and _value.__module__.startswith("tgdialect.ops.")
     if not (_is_ours or _name.startswith("_")):
         del globals()[_name]
+
+from tgdialect.ops.affine import Affine
+from tgdialect.ops.arguments import (
+    ALLOCATED,
+    ANY_RESULT,
+    argument_attributes,
+    data_attribute,
+    dims_attribute,
+    integer_attribute,
+)
+from tgdialect.ops.attributes import VOID, Device, is_process, is_tensor
+from tgdialect.ops.base import PureInGraph, TgOp
+from tgdialect.ops.builder import OpBuilder, UniquingBuilder
+from tgdialect.ops.call import CallOp
+from tgdialect.ops.codegen import is_shared_factor, warp_of
+from tgdialect.ops.dtypes import (
+    BOOL,
+    DTYPES,
+    F32,
+    I32,
+    INDEX,
+    TYPES,
+    DType,
+    dtype_row,
+    number_attribute,
+    round_to,
+    unsigned,
+    wrap_to,
+)
+from tgdialect.ops.elementwise import CompareOp, ElementwiseOp
+from tgdialect.ops.intervals import Interval
+from tgdialect.ops.movement import MovementOp, ResizeOp, WindowOp
+from tgdialect.ops.ordering import dependent_ranges
+from tgdialect.ops.properties import (
+    Dim,
+    Polynomial,
+    Shape,
+    UnknownDim,
+    dtype_of,
+    integer,
+    integers,
+    is_memory,
+    is_type_written,
+    known_index,
+    mixed,
+    number,
+    place,
+    place_of,
+    polynomial,
+    same_dim,
+    same_shape,
+    shape_of,
+    show_shape,
+    static_shape,
+    tensor,
+    tensor_type,
+    type_of_number,
+    window,
+)
+from tgdialect.ops.reduce import accumulated_dtype, identity
+from tgdialect.ops.views import is_storage, memory_of
+from tgdialect.ops.walk import (
+    Computed,
+    Walk,
+    behind,
+    computed,
+    computed_from,
+    nesting,
+    operands_of,
+    postorder,
+    through,
+    topological,
+    users_of,
+)

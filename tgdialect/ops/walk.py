@@ -147,7 +147,7 @@ def computed(
 
 
 class Computed(Generic[T]):
-    """What is known of values: of each it is computed once, from what is known of its sources.
+    """Facts about values: that of each is computed once, from what is known of its sources.
 
     It is right for as long as the ops that it has seen do not change.
     """

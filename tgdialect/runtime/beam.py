@@ -36,7 +36,6 @@ from tgdialect.lowering.overwritten_memory import copy_overwritten
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import dtype_of, is_memory, place, tensor, tensor_type
 from tgdialect.runtime.cache import cache_key, object_cache
 from tgdialect.runtime.progress import Progress, progress
 from tgdialect.targets import Target
@@ -132,7 +131,7 @@ def _heuristic(kernel: tg.KernelOp, target: Target, constants: Set[int]) -> Opts
 
 
 def _is_static(value: SSAValue) -> bool:
-    return is_memory(value) and DYNAMIC_INDEX not in tensor(value).get_shape()
+    return tg.is_memory(value) and DYNAMIC_INDEX not in tg.tensor(value).get_shape()
 
 
 @dataclass
@@ -235,10 +234,10 @@ def timed_module(
     types: list[Attribute] = [a.type for a in call.arguments]
     given = list(arrays)
     for slot, parameter in enumerate(candidate.params):
-        packed = tensor(parameter.result)
+        packed = tg.tensor(parameter.result)
         if packed.get_shape() != given[slot].shape:
-            where = place(call.arguments[slot])
-            types[slot] = tensor_type(packed.element_type, packed.get_shape(), where)
+            where = tg.place(call.arguments[slot])
+            types[slot] = tg.tensor_type(packed.element_type, packed.get_shape(), where)
             given[slot] = filled(parameter.result)
     block = Block(arg_types=types)
     inner = tg.CallOp.create(
@@ -259,7 +258,7 @@ def timed_module(
 def filled(argument: SSAValue) -> Array:
     """An array for a kernel to work on: normal floats, since subnormal ones are slow, and integers
     that are 0, which are valid as indices."""
-    shape, dtype = tensor(argument).get_shape(), dtype_of(argument)
+    shape, dtype = tg.tensor(argument).get_shape(), tg.dtype_of(argument)
     if dtype.is_float:
         return np.random.default_rng(0).uniform(0.5, 1.5, shape).astype(numpy_dtype(dtype))
     return np.zeros(shape, f"u{dtype.itemsize}")

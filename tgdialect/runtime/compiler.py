@@ -519,11 +519,10 @@ def _types_of_constants(module: ModuleOp) -> Sequence[str]:
     """The types of the arguments and PARAMs that are constants."""
     from tgdialect.analysis.symbols import own_functions  # Late: they import the compiler.
     from tgdialect.ops import tg
-    from tgdialect.ops.arguments import argument_attributes
 
     types: list[str] = []
     for function in own_functions(module):
-        types += [str(a.type) for a in function.args if _CONSTANT in argument_attributes(a)]
+        types += [str(a.type) for a in function.args if _CONSTANT in tg.argument_attributes(a)]
         params = [op for op in function.body.block.ops if isinstance(op, tg.ParamOp)]
         types += [str(op.result.type) for op in params if _CONSTANT in op.attributes]
     return types

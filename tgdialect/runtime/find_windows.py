@@ -20,21 +20,6 @@ from tgdialect.diagnostics import SHAPES, Diagnostic, kept_facts, operation_diag
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
 from tgdialect.ops.affine import monomials
-from tgdialect.ops.arguments import argument_attributes, integer_attribute
-from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.movement import ResizeOp, WindowOp
-from tgdialect.ops.properties import (
-    Dim,
-    UnknownDim,
-    dtype_of,
-    mixed,
-    polynomial,
-    shape_of,
-    tensor,
-    tensor_type,
-    window,
-)
 from tgdialect.runtime.expressions import OPERATIONS, WRAP, Expression, Window, applied, argument_at
 
 MAX_DEPTH = 6
@@ -45,7 +30,7 @@ _FACTORS = OPERATIONS.keys() - {"neg", "add", "sub", "mul", "shl", "shr"}
 """The operations that compute factors. Sums and products of index values are the expression itself;
 those of bools are other operations."""
 
-_Bounds = tuple[Dim, Dim, Dim]
+_Bounds = tuple[tg.Dim, tg.Dim, tg.Dim]
 """The offset, the inner and the outer extent of a window on one axis."""
 
 
@@ -62,7 +47,7 @@ def find_windows(function: FuncOp, buffers: Mapping[int, Diagnostic]) -> tuple[W
     `buffers` are the places of its BUFFERs, which are arguments now.
     """
     known: dict[SSAValue, Expression] = {
-        a: argument_at(a.index) for a in function.args if a.type == tensor_type(INDEX)
+        a: argument_at(a.index) for a in function.args if a.type == tg.tensor_type(tg.INDEX)
     }
     if not known:
         return ()
@@ -78,12 +63,12 @@ def find_windows(function: FuncOp, buffers: Mapping[int, Diagnostic]) -> tuple[W
                 found[terms] = Window(axis, *terms, *place)
 
     for argument in function.args:
-        slot = integer_attribute(argument_attributes(argument), "tg.buffer")
+        slot = tg.integer_attribute(tg.argument_attributes(argument), "tg.buffer")
         if slot is not None:
             at = buffers.get(slot) or operation_diagnostic(function, "")
-            add(at, _extents(shape_of(argument)))
+            add(at, _extents(tg.shape_of(argument)))
     for op in function.body.block.ops:
-        if isinstance(op, tg.ShrinkOp | tg.PadOp | ResizeOp):
+        if isinstance(op, tg.ShrinkOp | tg.PadOp | tg.ResizeOp):
             add(operation_diagnostic(op, ""), _windows(op))
     return tuple(found.values())
 
@@ -91,34 +76,34 @@ def find_windows(function: FuncOp, buffers: Mapping[int, Diagnostic]) -> tuple[W
 def window_places(module: ModuleOp) -> str:
     """The source positions of ops whose windows a call may have to check. They are part of a
     compiled program's cache key, since a printed module does not have them."""
-    kinds = tg.ShrinkOp | tg.PadOp | ResizeOp | tg.BufferOp
+    kinds = tg.ShrinkOp | tg.PadOp | tg.ResizeOp | tg.BufferOp
     found = (op for op in module.walk() if isinstance(op, kinds) and _is_dynamic(op))
     return "\n".join(operation_diagnostic(op, "").render() for op in found)
 
 
 def _is_dynamic(op: Operation) -> bool:
-    if isinstance(op, WindowOp) and DYNAMIC_INDEX in tensor(op.source).get_shape():
+    if isinstance(op, tg.WindowOp) and DYNAMIC_INDEX in tg.tensor(op.source).get_shape():
         return True
     return len(op.operands) > (0 if isinstance(op, tg.BufferOp) else 1)
 
 
-def _windows(op: tg.ShrinkOp | tg.PadOp | ResizeOp) -> Iterable[_Bounds]:
-    if isinstance(op, ResizeOp):
-        return _extents(mixed(op, "shape", op.operands[1:]))
-    offsets, new = window(op)
-    old = shape_of(op.source)
+def _windows(op: tg.ShrinkOp | tg.PadOp | tg.ResizeOp) -> Iterable[_Bounds]:
+    if isinstance(op, tg.ResizeOp):
+        return _extents(tg.mixed(op, "shape", op.operands[1:]))
+    offsets, new = tg.window(op)
+    old = tg.shape_of(op.source)
     inner, outer = (new, old) if isinstance(op, tg.ShrinkOp) else (old, new)
     return zip(offsets, inner, outer, strict=True)
 
 
-def _extents(shape: Iterable[Dim]) -> Iterable[_Bounds]:
+def _extents(shape: Iterable[tg.Dim]) -> Iterable[_Bounds]:
     """Windows that are in bounds if and only if no extent is negative."""
     return ((0, dim, dim) for dim in shape)
 
 
 def _is_inside(bounds: _Bounds, min_max: MinMax) -> bool:
     """Whether a window is in bounds for every call."""
-    known = [exact_polynomial(dim, min_max) for dim in bounds if not isinstance(dim, UnknownDim)]
+    known = [exact_polynomial(dim, min_max) for dim in bounds if not isinstance(dim, tg.UnknownDim)]
     if len(known) < len(bounds):
         return False
     offset, inner, outer = known
@@ -138,12 +123,12 @@ def _checked(
 
 
 def _expression(
-    dim: Dim, known: Mapping[SSAValue, Expression], depth: int = 0
+    dim: tg.Dim, known: Mapping[SSAValue, Expression], depth: int = 0
 ) -> Expression | None:
     """An extent as a sum of products of the arguments and of what is computed from them, in an
     order that does not depend on that of the program; None if it depends on anything else."""
     terms: list[Expression] = []
-    for factors, coefficient in monomials(polynomial(dim)):
+    for factors, coefficient in monomials(tg.polynomial(dim)):
         found: list[Expression] = []
         for factor in factors:
             if not isinstance(factor, SSAValue):
@@ -162,15 +147,15 @@ def _computed(
 ) -> Expression | None:
     """A scalar that an op computes from index values and bools."""
     op = value.owner
-    if not isinstance(op, ElementwiseOp) or depth == MAX_DEPTH or tensor(value).get_shape():
+    if not isinstance(op, tg.ElementwiseOp) or depth == MAX_DEPTH or tg.tensor(value).get_shape():
         return None
-    dtype, name = dtype_of(value), op.name.removeprefix("tg.")
+    dtype, name = tg.dtype_of(value), op.name.removeprefix("tg.")
     bounds: tuple[Expression, ...] = ()
     if isinstance(op, tg.CastOp):
-        if dtype.is_float or dtype.is_bool or dtype_of(op.source).is_float:
+        if dtype.is_float or dtype.is_bool or tg.dtype_of(op.source).is_float:
             return None
         name, bounds = WRAP, ((int(dtype.low),), (int(dtype.high),))
-    elif not all(dtype_of(each).name in ("i1", "index") for each in (*op.operands, value)):
+    elif not all(tg.dtype_of(each).name in ("i1", "index") for each in (*op.operands, value)):
         return None
     operands = [_expression(operand, known, depth + 1) for operand in op.operands]
     found = [operand for operand in operands if operand is not None]

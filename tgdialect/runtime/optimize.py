@@ -25,9 +25,7 @@ from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.lowering.render import RenderPass
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import DType
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import dtype_of
 from tgdialect.runtime.beam import Bench, Run, search_schedules
 from tgdialect.runtime.codegen import generated
 from tgdialect.runtime.devices.array import DeviceArray
@@ -139,7 +137,7 @@ class DeviceBench(Bench):
     def __init__(self, call: tg.CallOp, driver: Driver, target: Target) -> None:
         super().__init__(call, target)
         self._driver = driver
-        self._dtypes = [dtype_of(argument) for argument in call.arguments]
+        self._dtypes = [tg.dtype_of(argument) for argument in call.arguments]
         self._kernels = replace(stages(), module=(), optimize=None, render=None)
 
     @property
@@ -212,7 +210,7 @@ class _DeviceRun:
         return {slot: self.arrays[slot].numpy() for slot in written}
 
 
-def _is_close(wanted: Array, found: Array, dtype: DType) -> bool:
+def _is_close(wanted: Array, found: Array, dtype: tg.DType) -> bool:
     """Whether two results of a dtype are the same up to the order of sums."""
     if not dtype.is_float:
         return bool(np.array_equal(wanted, found))

@@ -26,7 +26,6 @@ from tgdialect.lowering.render.llvm.function import argument_type
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops import tg
 from tgdialect.ops.call import parameters
-from tgdialect.ops.intervals import Interval
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.inspection import Kernel, KernelTime
 from tgdialect.runtime.memory import address
@@ -221,8 +220,8 @@ def _kernel_time(kernel: Kernel, program: tg.ProgramOp, records: Sequence[Array]
     counted = [first] if is_once else steady
     calls = int(counted[-1][_CALLS])
     sizes = dict(zip(_sizes(program), map(int, counted[-1][_SCALARS:]), strict=True))
-    assumed: dict[SSAValue, Interval] = {
-        op.result: Interval(sizes[op.slot.data], sizes[op.slot.data])
+    assumed: dict[SSAValue, tg.Interval] = {
+        op.result: tg.Interval(sizes[op.slot.data], sizes[op.slot.data])
         for op in program.linear.body.block.ops
         if isinstance(op, tg.ParamOp) and op.slot.data in sizes
     }

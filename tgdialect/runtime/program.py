@@ -181,7 +181,7 @@ class CompiledProgram:
 
     parameters: tuple[Parameter, ...]
     entries: ClassVar[Entries] = {}
-    """What makes the entries of fields that are sequences, besides parameters and windows."""
+    """The types of the entries of fields that are sequences, besides parameters and windows."""
 
     def to_bytes(self) -> bytes:
         """The program as bytes."""

@@ -31,14 +31,7 @@ from tgdialect.lowering.signature import (
     written_arguments,
 )
 from tgdialect.ops import tg
-from tgdialect.ops.arguments import (
-    argument_attributes,
-    data_attribute,
-    dims_attribute,
-    integer_attribute,
-)
 from tgdialect.ops.arrays import numpy_dtype
-from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.sorts import SORTS
 from tgdialect.ops.source import parameters
 from tgdialect.runtime.expressions import Window
@@ -175,27 +168,27 @@ class StagedModule(ABC):
         parameters: list[Parameter] = []
         once = read_once(function)
         for position, argument in enumerate(function.args):
-            attributes = argument_attributes(argument)
+            attributes = tg.argument_attributes(argument)
             role = next((r.removeprefix("tg.") for r in _ROLES if r in attributes), None)
             parameter = Parameter(
                 name=argument.name_hint or f"arg{position}",
-                role=role or ("input" if is_memory(argument) else "scalar"),
+                role=role or ("input" if tg.is_memory(argument) else "scalar"),
                 shape=tuple(
-                    None if d == DYNAMIC_INDEX else d for d in tensor(argument).get_shape()
+                    None if d == DYNAMIC_INDEX else d for d in tg.tensor(argument).get_shape()
                 ),
-                dtype=numpy_dtype(dtype_of(argument)),
-                dims=dims_attribute(attributes) or (),
+                dtype=numpy_dtype(tg.dtype_of(argument)),
+                dims=tg.dims_attribute(attributes) or (),
                 by_reference=position in by_reference or "tg.result" in attributes,
                 is_constant="tg.constant" in attributes,
                 is_read_once=argument in once,
                 is_cleared=role == "output" and self.level != "tensor",
-                result=integer_attribute(attributes, "tg.result"),
-                data=data_attribute(attributes),
+                result=tg.integer_attribute(attributes, "tg.result"),
+                data=tg.data_attribute(attributes),
             )
             bounds = {
                 field: bound
                 for field, name in (("low", "tg.min"), ("high", "tg.max"))
-                if (bound := integer_attribute(attributes, name)) is not None
+                if (bound := tg.integer_attribute(attributes, name)) is not None
             }
             parameters.append(replace(parameter, **bounds))
         return tuple(parameters)
@@ -232,12 +225,12 @@ class StagedModule(ABC):
             is_rendered = level == "llvm"
             written = (arguments_said_to_be_written if is_rendered else written_arguments)(entry)
             for position in written:
-                if data_attribute(argument_attributes(entry.args[position])) is not None:
+                if tg.data_attribute(tg.argument_attributes(entry.args[position])) is not None:
                     message = f"argument {position}, which is {{tg.data}}, is written"
                     raise locate(PassFailedException(message), entry)
             return module, written
         inputs = *entry.args, *(param.result for param in parameters(entry.body.block))
-        return module, {position for position, value in enumerate(inputs) if is_memory(value)}
+        return module, {position for position, value in enumerate(inputs) if tg.is_memory(value)}
 
     def _settle_target(self, module: ModuleOp) -> None:
         """State the target, unless the module states one of the same kind: that of another CPU is

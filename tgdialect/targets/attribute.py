@@ -7,14 +7,7 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from typing import NamedTuple, cast
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    BoolAttr,
-    DictionaryAttr,
-    IntegerAttr,
-    ModuleOp,
-    StringAttr,
-)
+from xdsl.dialects import builtin
 from xdsl.ir import Attribute, Data, Operation
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -212,7 +205,7 @@ def _stated(
 
 
 def settle_target(
-    module: ModuleOp,
+    module: builtin.ModuleOp,
     name: str | None = None,
     features: Sequence[str] = (),
     **given: int | None,
@@ -227,7 +220,7 @@ def settle_target(
     return target
 
 
-def fit_to_host(module: ModuleOp, *, is_selected: bool) -> None:
+def fit_to_host(module: builtin.ModuleOp, *, is_selected: bool) -> None:
     """Make the target of a module, which states a CPU, one whose code this CPU executes.
 
     The module may have been made for another CPU. As long as its instructions are not selected, it
@@ -261,24 +254,24 @@ def _takes_features_of_host(attribute: TargetAttr) -> bool:
     return attribute.target == DEFAULT_TARGET and "features" not in attribute.values
 
 
-def state_target(module: ModuleOp, target: Target) -> None:
+def state_target(module: builtin.ModuleOp, target: Target) -> None:
     """Write a target to a module, as `tg.target`."""
     module.attributes[MODULE_ATTRIBUTE] = TargetAttr.of(target)
 
 
-def state_in_builtin(module: ModuleOp) -> None:
+def state_in_builtin(module: builtin.ModuleOp) -> None:
     """Make the `tg.target` of a module that leaves the dialect a dictionary of builtin attributes,
     which upstream's tools can parse."""
     if isinstance(stated := module.attributes.get(MODULE_ATTRIBUTE), TargetAttr):
         fields = {name: _builtin(value) for name, value in stated.values.items()}
-        module.attributes[MODULE_ATTRIBUTE] = DictionaryAttr(
-            {"name": StringAttr(stated.target), **fields}
+        module.attributes[MODULE_ATTRIBUTE] = builtin.DictionaryAttr(
+            {"name": builtin.StringAttr(stated.target), **fields}
         )
 
 
 def _builtin(value: Field) -> Attribute:
     if isinstance(value, bool):
-        return BoolAttr.from_bool(value)
+        return builtin.BoolAttr.from_bool(value)
     if isinstance(value, int):
-        return IntegerAttr(value, 64)
-    return ArrayAttr(StringAttr(item) for item in value)
+        return builtin.IntegerAttr(value, 64)
+    return builtin.ArrayAttr(builtin.StringAttr(item) for item in value)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from tgdialect.ops.dtypes import DTYPES, TYPES
+from tgdialect.ops import tg
 from tgdialect.ops.instructions import InstructionSignature
 from tgdialect.targets.grid import GRIDS
 from tgdialect.targets.matrix import MATRIX_INSTRUCTIONS, MatrixInstruction
@@ -196,7 +196,7 @@ def _mma(instruction: MatrixInstruction, mnemonic: str) -> Row:
     factor = "b32" if instruction.rounds else instruction.factor
     config = instruction.fragments.config
     signature = InstructionSignature((factor, factor, "f32"), "f32", config)
-    bits = DTYPES[TYPES[instruction.factor]].bits
+    bits = tg.DTYPES[tg.TYPES[instruction.factor]].bits
     (a,), (b,), (c,) = config.operand_shapes
     counts = c, a * bits // 32, b * bits // 32, c
     registers = [

@@ -12,19 +12,6 @@ from typing import TypeVar
 
 from xdsl.builder import Builder
 from xdsl.dialects import builtin, irdl
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseArrayBase,
-    DictionaryAttr,
-    FloatAttr,
-    IntegerAttr,
-    IntegerType,
-    StringAttr,
-    SymbolRefAttr,
-    TensorType,
-    UnitAttr,
-    VectorType,
-)
 from xdsl.dialects.irdl.pyrdl_to_irdl import depython_name
 from xdsl.ir import (
     Attribute,
@@ -52,17 +39,17 @@ from xdsl.irdl import (
 from xdsl.rewriter import InsertPoint
 
 _UPSTREAM: dict[type[Attribute], str] = {
-    ArrayAttr: "#builtin.array",
-    DenseArrayBase: "#builtin.dense_array",
-    DictionaryAttr: "#builtin.dictionary",
-    FloatAttr: "#builtin.float",
-    IntegerAttr: "#builtin.integer",
-    IntegerType: "!builtin.integer",
-    StringAttr: "#builtin.string",
-    SymbolRefAttr: "#builtin.symbol_ref",
-    TensorType: "!builtin.tensor",
-    UnitAttr: "#builtin.unit",
-    VectorType: "!builtin.vector",
+    builtin.ArrayAttr: "#builtin.array",
+    builtin.DenseArrayBase: "#builtin.dense_array",
+    builtin.DictionaryAttr: "#builtin.dictionary",
+    builtin.FloatAttr: "#builtin.float",
+    builtin.IntegerAttr: "#builtin.integer",
+    builtin.IntegerType: "!builtin.integer",
+    builtin.StringAttr: "#builtin.string",
+    builtin.SymbolRefAttr: "#builtin.symbol_ref",
+    builtin.TensorType: "!builtin.tensor",
+    builtin.UnitAttr: "#builtin.unit",
+    builtin.VectorType: "!builtin.vector",
 }
 """Upstream's names of builtin kinds."""
 
@@ -139,10 +126,10 @@ class _Declaration:
 
     def _ranges(
         self, fields: list[tuple[str, FieldT]]
-    ) -> tuple[list[SSAValue], irdl.VariadicityArrayAttr, ArrayAttr[StringAttr]]:
+    ) -> tuple[list[SSAValue], irdl.VariadicityArrayAttr, builtin.ArrayAttr[builtin.StringAttr]]:
         """The constraints of operands or results, how many each is, and their names."""
         values = [self._constraint(_element(field.constr)) for _, field in fields]
-        variadicity = ArrayAttr(map(_variadicity, (field for _, field in fields)))
+        variadicity = builtin.ArrayAttr(map(_variadicity, (field for _, field in fields)))
         return values, irdl.VariadicityArrayAttr(variadicity), _names(name for name, _ in fields)
 
     def _constraint(self, constraint: AttrConstraint) -> SSAValue:
@@ -161,7 +148,7 @@ class _Declaration:
     def _base(self, kind: type[Attribute]) -> SSAValue:
         """The constraint that an attribute is of a class."""
         symbol = self._symbols.get(kind)
-        base = _UPSTREAM[kind] if symbol is None else SymbolRefAttr(self._dialect, [symbol])
+        base = _UPSTREAM[kind] if symbol is None else builtin.SymbolRefAttr(self._dialect, [symbol])
         return self._builder.insert(irdl.BaseOp(base)).output
 
 
@@ -187,5 +174,5 @@ def _variadicity(field: OperandDef | ResultDef) -> irdl.VariadicityAttr:
     return variadic if isinstance(field, VariadicDef) else irdl.VariadicityAttr.SINGLE
 
 
-def _names(names: Iterable[str]) -> ArrayAttr[StringAttr]:
-    return ArrayAttr(StringAttr(depython_name(name)) for name in names)
+def _names(names: Iterable[str]) -> builtin.ArrayAttr[builtin.StringAttr]:
+    return builtin.ArrayAttr(builtin.StringAttr(depython_name(name)) for name in names)

@@ -37,11 +37,8 @@ from tgdialect.diagnostics import (
 from tgdialect.interpreter import run
 from tgdialect.lowering.signature import arguments_said_to_be_written
 from tgdialect.ops import tg
-from tgdialect.ops.arguments import ALLOCATED, argument_attributes, overwritten_arguments
-from tgdialect.ops.dtypes import DTYPES, INDEX
-from tgdialect.ops.movement import MovementOp
+from tgdialect.ops.arguments import overwritten_arguments
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import is_memory, shape_of, tensor_type
 from tgdialect.ops.source import parameters
 from tgdialect.runtime import compiler
 from tgdialect.runtime.devices.driver import DeviceError
@@ -185,9 +182,9 @@ def find_parameters(entry: FuncOp) -> list[ProgramInput]:
     """
     inputs: list[tuple[str | None, SSAValue]] = []
     for argument in entry.args:
-        attributes = argument_attributes(argument)
+        attributes = tg.argument_attributes(argument)
         name = attributes.get("tg.name")
-        if ALLOCATED.isdisjoint(attributes):
+        if tg.ALLOCATED.isdisjoint(attributes):
             inputs.append((name.data if isinstance(name, StringAttr) else None, argument))
     params = {op.slot.data: op for op in entry.body.block.ops if isinstance(op, tg.ParamOp)}
     for _, op in sorted(params.items()):
@@ -195,7 +192,7 @@ def find_parameters(entry: FuncOp) -> list[ProgramInput]:
     positions = {
         value: position
         for position, (_, value) in enumerate(inputs)
-        if value.type == tensor_type(INDEX)
+        if value.type == tg.tensor_type(tg.INDEX)
     }
     bounds, written = MinMax(), written_inputs(entry)
     return [
@@ -203,7 +200,9 @@ def find_parameters(entry: FuncOp) -> list[ProgramInput]:
             position,
             name or value.name_hint,
             _tensor_type(entry, value.type),
-            tuple(positions.get(d) if isinstance(d, SSAValue) else None for d in shape_of(value)),
+            tuple(
+                positions.get(d) if isinstance(d, SSAValue) else None for d in tg.shape_of(value)
+            ),
             bounds[value],
             value in written,
         )
@@ -213,7 +212,7 @@ def find_parameters(entry: FuncOp) -> list[ProgramInput]:
 
 def find_results(entry: FuncOp) -> list[TensorType[Attribute]]:
     """The types of the entry's results, and of the arguments that stages have made of results."""
-    outputs = [a.type for a in entry.args if "tg.output" in argument_attributes(a)]
+    outputs = [a.type for a in entry.args if "tg.output" in tg.argument_attributes(a)]
     for number, argument in overwritten_arguments(entry):
         outputs.insert(number, argument.type)
     return [_tensor_type(entry, type) for type in (*entry.function_type.outputs, *outputs)]
@@ -226,7 +225,7 @@ def _tensor_type(entry: FuncOp, type: Attribute) -> TensorType[Attribute]:
         type = cast(TensorType[Attribute], type)
         if (axes := type.get_num_dims()) > _MOST_AXES:
             what = f"a tensor of {axes} axes, and NumPy has {_MOST_AXES} at most"
-        elif type.element_type in DTYPES:
+        elif type.element_type in tg.DTYPES:
             return type
     message = f"@{entry.sym_name.data} takes or returns {what}"
     raise CompilationError(operation_diagnostic(entry, message))
@@ -255,7 +254,7 @@ def bind_sizes(
     return {
         p.position: int(read_input(text, p))
         for text, p in zip(_texts_of(parameters, positional, named), parameters, strict=True)
-        if text is not None and p.type == tensor_type(INDEX)
+        if text is not None and p.type == tg.tensor_type(tg.INDEX)
     }
 
 
@@ -406,7 +405,7 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
     if tables:
         show("\n\n".join(tables) + "\n")
     elif not options.output:
-        dtypes = [DTYPES[type.element_type] for type in results]
+        dtypes = [tg.DTYPES[type.element_type] for type in results]
         shown = list(zip(dtypes, outputs, [""] * len(results), strict=True))
         shown += [(p.dtype, inputs[p.position], printable(f"{p.symbol} = ")) for p in written]
         for dtype, array, name in shown:
@@ -446,7 +445,7 @@ def written_inputs(entry: FuncOp) -> set[SSAValue]:
 
 def _is_written(memory: SSAValue) -> bool:
     """Whether some op writes memory, through views of it, or as what a function is passed."""
-    if not is_memory(memory):
+    if not tg.is_memory(memory):
         return False
     stack, seen = [memory], {memory}
     while stack:
@@ -464,7 +463,7 @@ def _is_written(memory: SSAValue) -> bool:
 def _same_memory(op: Operation, index: int) -> Iterable[SSAValue]:
     """The values that show the memory of an operand: a view, or the argument of a function. (A
     FUNCTION writes no memory but its own.)"""
-    if isinstance(op, MovementOp | tg.AfterOp) and index == 0:
+    if isinstance(op, tg.MovementOp | tg.AfterOp) and index == 0:
         return op.results
     callee = SymbolTable.lookup_symbol(op, op.callee) if isinstance(op, func.CallOp) else None
     if isinstance(callee, FuncOp) and not callee.is_declaration:

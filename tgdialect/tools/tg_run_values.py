@@ -17,16 +17,15 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute
 
 from tgdialect.diagnostics import CompilationError
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype
-from tgdialect.ops.dtypes import DTYPES, DType, to_nearest
-from tgdialect.ops.intervals import Interval
+from tgdialect.ops.dtypes import to_nearest
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import tensor_type
 from tgdialect.tools.console import ToolError, write_files
 
 _RAW_DTYPES = frozenset({"bf16", "f8E4M3FN", "f8E5M2"})
 """Dtypes that NumPy itself lacks: its files have their bits."""
-_BY_NAME = {row.name: dtype for dtype, row in DTYPES.items()}
+_BY_NAME = {row.name: dtype for dtype, row in tg.DTYPES.items()}
 
 _TYPE = re.compile(r"(?:tensor<)?((?:\d+x)*)([A-Za-z]\w*)>?")
 _TYPED = re.compile(r"(?P<type>[\w<>]+)=(?P<values>.*)", re.DOTALL)
@@ -60,12 +59,12 @@ class ProgramInput:
     name: str | None
     type: TensorType[Attribute]
     dims: tuple[int | None, ...]
-    interval: Interval
+    interval: tg.Interval
     is_written: bool
 
     @property
-    def dtype(self) -> DType:
-        return DTYPES[self.type.element_type]
+    def dtype(self) -> tg.DType:
+        return tg.DTYPES[self.type.element_type]
 
     @property
     def symbol(self) -> str:
@@ -84,7 +83,7 @@ class ProgramInput:
 def show_type(type: TensorType[Any]) -> str:
     """A tensor type as `--input` takes it: `2x3xf32`."""
     dims = ("?" if d == DYNAMIC_INDEX else str(d) for d in type.get_shape())
-    return "x".join((*dims, DTYPES[type.element_type].name))
+    return "x".join((*dims, tg.DTYPES[type.element_type].name))
 
 
 # -- reading -------------------------------------------------------------------------------------
@@ -132,7 +131,7 @@ def _parse_type(text: str, parameter: ProgramInput) -> TensorType[Attribute]:
     if match is None or match[2] not in _BY_NAME:
         raise parameter.error(f"{text!r} is not a type such as 2x3xf32")
     shape = tuple(int(extent) for extent in match[1].split("x")[:-1])
-    return tensor_type(_BY_NAME[match[2]], shape)
+    return tg.tensor_type(_BY_NAME[match[2]], shape)
 
 
 def _parse_values(text: str, shape: tuple[int, ...], parameter: ProgramInput) -> Array:
@@ -150,10 +149,8 @@ def _parse_values(text: str, shape: tuple[int, ...], parameter: ProgramInput) ->
     values = [_number(word, parameter) for word in words.ravel().tolist()]
     size = math.prod(shape)
     if len(values) not in (1, size):
-        raise parameter.error(
-            f"{len(values)} values for {show_type(tensor_type(parameter.type.element_type, shape))}"
-            f", which has {size} elements"
-        )
+        shown = show_type(tg.tensor_type(parameter.type.element_type, shape))
+        raise parameter.error(f"{len(values)} values for {shown}, which has {size} elements")
     elif "[" in text and words.ndim > 1 and words.shape != shape:
         raise parameter.error(
             f"values nested as {words.shape}, expected {show_type(parameter.type)}"
@@ -243,7 +240,7 @@ def _as_dtype(array: Array, path: str, parameter: ProgramInput) -> Array:
 # -- writing -------------------------------------------------------------------------------------
 
 
-def literal(array: Array, dtype: DType, *, digits: int | None, full: bool) -> str:
+def literal(array: Array, dtype: tg.DType, *, digits: int | None, full: bool) -> str:
     """An array as MLIR writes it: `dense<[[1.0, 2.0]]> : tensor<1x2xf32>`.
 
     Floats have the fewest digits that identify them, or `digits` significant ones, or are `nan`,
@@ -285,7 +282,7 @@ def _show_float(value: Any, digits: int | None) -> str:
 
 def _storable(array: Array) -> Array:
     """The array, or its bits if NumPy's files lack the dtype."""
-    raw = array.dtype in [numpy_dtype(DTYPES[_BY_NAME[name]]) for name in _RAW_DTYPES]
+    raw = array.dtype in [numpy_dtype(tg.DTYPES[_BY_NAME[name]]) for name in _RAW_DTYPES]
     return np.asarray(array, order="C").view(f"u{array.dtype.itemsize}") if raw else array
 
 

@@ -8,19 +8,16 @@ from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.views import AffineView, AxisView, span
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import number_attribute
-from tgdialect.ops.properties import tensor
 
 
-def reshaped(builder: OpBuilder, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+def reshaped(builder: tg.OpBuilder, value: SSAValue, shape: Sequence[int]) -> SSAValue:
     """A value of another shape; itself if it has the shape."""
-    if tensor(value).get_shape() == tuple(shape):
+    if tg.tensor(value).get_shape() == tuple(shape):
         return value
     return builder.put(tg.ReshapeOp(value, shape))
 
 
-def permuted(builder: OpBuilder, value: SSAValue, order: Sequence[int]) -> SSAValue:
+def permuted(builder: tg.OpBuilder, value: SSAValue, order: Sequence[int]) -> SSAValue:
     """A value with its axes in another order."""
     if list(order) == list(range(len(order))):
         return value
@@ -28,10 +25,10 @@ def permuted(builder: OpBuilder, value: SSAValue, order: Sequence[int]) -> SSAVa
 
 
 def cropped(
-    builder: OpBuilder, value: SSAValue, starts: Sequence[int], shape: Sequence[int]
+    builder: tg.OpBuilder, value: SSAValue, starts: Sequence[int], shape: Sequence[int]
 ) -> SSAValue:
     """The cells from `starts` on, which may be outside of the value: there they are 0."""
-    extents = tensor(value).get_shape()
+    extents = tg.tensor(value).get_shape()
     first = [min(max(a, 0), n) for a, n in zip(starts, extents, strict=True)]
     last = [min(max(a + e, b), n) for a, e, b, n in zip(starts, shape, first, extents, strict=True)]
     inside = [b - a for a, b in zip(first, last, strict=True)]
@@ -43,16 +40,16 @@ def cropped(
             a - start if extent else 0
             for a, start, extent in zip(first, starts, inside, strict=True)
         ]
-        fill = number_attribute(0, tensor(value).element_type)
+        fill = tg.number_attribute(0, tg.tensor(value).element_type)
         value = builder.put(tg.PadOp(value, offsets, shape, fill))
     return value
 
 
-def dilated(builder: OpBuilder, value: SSAValue, steps: Sequence[int]) -> SSAValue:
+def dilated(builder: tg.OpBuilder, value: SSAValue, steps: Sequence[int]) -> SSAValue:
     """With step - 1 zeros between the cells of each axis."""
     if all(step == 1 for step in steps):
         return value
-    extents = tensor(value).get_shape()
+    extents = tg.tensor(value).get_shape()
     pairs = [(n, step) for n, step in zip(extents, steps, strict=True)]
     value = builder.put(tg.ReshapeOp(value, [e for n, _ in pairs for e in (n, 1)]))
     shape = [e for pair in pairs for e in pair]
@@ -61,11 +58,11 @@ def dilated(builder: OpBuilder, value: SSAValue, steps: Sequence[int]) -> SSAVal
     return cropped(builder, value, [0] * len(pairs), [(n - 1) * step + 1 for n, step in pairs])
 
 
-def emit_view(builder: OpBuilder, view: AffineView, shape: Sequence[int]) -> SSAValue:
+def emit_view(builder: tg.OpBuilder, view: AffineView, shape: Sequence[int]) -> SSAValue:
     """A view by movement ops. It has extent 1 along the axes of `shape` that the view does not
     name; the others have the extents of `shape`."""
     value = dilated(builder, view.source, [axis.divisor for axis in view.axes])
-    extents = tensor(value).get_shape()
+    extents = tg.tensor(value).get_shape()
     # Flips: a negative coefficient counts from the other end.
     flipped = {a for axis in view.axes for a, coefficient in axis.terms.items() if coefficient < 0}
     axes = [
@@ -108,14 +105,14 @@ def emit_view(builder: OpBuilder, view: AffineView, shape: Sequence[int]) -> SSA
     return value
 
 
-def _divided(builder: OpBuilder, value: SSAValue, at: int, parts: Sequence[int]) -> SSAValue:
+def _divided(builder: tg.OpBuilder, value: SSAValue, at: int, parts: Sequence[int]) -> SSAValue:
     """An axis split into others; one of extent 1 may be split into none."""
-    extents = tensor(value).get_shape()
+    extents = tg.tensor(value).get_shape()
     return reshaped(builder, value, (*extents[:at], *parts, *extents[at + 1 :]))
 
 
 def _windows(
-    builder: OpBuilder, value: SSAValue, at: int, outer: tuple[int, int], inner: tuple[int, int]
+    builder: tg.OpBuilder, value: SSAValue, at: int, outer: tuple[int, int], inner: tuple[int, int]
 ) -> SSAValue:
     """Windows of an axis, by the count and the step of each of the two new axes: cell (w, i) is
     cell `outer_step * w + inner_step * i`.
@@ -123,7 +120,7 @@ def _windows(
     The axis is repeated, and cut into rows. A row is longer than a multiple of the axis by a step,
     so that each row begins a step later.
     """
-    extents = tensor(value).get_shape()
+    extents = tg.tensor(value).get_shape()
     before, width, after = extents[:at], extents[at], extents[at + 1 :]
     (count, step), (cells, stride) = outer, inner
     length, none = cells * stride, [0] * len(extents)

@@ -10,8 +10,7 @@ from xdsl.ir import Attribute, OpResult
 from xdsl.passes import ModulePass
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.properties import place, shape_of, show_shape, tensor
+from tgdialect.ops import tg
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class AnnotatePropertiesPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         min_max = MinMax()
         for inner in op.walk():
-            if isinstance(inner, TgOp):
+            if isinstance(inner, tg.TgOp):
                 for result in inner.results:
                     if isinstance(result.type, TensorType):
                         inner.attributes.update(derived_properties(result, min_max))
@@ -38,10 +37,10 @@ class AnnotatePropertiesPass(ModulePass):
 
 def derived_properties(value: OpResult, min_max: MinMax) -> dict[str, Attribute]:
     """The properties of a tensor as attributes, in the order of the specification's table."""
-    where = place(value)
+    where = tg.place(value)
     attributes: dict[str, Attribute | None] = {
-        "tg.dtype": tensor(value).element_type,
-        "tg.shape": StringAttr(show_shape(shape_of(value))),
+        "tg.dtype": tg.tensor(value).element_type,
+        "tg.shape": StringAttr(tg.show_shape(tg.shape_of(value))),
         "tg.device": where.device_attr if where.device is not None else None,
         "tg.addrspace": where.addrspace_attr if where.addrspace is not None else None,
         "tg.axis": None if where.axis is None else IntegerAttr.from_index_int_value(where.axis),

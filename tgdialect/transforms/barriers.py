@@ -12,7 +12,6 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import add_note, locate
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
 from tgdialect.work_items.barriers import Barriers, Conflict, ConflictError
 
 
@@ -28,7 +27,7 @@ def insert_barriers(block: Block) -> None:
     except ConflictError as error:
         raise _error(error.conflict, "no barrier can order the two") from error
     for op in places:
-        OpBuilder.before(op).insert(tg.BarrierOp([]))
+        tg.OpBuilder.before(op).insert(tg.BarrierOp([]))
 
 
 def check_barriers(block: Block) -> None:

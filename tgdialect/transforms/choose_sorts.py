@@ -17,8 +17,6 @@ from tgdialect.diagnostics import errors_at
 from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.kernels.writer import Library
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import INDEX, dtype_row
-from tgdialect.ops.properties import Dim, same_shape, shape_of, tensor
 from tgdialect.ops.sorts import SORTS
 from tgdialect.targets.attribute import settle_target
 from tgdialect.transforms.sorts import Orders, SortBuilder, Sorts
@@ -80,7 +78,7 @@ class _Chooser:
         """Replace a CALL, or the FUNCTION that is nothing else, by the ops of an algorithm."""
         sort = SORTS[call.callee.string_value()]
         source, target = call.arguments
-        shape = shape_of(source)
+        shape = tg.shape_of(source)
         most = [self.greatest(dim) for dim in shape]
         function, param = call.parent_op(), _parameter(call)
         at = call
@@ -88,11 +86,11 @@ class _Chooser:
             at, source = function, function.arguments[param.slot.data]
             shape = tuple(d if isinstance(d, int) else _argument(function, d) for d in shape)
         builder = SortBuilder(at)
-        if not same_shape(shape_of(source), shape):  # Some extents have other names.
+        if not tg.same_shape(tg.shape_of(source), shape):  # Some extents have other names.
             source = builder.shrink(source, shape)
         if not self.validity[source]:
             source = builder.put(tg.ContiguousOp(source))
-        count = tensor(target).get_shape()[-1]
+        count = tg.tensor(target).get_shape()[-1]
         sorts = Sorts(builder, self.library, self.orders, is_grid=self.is_grid)
         if sort.gives_values:
             value = sorts.values(source, count, descending=sort.descending)
@@ -103,16 +101,16 @@ class _Chooser:
         for element in [use.operation for use in at.results[0].uses]:
             (result,) = element.results
             if value.type != result.type:  # It is memory.
-                value = builder.put(tg.CastOp(value, tensor(value).element_type))
+                value = builder.put(tg.CastOp(value, tg.tensor(value).element_type))
             result.replace_all_uses_with(value)
             Rewriter.erase_op(element)
         Rewriter.erase_op(at)
 
-    def greatest(self, extent: Dim) -> int:
+    def greatest(self, extent: tg.Dim) -> int:
         """An upper bound of an extent."""
         if isinstance(extent, SSAValue):
             return int(self.intervals[extent].hi)
-        return extent if isinstance(extent, int) else int(dtype_row(INDEX).high)
+        return extent if isinstance(extent, int) else int(tg.dtype_row(tg.INDEX).high)
 
 
 def _parameter(call: tg.CallOp) -> tg.ParamOp | None:
@@ -143,7 +141,7 @@ def _parameter(call: tg.CallOp) -> tg.ParamOp | None:
     return param if is_sole else None
 
 
-def _argument(function: tg.FunctionOp, extent: Dim) -> SSAValue:
+def _argument(function: tg.FunctionOp, extent: tg.Dim) -> SSAValue:
     """The argument of a FUNCTION for an extent of its PARAM."""
     assert isinstance(extent, SSAValue)
     assert isinstance(extent.owner, tg.ParamOp), "the PARAM names it"

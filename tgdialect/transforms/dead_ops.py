@@ -9,10 +9,8 @@ from xdsl.rewriter import Rewriter
 
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.movement import MovementOp
 
-_COMPUTED = (ElementwiseOp, MovementOp, tg.LoadOp, tg.BufferOp, tg.ConstOp, tg.VConstOp)
+_COMPUTED = (tg.ElementwiseOp, tg.MovementOp, tg.LoadOp, tg.BufferOp, tg.ConstOp, tg.VConstOp)
 """Ops that do nothing but compute their result."""
 
 

@@ -18,10 +18,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops import elementwise
-from tgdialect.ops.builder import UniquingBuilder
-from tgdialect.ops.dtypes import DTYPES, TYPES, wrap_to
-from tgdialect.ops.properties import dtype_of
+from tgdialect.ops import elementwise, tg
 from tgdialect.transforms.cancelling_logarithms import (
     lgamma,
     lgamma_for_f32,
@@ -51,7 +48,7 @@ from tgdialect.transforms.transcendental import (
 
 
 def _neg(a: Tg) -> Tg:
-    return a * (-1 if (row := DTYPES[TYPES[a.dtype]]).is_float else wrap_to(row, -1))
+    return a * (-1 if (row := tg.DTYPES[tg.TYPES[a.dtype]]).is_float else tg.wrap_to(row, -1))
 
 
 _UNARY: dict[str, Callable[[Tg], Tg]] = {
@@ -105,7 +102,7 @@ def is_soft_cast(op: Operation) -> bool:
     """Whether `op` converts to or from f16, bf16 or fp8."""
     if not isinstance(op, elementwise.CastOp):
         return False
-    source, result = dtype_of(op.source).name, dtype_of(op.result).name
+    source, result = tg.dtype_of(op.source).name, tg.dtype_of(op.result).name
     return source != result and (source in NARROW_FORMATS or result in NARROW_FORMATS)
 
 
@@ -117,10 +114,10 @@ def decompose(op: Operation) -> list[Operation]:
 
     The new ops stand where `op` was, with its location. They may be decomposed ops themselves.
     """
-    builder = UniquingBuilder.at_end(Block(), op.location)
+    builder = tg.UniquingBuilder.at_end(Block(), op.location)
     operands = [*map(TgSemantics(builder).value, op.operands)]
     if isinstance(op, elementwise.CastOp):
-        result = soft_cast(operands[0], cast(Dtype, dtype_of(op.result).name))
+        result = soft_cast(operands[0], cast(Dtype, tg.dtype_of(op.result).name))
     else:
         recipe, dtype = RECIPES[op.name.removeprefix("tg.")], operands[0].dtype
         if op.name in _WIDENED and dtype in NARROW_FORMATS:

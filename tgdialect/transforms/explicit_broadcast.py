@@ -12,19 +12,9 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.properties import (
-    NAME_THE_EXTENT,
-    Shape,
-    UnknownDim,
-    same_shape,
-    shape_of,
-    show_shape,
-    tensor,
-)
+from tgdialect.ops.properties import NAME_THE_EXTENT
 
-Known = dict[tuple[Block | None, SSAValue, Shape], SSAValue]
+Known = dict[tuple[Block | None, SSAValue, tg.Shape], SSAValue]
 """The values broadcast so far, by block and shape."""
 
 
@@ -47,20 +37,20 @@ class ExplicitBroadcastPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         known: Known = {}
         for inner in list(op.walk()):
-            if isinstance(inner, ElementwiseOp):
+            if isinstance(inner, tg.ElementwiseOp):
                 broadcast_operands(inner, known)
             elif isinstance(inner, tg.EndOp | tg.EndIfOp):
                 known.clear()  # What a loop has computed is not to be used after it.
 
 
-def broadcast_operands(op: ElementwiseOp, known: Known) -> None:
+def broadcast_operands(op: tg.ElementwiseOp, known: Known) -> None:
     """Expand the operands of one op, in place. Raises PassFailedException for an unknown extent."""
     for index, operand in enumerate(op.operands):
-        static = tensor(op.result)
-        if static.has_static_shape() and static.shape == tensor(operand).shape:
+        static = tg.tensor(op.result)
+        if static.has_static_shape() and static.shape == tg.tensor(operand).shape:
             continue
-        target, source = shape_of(op.result), shape_of(operand)
-        if same_shape(source, target):
+        target, source = tg.shape_of(op.result), tg.shape_of(operand)
+        if tg.same_shape(source, target):
             continue
         key = (op.parent, operand, target)
         if key not in known:
@@ -68,23 +58,25 @@ def broadcast_operands(op: ElementwiseOp, known: Known) -> None:
         op.operands[index] = known[key]
 
 
-def _broadcast(op: Operation, operand: SSAValue, source: Shape, target: Shape) -> SSAValue:
+def _broadcast(op: Operation, operand: SSAValue, source: tg.Shape, target: tg.Shape) -> SSAValue:
     """`operand` of shape `source` as a value of shape `target`, made before `op`."""
     padded = (1,) * (len(target) - len(source)) + _known(source, op)
-    builder = OpBuilder.before(op)
+    builder = tg.OpBuilder.before(op)
     value = operand if len(padded) == len(source) else builder.put(tg.ReshapeOp(operand, padded))
     return (
-        value if same_shape(padded, target) else builder.put(tg.ExpandOp(value, _known(target, op)))
+        value
+        if tg.same_shape(padded, target)
+        else builder.put(tg.ExpandOp(value, _known(target, op)))
     )
 
 
-def _known(shape: Shape, op: Operation) -> tuple[int | SSAValue, ...]:
+def _known(shape: tg.Shape, op: Operation) -> tuple[int | SSAValue, ...]:
     """A shape whose dynamic extents are all index values."""
-    known = tuple(dim for dim in shape if not isinstance(dim, UnknownDim))
+    known = tuple(dim for dim in shape if not isinstance(dim, tg.UnknownDim))
     if len(known) < len(shape):
         message = (
-            f"{op.name} broadcasts with {show_shape(shape)}, but no index value gives the extent: "
-            f"{NAME_THE_EXTENT}"
+            f"{op.name} broadcasts with {tg.show_shape(shape)}, but no index value gives the "
+            f"extent: {NAME_THE_EXTENT}"
         )
         raise locate(PassFailedException(message), op)
     return known

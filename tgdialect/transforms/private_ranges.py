@@ -17,8 +17,6 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.numbering import next_axis
 
 
@@ -49,7 +47,7 @@ def _group_without_its_own_ranges(
     groups: dict[object, list[tg.ReduceOp]] = defaultdict(list)
     for op in ops:
         sources = (operand.owner for operand in op.operands)
-        stage[op] = max((stage[o] for o in sources if isinstance(o, TgOp)), default=0)
+        stage[op] = max((stage[o] for o in sources if isinstance(o, tg.TgOp)), default=0)
         if isinstance(op, tg.ReduceOp) and (loops := frozenset(filter(is_loop, closed_ranges(op)))):
             around = frozenset(filter(is_loop, open_in[op]))
             # Of two REDUCEs in one stage neither depends on the other.
@@ -80,7 +78,7 @@ def _copy_ranges(block: Block, group: Sequence[tg.ReduceOp], taken: Ranges) -> N
             numbers = ", ".join(str(r.axis.data) for r in taken)
             message = f"range {numbers} would be the range of two loops, and this is in both"
             raise locate(PassFailedException(message), op)
-        new = OpBuilder.after(op).insert(op.clone(values))
+        new = tg.OpBuilder.after(op).insert(op.clone(values))
         if isinstance(new, tg.RangeOp):
             new.axis = tg.NumberAttr(next(axes))
     for op in group:

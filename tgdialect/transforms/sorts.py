@@ -24,17 +24,8 @@ from tgdialect.kernels.smallest import filtered, inserted, is_inserted, selected
 from tgdialect.kernels.sorting_network import column_length, sort_columns
 from tgdialect.kernels.writer import Library
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import I32, I64, UI64, dtype_row, number_attribute
+from tgdialect.ops.dtypes import I64, UI64
 from tgdialect.ops.movement import MixedDims
-from tgdialect.ops.properties import (
-    Shape,
-    dtype_of,
-    place,
-    shape_of,
-    static_shape,
-    tensor,
-    tensor_type,
-)
 from tgdialect.ops.sorts import SORTS
 from tgdialect.transforms.gradient.builder import Builder
 from tgdialect.transforms.recipe import Dtype
@@ -91,18 +82,20 @@ class SortBuilder(Builder):
         return TgSemantics(self).value(value)
 
     def cast(self, value: SSAValue, dtype: Attribute) -> SSAValue:
-        return value if tensor(value).element_type == dtype else self.put(tg.CastOp(value, dtype))
+        return (
+            value if tg.tensor(value).element_type == dtype else self.put(tg.CastOp(value, dtype))
+        )
 
     def pad(self, value: SSAValue, shape: MixedDims, fill: int) -> SSAValue:
         """A value with numbers behind the cells of its axes."""
-        if shape_of(value) == tuple(shape):
+        if tg.shape_of(value) == tuple(shape):
             return value
-        filled = number_attribute(fill, tensor(value).element_type)
+        filled = tg.number_attribute(fill, tg.tensor(value).element_type)
         return self.put(tg.PadOp(value, [0] * len(shape), shape, filled))
 
     def shrink(self, value: SSAValue, shape: MixedDims) -> SSAValue:
         """The first cells of the axes of a value."""
-        if shape_of(value) == tuple(shape):
+        if tg.shape_of(value) == tuple(shape):
             return value
         return self.put(tg.ShrinkOp(value, [0] * len(shape), shape))
 
@@ -114,7 +107,7 @@ class SortBuilder(Builder):
 
     def reduced(self, kind: tg.ReduceKind, value: SSAValue) -> SSAValue:
         """A value reduced over its last axis."""
-        shape = shape_of(value)
+        shape = tg.shape_of(value)
         return self.reshaped(self.put(tg.ReduceOp(kind, value, [len(shape) - 1])), shape[:-1])
 
     # -- keys
@@ -122,7 +115,7 @@ class SortBuilder(Builder):
     def key(self, value: SSAValue, *, descending: bool, is_stable: bool = True) -> SSAValue:
         """Unsigned integers of as many bits as the dtype has, in the order of the values. Zeros are
         equal in a stable sort, and otherwise -0 comes before +0, so that it is not lost."""
-        x, dtype = self.recipe(value), dtype_of(value)
+        x, dtype = self.recipe(value), tg.dtype_of(value)
         word = cast(Dtype, f"ui{dtype.bits}")
         top, ones = 1 << (dtype.bits - 1), 2**dtype.bits - 1
         if dtype.is_float:
@@ -138,7 +131,7 @@ class SortBuilder(Builder):
 
     def value(self, key: SSAValue, type: Attribute, *, descending: bool) -> SSAValue:
         """The values of a dtype with these keys."""
-        x, dtype = self.recipe(key), dtype_row(type)
+        x, dtype = self.recipe(key), tg.dtype_row(type)
         name = cast(Dtype, dtype.name)
         top, ones = 1 << (dtype.bits - 1), 2**dtype.bits - 1
         x = x ^ ones if descending else x
@@ -153,11 +146,11 @@ class SortBuilder(Builder):
 
     def argsort_by_pairs(self, value: SSAValue, *, descending: bool) -> SSAValue:
         """The positions of the sorted cells of the last axis, of i32, by comparing all pairs."""
-        shape = self.known(shape_of(value))
+        shape = self.known(tg.shape_of(value))
         key = self.cast(self.key(value, descending=descending), UI64)
         position = self.expanded(self.line(shape[-1], UI64), shape)
         keys = [key, position]
-        if dtype_of(value).bits <= 32:
+        if tg.dtype_of(value).bits <= 32:
             keys = [(self.recipe(key) << 32 | self.recipe(position)).handle]
         # The rank of a key is the number of keys before it.
         lines = (*shape[:-1], 1, shape[-1])
@@ -166,7 +159,7 @@ class SortBuilder(Builder):
         before = _is_less(others, mine).cast("i32")
         rank = self.reduced(tg.ReduceKind.ADD, before.handle)
         rank = self.recipe(self.reshaped(rank, lines))
-        place = self.reshaped(self.line(shape[-1], I32), (shape[-1], 1))
+        place = self.reshaped(self.line(shape[-1], tg.I32), (shape[-1], 1))
         chosen = rank.eq(self.recipe(place)).where(others[-1], 0)
         ranked = self.put(tg.ContiguousOp(self.reduced(tg.ReduceKind.ADD, chosen.handle)))
         return (self.recipe(ranked) & (2**32 - 1)).cast("i32").handle
@@ -179,8 +172,8 @@ class SortBuilder(Builder):
 
     def in_chunks(self, key: SSAValue) -> SSAValue:
         """Rows of keys, padded to chunks of one size with keys that are no less than any other."""
-        rows, n = static_shape(tensor(key))
-        return self.pad(key, (rows, extent_in_chunks(n)), 2 ** dtype_of(key).bits - 1)
+        rows, n = tg.static_shape(tg.tensor(key))
+        return self.pad(key, (rows, extent_in_chunks(n)), 2 ** tg.dtype_of(key).bits - 1)
 
 
 def _is_less(a: Sequence[Tg], b: Sequence[Tg]) -> Tg:
@@ -214,7 +207,7 @@ class Sorts:
     ) -> SSAValue:
         """The positions of the first `count` sorted cells of the last axis, as i32; of all if that
         is dynamic. `most` is the greatest shape of the value."""
-        *lead, n = shape = shape_of(value)
+        *lead, n = shape = tg.shape_of(value)
         key = value, count, descending
         if (known := self.orders.get(key)) is None:
             if self._is_selected(shape, count):
@@ -229,7 +222,7 @@ class Sorts:
 
     def values(self, value: SSAValue, count: int, *, descending: bool = False) -> SSAValue:
         """The first `count` sorted cells of the last axis."""
-        b, shape = self.b, static_shape(tensor(value))
+        b, shape = self.b, tg.static_shape(tg.tensor(value))
         if DYNAMIC_INDEX in shape:
             raise PassFailedException(
                 "sorted values of a dynamic shape: gather them by their positions"
@@ -243,7 +236,7 @@ class Sorts:
             every = self._gathered(value, order)
         return b.shrink(every, (*shape[:-1], count))
 
-    def _is_selected(self, shape: Shape, count: int) -> bool:
+    def _is_selected(self, shape: tg.Shape, count: int) -> bool:
         """Whether the first cells are selected, and the others not sorted."""
         if self.is_grid or not all(isinstance(extent, int) for extent in shape):
             return False
@@ -258,44 +251,44 @@ class Sorts:
             return b.argsort_by_pairs(value, descending=descending)
         if max(most) > _GREATEST:
             raise PassFailedException("a sort of an axis whose greatest extent is not known")
-        shape = b.known(shape_of(value))
+        shape = b.known(tg.shape_of(value))
         key = b.key(value, descending=descending)
-        key = b.pad(key, most, 2 ** dtype_of(key).bits - 1)
+        key = b.pad(key, most, 2 ** tg.dtype_of(key).bits - 1)
         key = b.in_chunks(b.reshaped(key, (math.prod(most[:-1]), n)))
-        extents = static_shape(tensor(key))
+        extents = tg.static_shape(tg.tensor(key))
         positions = b.expanded(b.line(extents[-1], COUNT), extents)
         # One thread sorts a row by digits, and many merge parts of it.
         sort = merge_argsort if self.is_grid else radix_sort
         order = b.called(sort(self.library, key, positions))
         order = b.reshaped(b.shrink(order, (extents[0], n)), tuple(most))
-        return b.cast(b.shrink(order, shape), I32)
+        return b.cast(b.shrink(order, shape), tg.I32)
 
     def _selected(self, value: SSAValue, k: int, *, descending: bool) -> SSAValue:
         """The positions of the first k sorted cells of the last axis, as i32."""
         b, library = self.b, self.library
-        *lead, n = static_shape(tensor(value))
+        *lead, n = tg.static_shape(tg.tensor(value))
         rows = math.prod(lead)
         key = b.reshaped(b.key(value, descending=descending), (rows, n))
         size = max(math.isqrt(n // k) // _BLOCK, 1) * _BLOCK
         least = self._least_of_blocks(key, size) if k * size * _FEW <= n else None
-        if is_inserted(dtype_of(key).bits, k):
+        if is_inserted(tg.dtype_of(key).bits, k):
             found = b.called(inserted(library, key, k, least, size))
         else:
             if least is None:
                 both = b.put(selected(library, key, k))
             else:
-                every = self.values(least, static_shape(tensor(least))[-1])
+                every = self.values(least, tg.static_shape(tg.tensor(least))[-1])
                 bound = b.reshaped(b.put(tg.ShrinkOp(every, [0, k - 1], [rows, 1])), (rows,))
                 both = b.put(filtered(library, key, least, bound, k, size))
             keys, positions = (b.in_chunks(b.put(tg.GetTupleOp(both, i))) for i in range(2))
             found = b.shrink(b.called(radix_sort(library, keys, positions)), (rows, k))
-        return b.reshaped(b.cast(found, I32), (*lead, k))
+        return b.reshaped(b.cast(found, tg.I32), (*lead, k))
 
     def _least_of_blocks(self, key: SSAValue, size: int) -> SSAValue:
         """The least key of each block of neighbours of a row."""
         b = self.b
-        rows, n = static_shape(tensor(key))
-        blocks, ones = -(-n // size), 2 ** dtype_of(key).bits - 1
+        rows, n = tg.static_shape(tg.tensor(key))
+        blocks, ones = -(-n // size), 2 ** tg.dtype_of(key).bits - 1
         grouped = b.reshaped(b.pad(key, (rows, blocks * size), ones), (rows, blocks, size))
         greatest = b.reduced(tg.ReduceKind.MAX, (b.recipe(grouped) ^ ones).handle)
         return (b.recipe(greatest) ^ ones).handle
@@ -304,8 +297,8 @@ class Sorts:
         """The sorted cells of the last axis, without their positions: None where that is not
         quicker."""
         b = self.b
-        *lead, n = shape = static_shape(tensor(value))
-        rows, bits = math.prod(lead), dtype_of(value).bits
+        *lead, n = shape = tg.static_shape(tg.tensor(value))
+        rows, bits = math.prod(lead), tg.dtype_of(value).bits
         lanes = _VECTOR // bits
         blocks, m = -(-rows // lanes), column_length(n)
         in_lanes = blocks * lanes * m.bit_length() ** 2 <= _STAGES * rows
@@ -324,13 +317,13 @@ class Sorts:
         else:
             key = b.shrink(b.called(radix_sort(self.library, b.in_chunks(key))), (rows, n))
         key = b.reshaped(key, shape)
-        return b.value(key, tensor(value).element_type, descending=descending)
+        return b.value(key, tg.tensor(value).element_type, descending=descending)
 
     def _gathered(self, value: SSAValue, positions: SSAValue) -> SSAValue:
         """The cells at positions along the last axis."""
         b = self.b
-        shape = static_shape(tensor(value))
-        wanted = static_shape(tensor(positions))
+        shape = tg.static_shape(tg.tensor(value))
+        wanted = tg.static_shape(tg.tensor(positions))
         cell: Tg | None = None
         for axis, extent in enumerate(shape):
             if axis == len(shape) - 1:
@@ -356,17 +349,17 @@ def sort_function(
     and whose greatest shape is `most`: for the first `count` sorted cells of the last axis, or
     their positions, as i32; None is all."""
     builder, param = _body(value, most, sizes)
-    *lead, n = tensor(param).get_shape()
-    dtype = tensor(param).element_type
-    memory = tg.PlaceAttr.of(place(value).device, tg.AddrSpace.GLOBAL)
-    dims = [dim for dim in shape_of(param) if isinstance(dim, SSAValue)]
+    *lead, n = tg.tensor(param).get_shape()
+    dtype = tg.tensor(param).element_type
+    memory = tg.PlaceAttr.of(tg.place(value).device, tg.AddrSpace.GLOBAL)
+    dims = [dim for dim in tg.shape_of(param) if isinstance(dim, SSAValue)]
 
     def buffer(slot: int, dtype: Attribute, n: int) -> SSAValue:
-        return builder.put(tg.BufferOp(slot, tensor_type(dtype, (*lead, n), memory), dims))
+        return builder.put(tg.BufferOp(slot, tg.tensor_type(dtype, (*lead, n), memory), dims))
 
     source = buffer(0, dtype, n)
     source = builder.put(tg.AfterOp(source, [builder.put(tg.StoreOp(source, param))]))
-    target = buffer(1, dtype if SORTS[name].gives_values else I32, n if count is None else count)
+    target = buffer(1, dtype if SORTS[name].gives_values else tg.I32, n if count is None else count)
     call = builder.put(tg.CallOp(name, [source, target]))
     result = builder.put(tg.LoadOp(builder.put(tg.AfterOp(target, [call]))))
     builder.insert(tg.TupleOp([result]))
@@ -391,12 +384,12 @@ def _body(
 ) -> tuple[SortBuilder, SSAValue]:
     """The beginning of the body of a FUNCTION of a value and its dynamic extents, and its PARAM."""
     builder = SortBuilder(Block())
-    where, shape = place(value), tensor(value).get_shape()
+    where, shape = tg.place(value), tg.tensor(value).get_shape()
     bounds = [bound for extent, bound in zip(shape, most, strict=True) if extent == DYNAMIC_INDEX]
     dims = [
-        builder.put(tg.ParamOp(slot, tensor(size), min=0, max=bound))
+        builder.put(tg.ParamOp(slot, tg.tensor(size), min=0, max=bound))
         for slot, (size, bound) in enumerate(zip(sizes, bounds, strict=True), 1)
     ]
     here = tg.PlaceAttr.of(where.device, None, where.axis)
-    type = tensor_type(tensor(value).element_type, shape, here)
+    type = tg.tensor_type(tg.tensor(value).element_type, shape, here)
     return builder, builder.put(tg.ParamOp(0, type, dims))

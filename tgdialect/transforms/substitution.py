@@ -16,10 +16,6 @@ from tgdialect.analysis.symbols import is_foreign
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import nested_ops, ops_of
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import VOID
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.elementwise import ElementwiseOp
 
 MAX_COPIES = 1 << 14
 """The greatest work that copies of functions may have in one function, beyond the first copy of
@@ -35,7 +31,7 @@ and SHRINK."""
 class Substitution(ABC):
     """The rebuilding of one function, op by op, by `convert_op` of a subclass."""
 
-    def __init__(self, function: FuncOp, builder: OpBuilder) -> None:
+    def __init__(self, function: FuncOp, builder: tg.OpBuilder) -> None:
         self.function = function
         self.builder = builder
         self.values: dict[SSAValue, SSAValue] = {}
@@ -152,7 +148,7 @@ class Substitution(ABC):
             else:
                 # A CALL without results is waited for: it is the effects of the body.
                 ops = [each for each in callee.body.block.ops if not isinstance(each, tg.SinkOp)]
-                effects = [r for each in ops for r in each.results if r.type == VOID]
+                effects = [r for each in ops for r in each.results if r.type == tg.VOID]
                 group = tg.GroupOp([self.values[effect] for effect in effects])
                 self.values[op.results[0]] = self.builder.put(group)
 
@@ -191,11 +187,11 @@ class Flattening(Substitution):
         return finished(self.function, self.builder.block, self.function.res_attrs)
 
     def convert_op(self, op: Operation) -> None:
-        if not isinstance(op, TgOp) or op.regions:
+        if not isinstance(op, tg.TgOp) or op.regions:
             raise self.error(f"{op.name} does not belong in a tensor program", op)
         self.values[op.results[0]] = self.converted(op)
 
-    def converted(self, op: TgOp) -> SSAValue:
+    def converted(self, op: tg.TgOp) -> SSAValue:
         """The result of an op on the new values."""
         new = op.rebuild([self.values[v] for v in op.operands])
         new.attributes.update(op.attributes)
@@ -204,13 +200,13 @@ class Flattening(Substitution):
 
 def with_arguments(
     function: FuncOp, argument: Callable[[SSAValue], Attribute]
-) -> tuple[OpBuilder, dict[SSAValue, SSAValue]]:
+) -> tuple[tg.OpBuilder, dict[SSAValue, SSAValue]]:
     """The builder of a new body whose arguments have given types, and these arguments by those of a
     function."""
     block = Block(arg_types=[argument(value) for value in function.args])
     for old, new in zip(function.args, block.args, strict=True):
         new.name_hint = old.name_hint
-    builder = OpBuilder.at_end(block, function.location)
+    builder = tg.OpBuilder.at_end(block, function.location)
     return builder, dict(zip(function.args, block.args, strict=True))
 
 
@@ -236,7 +232,7 @@ def finished(
 
 def _work(op: Operation) -> int:
     """About how many additions take as long to compile as an op."""
-    if isinstance(op, ElementwiseOp):
+    if isinstance(op, tg.ElementwiseOp):
         return 1 if op.COST <= 1 else int(_RECIPE * op.COST)
     return _LOOP if isinstance(op, tg.ReduceOp | tg.PadOp) else 1
 

@@ -25,13 +25,9 @@ from tgdialect.analysis.affine.lanes import shifted
 from tgdialect.analysis.memory_order import MemoryAccess
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine
-from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.folding import constant_attribute, evaluate
-from tgdialect.ops.intervals import Interval
-from tgdialect.ops.properties import Atom, Polynomial, dtype_of, known_index, number, tensor
-from tgdialect.ops.walk import Walk, behind, computed, operands_of
+from tgdialect.ops.properties import Atom
 from tgdialect.work_items.meetings import ItemParts, Meeting, Numbers, Sums, distances
 
 MOST_WORK_ITEMS = 2048
@@ -72,9 +68,9 @@ class CellShape(NamedTuple):
     lanes: Sequence[int]
     """The part that each lane has to itself, beyond that of the first one: a `range` where all are
     equally far apart."""
-    uniform: Polynomial
+    uniform: tg.Polynomial
     """The part that all work items share, in values that loops outside may change."""
-    rest: Sequence[tuple[int, Interval]]
+    rest: Sequence[tuple[int, tg.Interval]]
     """Multiples of values of which only an interval is known."""
 
 
@@ -113,14 +109,14 @@ class WorkItems:
             for op in self.ops
             if isinstance(op, tg.SpecialOp) and op.axis_type is tg.AxisType.LOCAL
         ]
-        extents = [known_index(op.bound) for op in specials]
+        extents = [tg.known_index(op.bound) for op in specials]
         count = prod(extent or MOST_WORK_ITEMS + 1 for extent in extents)
         self.count = count if specials else 1
         self.is_known = self.count <= MOST_WORK_ITEMS
         self._values: dict[SSAValue, Numbers | None] = {}
         self._varies: dict[SSAValue, bool] = {op.result: True for op in specials}
         self._meetings: dict[tuple[CellShape, CellShape, Relation], Meeting] = {}
-        self._polynomials: dict[SSAValue, Polynomial] = {}
+        self._polynomials: dict[SSAValue, tg.Polynomial] = {}
         self._ranges: dict[SSAValue, Set[Operation]] = {}
         self._parts: dict[tuple[bytes, bytes], ItemParts] = {}
         """By their arrays: equal ones are one."""
@@ -141,38 +137,38 @@ class WorkItems:
 
         def compute(value: SSAValue) -> bool:
             op = value.owner
-            if isinstance(op, tg.LoadOp) and behind(op.buffer, *_VIEWS) not in self.read_only:
+            if isinstance(op, tg.LoadOp) and tg.behind(op.buffer, *_VIEWS) not in self.read_only:
                 return True
-            if operands_of(value) and type(op) not in _OF_OPERANDS:
+            if tg.operands_of(value) and type(op) not in _OF_OPERANDS:
                 return not isinstance(op, tg.SpecialOp)
-            return any(self._varies[operand] for operand in operands_of(value))
+            return any(self._varies[operand] for operand in tg.operands_of(value))
 
-        return computed(value, self._varies, operands_of, compute)
+        return tg.computed(value, self._varies, tg.operands_of, compute)
 
     def numbers(self, value: SSAValue) -> Numbers | None:
         """The value of an integer for each work item, if `lidx` and constants decide it."""
 
         def sources(value: SSAValue) -> Iterable[SSAValue]:
-            is_scalar = type(value.owner) in _ELEMENTWISE and not tensor(value).get_shape()
-            return operands_of(value) if is_scalar else ()
+            is_scalar = type(value.owner) in _ELEMENTWISE and not tg.tensor(value).get_shape()
+            return tg.operands_of(value) if is_scalar else ()
 
-        return computed(value, self._values, sources, self._number)
+        return tg.computed(value, self._values, sources, self._number)
 
     def _number(self, value: SSAValue) -> Numbers | None:
         op = value.owner
         if (attribute := constant_attribute(value)) is not None:
-            constant = number(attribute)
+            constant = tg.number(attribute)
             return np.full(self.count, int(constant)) if _is_integer(value) else None
         if type(op) not in _ELEMENTWISE or not _is_integer(value):
             return None
-        operands = [self._values.get(operand) for operand in operands_of(value)]
+        operands = [self._values.get(operand) for operand in tg.operands_of(value)]
         if any(each is None for each in operands):
             return None
         assert isinstance(op, Operation)
         arrays = [each for each in operands if each is not None]
-        types = dtype_of(op.operands[0]), dtype_of(value)
+        types = tg.dtype_of(op.operands[0]), tg.dtype_of(value)
         at_once = _AT_ONCE.get(op.name)
-        if at_once is not None and types[1] is DTYPES[INDEX] and _are_small(op, arrays):
+        if at_once is not None and types[1] is tg.DTYPES[tg.INDEX] and _are_small(op, arrays):
             return at_once(*arrays)
         rows = list(zip(*(each.tolist() for each in arrays), strict=True))
         results = {row: evaluate(op.name, *types, row) for row in {*rows}}
@@ -183,7 +179,7 @@ class WorkItems:
     def _mask(self, gates: Iterable[SSAValue]) -> NDArray[np.bool_]:
         """The work items for which all gates may be true."""
         active = np.ones(self.count, np.bool_)
-        walk = Walk(gates)
+        walk = tg.Walk(gates)
         for gate in walk:
             if isinstance(op := gate.owner, tg.AndOp | tg.MulOp):
                 walk.add(op.operands)
@@ -201,7 +197,7 @@ class WorkItems:
         if (cells := cell_number(location.indices[0], self._exact)) is None:
             return None
         own = getattr(access.op, "gate", None)
-        gates = [each for each in (*gates, own) if each and not tensor(each).get_shape()]
+        gates = [each for each in (*gates, own) if each and not tg.tensor(each).get_shape()]
         lanes, terms = shifted(cells.lanes, -cells.lanes[0]), cells.shared.terms
         key = frozenset(terms.items()), lanes, tuple(gates)
         if (found := self._indices.get(key)) is None:
@@ -213,8 +209,8 @@ class WorkItems:
     ) -> CellIndex:
         """The index that is a sum of terms, plus a number for each lane."""
         items = np.zeros(self.count, np.int64)
-        uniform: Polynomial = Affine()
-        rest: list[tuple[int, Interval]] = []
+        uniform: tg.Polynomial = tg.Affine()
+        rest: list[tuple[int, tg.Interval]] = []
         for product, coefficient in terms.items():
             atoms = [atom for atom in product if isinstance(atom, SSAValue)]
             numbers = [self.numbers(atom) for atom in atoms]
@@ -222,16 +218,16 @@ class WorkItems:
             if len(known) == len(product):
                 items += coefficient * prod(known, start=np.ones(self.count, np.int64))
             elif any(map(self.varies, atoms)):
-                term: Polynomial = Affine({product: 1})
+                term: tg.Polynomial = tg.Affine({product: 1})
                 rest.append((coefficient, interval(term, self.intervals)))
             else:
-                uniform += Affine({product: coefficient})
+                uniform += tg.Affine({product: coefficient})
         first = int(items[0])
         parts = ItemParts(items - first, self._mask(gates))
         parts = self._parts.setdefault((parts.numbers.tobytes(), parts.active.tobytes()), parts)
         return CellIndex(CellShape(parts, lanes, uniform, tuple(rest)), first)
 
-    def _exact(self, value: SSAValue) -> Polynomial:
+    def _exact(self, value: SSAValue) -> tg.Polynomial:
         return exact_polynomial(value, self.intervals, known=self._polynomials)
 
     # -- conflicts
@@ -272,7 +268,7 @@ class WorkItems:
         """Add the values of `factors[1] * product` later minus `factors[0] * product` before."""
         before, after = factors
         atoms = [cast(SSAValue, atom) for atom in product]
-        bounds = interval(Affine({product: 1}), self.intervals)
+        bounds = interval(tg.Affine({product: 1}), self.intervals)
         changed = {op for atom in atoms for op in self._loops_of(atom) if op in relation.changed}
         if not changed:
             sums.add_multiple(after - before, bounds)
@@ -282,7 +278,11 @@ class WorkItems:
             trips = bounds.hi - bounds.lo
             if atom.owner is relation.carrier:
                 exact = relation.distance
-                later = Interval(exact, exact) if exact is not None else Interval(1, max(trips, 1))
+                later = (
+                    tg.Interval(exact, exact)
+                    if exact is not None
+                    else tg.Interval(1, max(trips, 1))
+                )
                 sums.add_multiple(after, later)
                 return
         sums.add_multiple(after, bounds)
@@ -296,7 +296,9 @@ class WorkItems:
         if max(map(len, (before, after))) > 1:
             return None
         values = [cast(SSAValue, product[0]) for product in (before, after)]
-        moduli = {known_index(v.owner.operands[1]) for v in values if isinstance(v.owner, tg.ModOp)}
+        moduli = {
+            tg.known_index(v.owner.operands[1]) for v in values if isinstance(v.owner, tg.ModOp)
+        }
         modulus = moduli.pop() if len(moduli) == 1 else None
         if not modulus or not all(
             isinstance(v.owner, tg.ModOp) or self.intervals[v].within(0, modulus - 1)
@@ -324,22 +326,22 @@ class WorkItems:
         def compute(value: SSAValue) -> Set[Operation]:
             if isinstance(op := value.owner, tg.RangeOp):
                 return {op}
-            operands = operands_of(value)
+            operands = tg.operands_of(value)
             return frozenset[Operation]().union(*(self._ranges[operand] for operand in operands))
 
         def sources(value: SSAValue) -> Iterable[SSAValue]:
-            return () if isinstance(value.owner, tg.RangeOp) else operands_of(value)
+            return () if isinstance(value.owner, tg.RangeOp) else tg.operands_of(value)
 
-        return computed(value, self._ranges, sources, compute)
+        return tg.computed(value, self._ranges, sources, compute)
 
 
 def _is_flat(op: tg.IndexOp) -> bool:
     """Whether one index counts the elements of memory in row-major order."""
-    is_one = len(op.indices) == 1 and len(tensor(op.source).get_shape()) == 1
-    root = behind(op.source, tg.ReshapeOp, tg.AfterOp)
+    is_one = len(op.indices) == 1 and len(tg.tensor(op.source).get_shape()) == 1
+    root = tg.behind(op.source, tg.ReshapeOp, tg.AfterOp)
     return is_one and not isinstance(root.owner, tg.IndexOp)
 
 
 def _is_integer(value: SSAValue) -> bool:
-    dtype = DTYPES.get(tensor(value).element_type)
+    dtype = tg.DTYPES.get(tg.tensor(value).element_type)
     return dtype is not None and not dtype.is_float

@@ -20,8 +20,6 @@ from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.zeros import is_positive_zero
 from tgdialect.ops import tg
-from tgdialect.ops.properties import known_index, place, polynomial
-from tgdialect.ops.walk import nesting
 
 
 @dataclass(frozen=True)
@@ -52,14 +50,14 @@ def async_copies(ops: Sequence[Operation]) -> AsyncCopies:
 class _Copies:
     def __init__(self, ops: Sequence[Operation]) -> None:
         self._position = {op: position for position, op in enumerate(ops)}
-        self._around = nesting(ops)
+        self._around = tg.nesting(ops)
         self._barriers = [op for op in ops if isinstance(op, tg.BarrierOp)]
         self._intervals = MinMax()
         self._numbers = CellNumbers()
         self._memories: dict[SSAValue, list[MemoryAccess]] = defaultdict(list)
         for access in accesses(ops) if self._barriers else ():
             self._memories[access.memory].append(access)
-        spaces = {memory: place(memory).addrspace for memory in self._memories}
+        spaces = {memory: tg.place(memory).addrspace for memory in self._memories}
         self._written = {
             access.memory: access.op
             for same in self._memories.values()
@@ -72,7 +70,7 @@ class _Copies:
 
     def found(self) -> AsyncCopies:
         for memory, same in self._memories.items():
-            if place(memory).addrspace is tg.AddrSpace.LOCAL:
+            if tg.place(memory).addrspace is tg.AddrSpace.LOCAL:
                 self._add(same)
         if not self._loads:
             return AsyncCopies()
@@ -122,7 +120,7 @@ class _Copies:
             or op.gate is not None
             or not load.result.has_one_use()
             or not (load.alt is None or is_positive_zero(load.alt))
-            or place(load.buffer).addrspace is not tg.AddrSpace.GLOBAL
+            or tg.place(load.buffer).addrspace is not tg.AddrSpace.GLOBAL
         ):
             return None
         last = max(map(self._position.__getitem__, (*self._barriers, op)))
@@ -171,12 +169,12 @@ class _Copies:
         for product, stride in cells.shared.terms.items():
             value = product[0]
             op = value.owner if isinstance(value, SSAValue) and len(product) == 1 else None
-            if not isinstance(op, tg.ModOp) or not (count := known_index(op.operands[1])):
+            if not isinstance(op, tg.ModOp) or not (count := tg.known_index(op.operands[1])):
                 continue
             turn = self._numbers.polynomial(op.operands[0])
             ((atom,), factor) = next(iter(turn.terms.items()), ((None,), 0))
             loop = atom.owner if isinstance(atom, SSAValue) else None
-            bounds = interval(cells.shared - polynomial(value) * stride, self._intervals)
+            bounds = interval(cells.shared - tg.polynomial(value) * stride, self._intervals)
             low, high = bounds.lo + min(cells.lanes), bounds.hi + max(cells.lanes)
             is_one_loop = len(turn.terms) == 1 and factor == 1
             if isinstance(loop, tg.RangeOp) and is_one_loop and low >= 0 and high < stride:

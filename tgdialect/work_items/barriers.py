@@ -18,9 +18,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.properties import place
-from tgdialect.ops.walk import nesting
 from tgdialect.work_items.accesses import CellShape, Relation, WorkItems
 from tgdialect.work_items.meetings import Meeting
 
@@ -107,7 +104,9 @@ class Barriers:
     def __init__(self, block: Block) -> None:
         self.ops = ops_of(block)
         self.positions = {op: position for position, op in enumerate(self.ops)}
-        found = [a for a in accesses(self.ops) if place(a.memory).addrspace is not tg.AddrSpace.REG]
+        found = [
+            a for a in accesses(self.ops) if tg.place(a.memory).addrspace is not tg.AddrSpace.REG
+        ]
         written = {a.memory for a in found if a.writes}
         read_only = {a.memory for a in found} - written
         self.items = WorkItems(self.ops, read_only)
@@ -125,9 +124,9 @@ class Barriers:
     def _nest(self) -> None:
         """Make the tree of loops and IFs."""
         of: dict[Operation | Block | None, _Scope] = {None: self._root}
-        for op, around in nesting(self.ops).items():
+        for op, around in tg.nesting(self.ops).items():
             scope = self.scopes[op] = of[around[-1] if around else None]
-            for begin in op.closed_blocks if isinstance(op, TgOp) else ():
+            for begin in op.closed_blocks if isinstance(op, tg.TgOp) else ():
                 of[begin.owner].end = self.positions[op]
             if isinstance(op, tg.RangeOp | tg.IfOp):
                 of[op] = _Scope(op, scope.around)

@@ -14,8 +14,6 @@ from tgdialect.analysis.affine.cells import CellNumber, CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
-from tgdialect.ops.properties import dtype_of, known_index, place, tensor
-from tgdialect.ops.walk import behind, computed_from, nesting, through
 
 
 def uncovered(block: Block, numbers: CellNumbers) -> Iterator[tg.BufferOp]:
@@ -23,14 +21,17 @@ def uncovered(block: Block, numbers: CellNumbers) -> Iterator[tg.BufferOp]:
     found: dict[tg.BufferOp, list[MemoryAccess]] = defaultdict(list)
     for access in accesses(block.ops):
         owner = access.memory.owner
-        if isinstance(owner, tg.BufferOp) and place(access.memory).addrspace is tg.AddrSpace.LOCAL:
+        if (
+            isinstance(owner, tg.BufferOp)
+            and tg.place(access.memory).addrspace is tg.AddrSpace.LOCAL
+        ):
             found[owner].append(access)
-    around = nesting(ops_of(block)) if found else {}
+    around = tg.nesting(ops_of(block)) if found else {}
     for buffer, same in found.items():
         first = list(_stored_first(same, around))
         stores = _cells(((access, around[access.op]) for access in first), numbers)
         reads = _cells(((access, ()) for access in same if access.reads), numbers)
-        size = math.prod(tensor(buffer.result).get_shape()) * dtype_of(buffer.result).itemsize
+        size = math.prod(tg.tensor(buffer.result).get_shape()) * tg.dtype_of(buffer.result).itemsize
         covered = stores is not None and any(_covers(stored, reads, size) for stored in stores)
         if not covered or not _are_in_step(first, same, around, numbers):
             yield buffer
@@ -60,7 +61,7 @@ def _is_always_stored(
     return not any(
         isinstance(op, tg.SpecialOp) and op.symbol.data[0] == "g" for op in sources
     ) and all(
-        known_index(op.bound) is not None
+        tg.known_index(op.bound) is not None
         for op in around
         if isinstance(op, tg.RangeOp) and op not in shared
     )
@@ -68,7 +69,7 @@ def _is_always_stored(
 
 def _indices(op: Operation) -> Iterator[Operation]:
     """The ops that the indices of a location, or a gate, are computed from."""
-    return computed_from(*(op.indices if isinstance(op, tg.IndexOp) else op.operands))
+    return tg.computed_from(*(op.indices if isinstance(op, tg.IndexOp) else op.operands))
 
 
 def _are_in_step(
@@ -92,7 +93,7 @@ def _are_in_step(
         if stored is None or wanted is None:
             return False
         moves, moved = (
-            each.shared * dtype_of(access.location).itemsize
+            each.shared * tg.dtype_of(access.location).itemsize
             for access, each in ((store, stored), (read, wanted))
         )
         if any(
@@ -195,7 +196,7 @@ def _digits(
             continue
         extent = None
         if isinstance(axis, tg.ModOp) and not access.writes:
-            extent = known_index(axis.operands[1])
+            extent = tg.known_index(axis.operands[1])
         elif (part := _part(value)) is not None:
             index, low, high = part
             extent = high // low
@@ -214,7 +215,7 @@ def _digits(
         if any(high > low for (_, high), (low, _) in pairwise(same)):
             return None
     # A view may have wider cells.
-    bytes = dtype_of(access.location).itemsize
+    bytes = tg.dtype_of(access.location).itemsize
     return ((1, bytes), *sorted((bytes * at, extent) for at, extent in found)), bytes * first
 
 
@@ -227,7 +228,7 @@ def _ramp(access: MemoryAccess, numbers: CellNumbers) -> CellNumber | None:
 def _at_first(op: tg.ModOp, numbers: CellNumbers) -> int | None:
     """The remainder in the first iteration of the loops that it depends on; None if it depends on
     anything else."""
-    dividend, modulus = numbers.polynomial(op.operands[0]), known_index(op.operands[1])
+    dividend, modulus = numbers.polynomial(op.operands[0]), tg.known_index(op.operands[1])
     loops = [value for product in dividend.terms for value in product]
     if not modulus or not all(
         isinstance(value, SSAValue) and isinstance(value.owner, tg.RangeOp) for value in loops
@@ -261,12 +262,12 @@ def _part(value: SSAValue) -> tuple[tg.RangeOp | tg.SpecialOp, int, int] | None:
     `(%i / 8) mod 4` has the places from 8 to 32, and as many values as there are multiples of 8.
     """
     steps: list[tuple[Operation, int]] = []
-    for step in through(value, tg.ModOp, tg.IDivOp):
-        if not (divisor := known_index(step.operands[1])) or divisor < 0:
+    for step in tg.through(value, tg.ModOp, tg.IDivOp):
+        if not (divisor := tg.known_index(step.operands[1])) or divisor < 0:
             return None
         steps.append((step, divisor))
-    op = behind(value, tg.ModOp, tg.IDivOp).owner
-    extent = known_index(op.bound) if isinstance(op, tg.RangeOp | tg.SpecialOp) else None
+    op = tg.behind(value, tg.ModOp, tg.IDivOp).owner
+    extent = tg.known_index(op.bound) if isinstance(op, tg.RangeOp | tg.SpecialOp) else None
     if not isinstance(op, tg.RangeOp | tg.SpecialOp) or not extent:
         return None
     low, high = 1, extent
@@ -295,12 +296,12 @@ def _limits(around: Sequence[Operation], numbers: CellNumbers) -> Mapping[SSAVal
         if not isinstance(op, tg.IfOp):
             continue
         match op.gate.owner:
-            case tg.CmpLtOp(lhs=index, rhs=end) if (extent := known_index(end)) is not None:
+            case tg.CmpLtOp(lhs=index, rhs=end) if (extent := tg.known_index(end)) is not None:
                 # The first work item, in the first iterations of loops, has to be inside.
                 if not 0 <= numbers.polynomial(index).constant < extent:
                     return None
                 found[index] = min(extent, found.get(index, extent))
-            case tg.CmpEqOp(lhs=index, rhs=number) if known_index(number) == 0:
+            case tg.CmpEqOp(lhs=index, rhs=number) if tg.known_index(number) == 0:
                 found[index] = 1
             case _:
                 return None

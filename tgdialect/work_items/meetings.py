@@ -10,7 +10,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from tgdialect.ops.intervals import Interval
+from tgdialect.ops import tg
 
 Numbers = NDArray[np.int64]
 
@@ -136,7 +136,7 @@ class Sums:
         else:
             self._set = None
 
-    def add_multiple(self, factor: int, of: Interval) -> None:
+    def add_multiple(self, factor: int, of: tg.Interval) -> None:
         """Add a multiple of a value in an interval."""
         if factor == 0:
             return

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.ops import tg
-from tgdialect.ops.elementwise import ElementwiseOp
 
 _COMMUTATIVE = (tg.AddOp, tg.MulOp, tg.MaxOp, tg.AndOp, tg.OrOp)
 
@@ -26,7 +25,7 @@ def uniform_blocks(ops: Iterable[Operation]) -> Mapping[SSAValue, int]:
     found: dict[SSAValue, int] = {}
     for op in ops:
         match op:
-            case ElementwiseOp() | tg.BitcastOp():
+            case tg.ElementwiseOp() | tg.BitcastOp():
                 size = min((found.get(operand, 1) for operand in op.operands), default=1)
                 if isinstance(op, _COMMUTATIVE) and (value := _exchanged(op)) is not None:
                     value, distance = value

@@ -15,53 +15,48 @@ from xdsl.utils.exceptions import PassFailedException
 
 from imgc.dialect import BlendOp, Blur3x3Op, HistogramOp, ThresholdOp, image_shape
 from tgdialect.diagnostics import locate
-from tgdialect.ops import elementwise as ew
-from tgdialect.ops.attributes import ReduceKind
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.movement import ReshapeOp, ShrinkOp, StackOp
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ConstOp
+from tgdialect.ops import tg
 
 
-def blend(b: OpBuilder, op: BlendOp) -> SSAValue:
-    difference = b.put(ew.SubOp(op.b, op.a))
-    return b.put(ew.AddOp(op.a, b.put(ew.MulOp(difference, b.put(ConstOp(op.weight))))))
+def blend(b: tg.OpBuilder, op: BlendOp) -> SSAValue:
+    difference = b.put(tg.SubOp(op.b, op.a))
+    return b.put(tg.AddOp(op.a, b.put(tg.MulOp(difference, b.put(tg.ConstOp(op.weight))))))
 
 
-def blur3x3(b: OpBuilder, op: Blur3x3Op) -> SSAValue:
+def blur3x3(b: tg.OpBuilder, op: Blur3x3Op) -> SSAValue:
     """The sums of three rows, then of three columns, divided by 9."""
     height, width = image_shape(op.image)
     total = op.image
     for axis, shape in enumerate(((height - 2, width), (height - 2, width - 2))):
         first, second, third = (
-            b.put(ShrinkOp(total, [i if a == axis else 0 for a in range(2)], shape))
+            b.put(tg.ShrinkOp(total, [i if a == axis else 0 for a in range(2)], shape))
             for i in range(3)
         )
-        total = b.put(ew.AddOp(b.put(ew.AddOp(first, second)), third))
-    return b.put(ew.MulOp(total, b.put(ConstOp(1 / 9, f32))))
+        total = b.put(tg.AddOp(b.put(tg.AddOp(first, second)), third))
+    return b.put(tg.MulOp(total, b.put(tg.ConstOp(1 / 9, f32))))
 
 
-def threshold(b: OpBuilder, op: ThresholdOp) -> SSAValue:
-    is_bright = b.put(ew.CmpLtOp(b.put(ConstOp(op.level)), op.image))
-    return b.put(ew.CastOp(is_bright, f32))
+def threshold(b: tg.OpBuilder, op: ThresholdOp) -> SSAValue:
+    is_bright = b.put(tg.CmpLtOp(b.put(tg.ConstOp(op.level)), op.image))
+    return b.put(tg.CastOp(is_bright, f32))
 
 
-def histogram(b: OpBuilder, op: HistogramOp) -> SSAValue:
+def histogram(b: tg.OpBuilder, op: HistogramOp) -> SSAValue:
     """The number of pixels in each interval; a pixel of 1.0 counts in the last."""
     height, width = image_shape(op.image)
     (count,) = op.result.type.get_shape()
-    pixels = b.put(ReshapeOp(op.image, [height * width, 1]))
-    scaled = b.put(ew.MulOp(pixels, b.put(ConstOp(count, f32))))
-    last = b.put(ConstOp(count - 1, i32))
-    interval = b.put(ew.CastOp(scaled, i32))
-    interval = b.put(ew.WhereOp(b.put(ew.CmpLtOp(interval, last)), interval, last))
-    intervals = b.put(StackOp([b.put(ConstOp(i, i32)) for i in range(count)]))
-    is_in = b.put(ew.CastOp(b.put(ew.CmpEqOp(interval, intervals)), i32))
-    counts = b.put(ReduceOp(ReduceKind.ADD, is_in, [0]))
-    return b.put(ReshapeOp(counts, [count]))
+    pixels = b.put(tg.ReshapeOp(op.image, [height * width, 1]))
+    scaled = b.put(tg.MulOp(pixels, b.put(tg.ConstOp(count, f32))))
+    last = b.put(tg.ConstOp(count - 1, i32))
+    interval = b.put(tg.CastOp(scaled, i32))
+    interval = b.put(tg.WhereOp(b.put(tg.CmpLtOp(interval, last)), interval, last))
+    intervals = b.put(tg.StackOp([b.put(tg.ConstOp(i, i32)) for i in range(count)]))
+    is_in = b.put(tg.CastOp(b.put(tg.CmpEqOp(interval, intervals)), i32))
+    counts = b.put(tg.ReduceOp(tg.ReduceKind.ADD, is_in, [0]))
+    return b.put(tg.ReshapeOp(counts, [count]))
 
 
-LOWERINGS: dict[type[Operation], Callable[[OpBuilder, Any], SSAValue]] = {
+LOWERINGS: dict[type[Operation], Callable[[tg.OpBuilder, Any], SSAValue]] = {
     BlendOp: blend,
     Blur3x3Op: blur3x3,
     ThresholdOp: threshold,
@@ -81,4 +76,4 @@ class ImgToTgPass(ModulePass):
                 continue
             if DYNAMIC_INDEX in image_shape(filter.operands[0]):
                 raise locate(PassFailedException("the size of the image is not known"), filter)
-            Rewriter.replace_op(filter, [], [lower(OpBuilder.before(filter), filter)])
+            Rewriter.replace_op(filter, [], [lower(tg.OpBuilder.before(filter), filter)])

@@ -9,8 +9,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from extend.hypot import HypotOp
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.elementwise import AddOp, MulOp, SqrtOp
+from tgdialect.ops import tg
 
 
 class RaiseHypotPass(ModulePass):
@@ -23,15 +22,17 @@ class RaiseHypotPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for root in list(op.walk()):
-            if not isinstance(root, SqrtOp) or not isinstance(total := root.source.owner, AddOp):
+            if not isinstance(root, tg.SqrtOp):
+                continue
+            if not isinstance(total := root.source.owner, tg.AddOp):
                 continue
             a, b = _squared(total.lhs), _squared(total.rhs)
             if a is not None and b is not None:
-                hypot = OpBuilder.before(root).put(HypotOp(a, b))
+                hypot = tg.OpBuilder.before(root).put(HypotOp(a, b))
                 Rewriter.replace_op(root, [], [hypot])
 
 
 def _squared(value: SSAValue) -> SSAValue | None:
     """x, of the value x * x."""
     op = value.owner
-    return op.lhs if isinstance(op, MulOp) and op.lhs is op.rhs else None
+    return op.lhs if isinstance(op, tg.MulOp) and op.lhs is op.rhs else None

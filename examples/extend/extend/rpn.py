@@ -26,12 +26,11 @@ from xdsl.ir import Operation, SSAValue
 from extend.hypot import HypotOp
 from tgdialect.diagnostics import CompilationError, Diagnostic, SourceFile
 from tgdialect.input_formats import TextFrontend
-from tgdialect.ops import elementwise as ew
-from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops import tg
 
 FUNCTION = re.compile(r"(\w+):(.*)")
 WORD = re.compile(r"\S+")
-OPERATORS = {"+": ew.AddOp, "-": ew.SubOp, "*": ew.MulOp, "max": ew.MaxOp, "hypot": HypotOp}
+OPERATORS = {"+": tg.AddOp, "-": tg.SubOp, "*": tg.MulOp, "max": tg.MaxOp, "hypot": HypotOp}
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class _Reader:
             else:
                 file = StringAttr(self.source.name)
                 location = FileLineColLoc(file, IntAttr(line), IntAttr(column))
-                builder = OpBuilder.at_end(function.body.block, location)
+                builder = tg.OpBuilder.at_end(function.body.block, location)
                 b, a = stack.pop(), stack.pop()
                 stack.append(builder.put(OPERATORS[text](a, b)))
         if len(stack) != 1:

@@ -14,8 +14,6 @@ from xdsl.ir import SSAValue
 
 from tgdialect.analysis.divisors import Divisors
 from tgdialect.ops import tg
-from tgdialect.ops.properties import known_index
-from tgdialect.ops.walk import Computed, operands_of
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class BitSum:
         )
 
 
-class BitSums(Computed["BitSum | None"]):
+class BitSums(tg.Computed["BitSum | None"]):
     """The indices of a kernel as sums of the bits of some ranges; None if one is none."""
 
     def __init__(self, ranges: Mapping[SSAValue, Sequence[str]]) -> None:
@@ -87,7 +85,7 @@ class BitSums(Computed["BitSum | None"]):
         return total
 
     def _compute(self, value: SSAValue) -> BitSum | None:
-        operands = [self._known[operand] for operand in operands_of(value)]
+        operands = [self._known[operand] for operand in tg.operands_of(value)]
         if all(each is not None and not each.strides for each in operands):
             return BitSum(self._divisors[value])
         if len(operands) != 2:
@@ -95,7 +93,7 @@ class BitSums(Computed["BitSum | None"]):
         left, right = operands
         if left is None or right is None:
             return None
-        first, second = map(known_index, operands_of(value))
+        first, second = map(tg.known_index, tg.operands_of(value))
         match value.owner:
             case tg.AddOp():
                 return left + right

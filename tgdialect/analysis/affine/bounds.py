@@ -14,10 +14,7 @@ from xdsl.ir import SSAValue
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine, monomials, polynomial_interval, times
-from tgdialect.ops.intervals import Interval
-from tgdialect.ops.ordering import dependent_ranges
-from tgdialect.ops.properties import Polynomial, dtype_of, polynomial
+from tgdialect.ops.affine import monomials, polynomial_interval, times
 
 MAX_ROUNDS = 4
 """The rounds in which RANGEs are replaced by their bounds. More: RANGEs whose bounds depend on
@@ -28,26 +25,26 @@ def exact_polynomial(
     value: SSAValue | int,
     min_max: MinMax,
     atoms: Collection[SSAValue] = (),
-    known: dict[SSAValue, Polynomial] | None = None,
-) -> Polynomial:
+    known: dict[SSAValue, tg.Polynomial] | None = None,
+) -> tg.Polynomial:
     """A value as a polynomial over the integers; as a single atom if its arithmetic might wrap.
 
     `known` is that of `polynomial`.
     """
-    found = polynomial(value, atoms, known)
+    found = tg.polynomial(value, atoms, known)
     if isinstance(value, int):
         return found
-    dtype = dtype_of(value)
+    dtype = tg.dtype_of(value)
     is_exact = interval(found, min_max).within(dtype.low, dtype.high)
-    return found if is_exact else Affine({(value,): 1})
+    return found if is_exact else tg.Affine({(value,): 1})
 
 
-def interval(of: Polynomial, min_max: MinMax) -> Interval:
+def interval(of: tg.Polynomial, min_max: MinMax) -> tg.Interval:
     """An interval of a polynomial over the integers: the sum of its monomials' intervals."""
     return polynomial_interval(of, lambda atom: min_max[cast(SSAValue, atom)])
 
 
-def greatest(of: Polynomial, min_max: MinMax, atoms: Collection[SSAValue] = ()) -> int:
+def greatest(of: tg.Polynomial, min_max: MinMax, atoms: Collection[SSAValue] = ()) -> int:
     """An upper bound of a polynomial, using that each RANGE is less than its bound."""
     result = int(interval(of, min_max).hi)
     for _ in range(MAX_ROUNDS):
@@ -59,7 +56,9 @@ def greatest(of: Polynomial, min_max: MinMax, atoms: Collection[SSAValue] = ()) 
     return result
 
 
-def _at_last_iteration(of: Polynomial, min_max: MinMax, atoms: Collection[SSAValue]) -> Polynomial:
+def _at_last_iteration(
+    of: tg.Polynomial, min_max: MinMax, atoms: Collection[SSAValue]
+) -> tg.Polynomial:
     """A polynomial that is never less than `of`, with RANGEs replaced by their extreme values.
 
     In a monomial of values that are not negative, a RANGE becomes its bound minus 1 if the
@@ -69,39 +68,39 @@ def _at_last_iteration(of: Polynomial, min_max: MinMax, atoms: Collection[SSAVal
     """
     waiting = _awaited(of)
 
-    def replaced(value: SSAValue, coefficient: int) -> Polynomial:
+    def replaced(value: SSAValue, coefficient: int) -> tg.Polynomial:
         if value.owner in waiting:
-            return Affine({(value,): 1})
+            return tg.Affine({(value,): 1})
         if coefficient > 0 and (pair := minimum(value)):
             x, y = pair
             greatest = x if isinstance(y.owner, tg.ConstOp) else y
             return exact_polynomial(greatest, min_max, atoms)
         if isinstance(value.owner, tg.RangeOp):
             last = exact_polynomial(value.owner.bound, min_max, atoms) - 1
-            return last if coefficient > 0 else Affine()
-        return Affine({(value,): 1})
+            return last if coefficient > 0 else tg.Affine()
+        return tg.Affine({(value,): 1})
 
-    result: Polynomial = Affine()
+    result: tg.Polynomial = tg.Affine()
     for product, coefficient in monomials(of):
         values = [atom for atom in product if isinstance(atom, SSAValue)]
         is_kept = any(min_max[value].lo < 0 for value in values)
-        term: Polynomial | None = None if is_kept else Affine(constant=coefficient)
+        term: tg.Polynomial | None = None if is_kept else tg.Affine(constant=coefficient)
         for value in values:
             term = None if term is None else times(term, replaced(value, coefficient))
-        result += Affine({product: coefficient}) if term is None else term
+        result += tg.Affine({product: coefficient}) if term is None else term
     return result
 
 
-def _awaited(of: Polynomial) -> Set[tg.RangeOp]:
+def _awaited(of: tg.Polynomial) -> Set[tg.RangeOp]:
     """The RANGEs that bounds of others, or minima, in a polynomial depend on."""
     found: set[tg.RangeOp] = set()
     for product in of.terms:
         for atom in product:
             owner = atom.owner if isinstance(atom, SSAValue) else None
             if isinstance(owner, tg.RangeOp) and not isinstance(owner.bound.owner, tg.ConstOp):
-                found |= dependent_ranges(owner.bound)
+                found |= tg.dependent_ranges(owner.bound)
             elif isinstance(owner, tg.WhereOp):
-                found |= dependent_ranges(owner.result)
+                found |= tg.dependent_ranges(owner.result)
     return found
 
 
@@ -114,7 +113,7 @@ def minimum(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
 
 
 def is_less(
-    a: Polynomial, b: Polynomial, min_max: MinMax, atoms: Collection[SSAValue] = ()
+    a: tg.Polynomial, b: tg.Polynomial, min_max: MinMax, atoms: Collection[SSAValue] = ()
 ) -> bool:
     """Whether a is always less than b."""
     return greatest(a - b, min_max, atoms) < 0

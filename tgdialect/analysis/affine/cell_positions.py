@@ -29,13 +29,6 @@ from tgdialect.analysis.conditions import conjuncts, order
 from tgdialect.analysis.memory_order import LocationNumbering
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine
-from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.intervals import Interval
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.ordering import dependent_ranges
-from tgdialect.ops.properties import known_index, tensor, tensor_type
-from tgdialect.ops.walk import computed, operands_of
 
 _EXACT = 2**62
 """Sums beyond this magnitude might wrap an i64: they are numbers of which nothing is known."""
@@ -81,25 +74,25 @@ class CellPositions(Positions):
 
     def __getitem__(self, location: SSAValue) -> CellPosition | None:
         """The cell of a location; None if it is not one cell, or a view of another kind."""
-        if tensor(location).get_shape():
+        if tg.tensor(location).get_shape():
             return None
         index: Index = ()
-        while isinstance(op := location.owner, MovementOp | tg.AfterOp):
+        while isinstance(op := location.owner, tg.MovementOp | tg.AfterOp):
             if isinstance(op, tg.IndexOp):
-                if any(tensor(each).get_shape() for each in op.indices):
+                if any(tg.tensor(each).get_shape() for each in op.indices):
                     return None
                 index = (*map(self.position, op.indices), *index)
-            elif isinstance(op, MovementOp):
+            elif isinstance(op, tg.MovementOp):
                 if (inner := moved(self, op, index)) is None:
                     return None
                 index = inner
             location = op.operands[0]
-        return CellPosition(index, self._flat(index, tensor(location).get_shape()))
+        return CellPosition(index, self._flat(index, tg.tensor(location).get_shape()))
 
     def _flat(self, index: Index, shape: Sequence[int]) -> Position | None:
         if DYNAMIC_INDEX in shape:
             return None
-        total: Position = Affine()
+        total: Position = tg.Affine()
         for position, extent in zip(index, shape, strict=True):
             total = self.add(total * extent, position)
         return total
@@ -108,16 +101,16 @@ class CellPositions(Positions):
 
     def position(self, value: SSAValue) -> Position:
         """An index as a position."""
-        return computed(value, self._known, self._operands, self._compute)
+        return tg.computed(value, self._known, self._operands, self._compute)
 
     @staticmethod
     def _operands(value: SSAValue) -> Iterable[SSAValue]:
-        is_sum = type(value.owner) in _ARITHMETIC and value.type == tensor_type(INDEX)
-        return operands_of(value) if is_sum else ()
+        is_sum = type(value.owner) in _ARITHMETIC and value.type == tg.tensor_type(tg.INDEX)
+        return tg.operands_of(value) if is_sum else ()
 
     def _compute(self, value: SSAValue) -> Position:
         if (interval := self.intervals[value]).is_constant:
-            return Affine(constant=int(interval.lo))
+            return tg.Affine(constant=int(interval.lo))
         if isinstance(op := value.owner, tg.RangeOp):
             return self._loop(op)[1]
         operands = [self._known[operand] for operand in self._operands(value)]
@@ -126,14 +119,14 @@ class CellPositions(Positions):
             if interval_of(found).within(-_EXACT, _EXACT):
                 return found
         value = self._alike.setdefault(self._numbering[value], value)
-        loops = dependent_ranges(value, self._dependent)
+        loops = tg.dependent_ranges(value, self._dependent)
         return self.number_of(value, frozenset((self._loop(op)[0], 1) for op in loops))
 
     def _loop(self, op: tg.RangeOp) -> tuple[LoopVariable, Position]:
         """The variable of a loop, which begins at 0 with the first iteration where the gate may be
         true, and the value of the RANGE."""
         if (known := self._loops.get(op)) is None:
-            extent, first = known_index(op.bound), 0
+            extent, first = tg.known_index(op.bound), 0
             if extent is None:
                 loop = LoopVariable(op.bound, max(self.intervals[op.result].hi + 1, 0))
             else:
@@ -167,9 +160,9 @@ class CellPositions(Positions):
         )
 
 
-def _iterations(gate: SSAValue | None, intervals: MinMax) -> Mapping[tg.RangeOp, Interval]:
+def _iterations(gate: SSAValue | None, intervals: MinMax) -> Mapping[tg.RangeOp, tg.Interval]:
     """The iterations of loops for which a gate may be true, by comparisons of RANGEs alone."""
-    found: dict[tg.RangeOp, Interval] = {}
+    found: dict[tg.RangeOp, tg.Interval] = {}
     for each in conjuncts([(gate, True)] if gate is not None else []):
         if (known := order(*each)) is None:
             continue
@@ -178,7 +171,7 @@ def _iterations(gate: SSAValue | None, intervals: MinMax) -> Mapping[tg.RangeOp,
         for value, low, high in ((known.low, -inf, most), (known.high, least, inf)):
             if isinstance(op := value.owner, tg.RangeOp):
                 now = found.get(op, intervals[value])
-                found[op] = Interval(max(now.lo, low), min(now.hi, high))
+                found[op] = tg.Interval(max(now.lo, low), min(now.hi, high))
     return found
 
 
@@ -189,12 +182,12 @@ def _varies(atom: PositionAtom, loops: Set[LoopVariable]) -> bool:
 def _differ(a: Position, b: Position, varying: Set[LoopVariable]) -> bool:
     """Whether two positions are never equal, each in any iteration: by their intervals, or since
     their difference is no multiple of the divisor that their terms have."""
-    apart: Position = Affine(constant=a.constant - b.constant)
+    apart: Position = tg.Affine(constant=a.constant - b.constant)
     divisor, low, high = 0, 0.0, 0.0
     for position, sign in ((a, 1), (b, -1)):
         for atom, factor in position.terms.items():
             if not _varies(atom, varying):
-                apart += Affine({atom: sign * factor})
+                apart += tg.Affine({atom: sign * factor})
                 continue
             divisor = math.gcd(divisor, factor)
             ends = sign * factor * atom.interval.lo, sign * factor * atom.interval.hi

@@ -10,14 +10,12 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.affine.lanes import is_ramp, lane_indices, shifted
 from tgdialect.analysis.memory_order import MemoryAccess
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine
-from tgdialect.ops.properties import Polynomial, polynomial, tensor
 
 
 class CellNumber(NamedTuple):
     """The cells of an access: for each lane, a number plus the sum that all lanes share."""
 
-    shared: Polynomial
+    shared: tg.Polynomial
     """Its constant is 0, because `lanes` includes it."""
     lanes: Sequence[int]
     """A `range` where all are equally far apart."""
@@ -33,11 +31,11 @@ class CellNumbers:
     compute indices must not change between two questions."""
 
     def __init__(self) -> None:
-        self._polynomials: dict[SSAValue, Polynomial] = {}
+        self._polynomials: dict[SSAValue, tg.Polynomial] = {}
 
-    def polynomial(self, value: SSAValue) -> Polynomial:
+    def polynomial(self, value: SSAValue) -> tg.Polynomial:
         """An index value as a polynomial."""
-        return polynomial(value, known=self._polynomials)
+        return tg.polynomial(value, known=self._polynomials)
 
     def __getitem__(self, access: MemoryAccess) -> CellNumber | None:
         """The cells of an access; None where its index is neither a scalar nor a sum of scalars and
@@ -48,11 +46,13 @@ class CellNumbers:
         return cell_number(location.indices[0], self.polynomial)
 
 
-def cell_number(index: SSAValue, polynomial: Callable[[SSAValue], Polynomial]) -> CellNumber | None:
+def cell_number(
+    index: SSAValue, polynomial: Callable[[SSAValue], tg.Polynomial]
+) -> CellNumber | None:
     """The cells at an index, given its scalars as polynomials; None where it is neither a scalar
     nor a sum of scalars and a constant for each lane."""
-    total: Polynomial = Affine()
-    if not tensor(index).get_shape():
+    total: tg.Polynomial = tg.Affine()
+    if not tg.tensor(index).get_shape():
         total, numbers = polynomial(index), range(1)
     elif (vector := lane_indices(index)) is not None:
         numbers = vector.numbers
@@ -60,4 +60,4 @@ def cell_number(index: SSAValue, polynomial: Callable[[SSAValue], Polynomial]) -
             total += polynomial(value) * factor
     else:
         return None
-    return CellNumber(Affine(total.terms), shifted(numbers, total.constant))
+    return CellNumber(tg.Affine(total.terms), shifted(numbers, total.constant))

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine, Linear
+from tgdialect.ops.affine import Linear
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.properties import is_memory, number, tensor
-from tgdialect.ops.walk import Walk
 
 
 class LaneIndices(NamedTuple):
@@ -70,30 +68,30 @@ def lane_indices(index: SSAValue) -> LaneIndices | None:
     if numbers is None:
         return None
     # Sum them up; constants go to the lanes.
-    total: Linear = Affine()
+    total: Linear = tg.Affine()
     for scalar in reversed(added):
         attribute = constant_attribute(scalar)
-        total += Affine({scalar: 1}) if attribute is None else int(number(attribute))
-    return LaneIndices(Affine(total.terms), shifted(numbers, total.constant))
+        total += tg.Affine({scalar: 1}) if attribute is None else int(tg.number(attribute))
+    return LaneIndices(tg.Affine(total.terms), shifted(numbers, total.constant))
 
 
 def scalar_of(value: SSAValue) -> SSAValue | None:
     """The scalar that a value is or is broadcast from; None for other values and for memory."""
-    while tensor(value).get_shape():
+    while tg.tensor(value).get_shape():
         if not isinstance(op := value.owner, tg.ExpandOp | tg.ReshapeOp):
             return None
         value = op.operands[0]
-    return None if is_memory(value) else value
+    return None if tg.is_memory(value) else value
 
 
 def _lane_constants(op: Operation | Block) -> Sequence[int] | None:
     """The lanes of a VCONST or of a STACK of constants; None for other ops."""
     if isinstance(op, tg.VConstOp):
         return compact(np.frombuffer(op.values.data.data, "<i8"))
-    if not isinstance(op, tg.StackOp) or tensor(op.sources[0]).get_shape():
+    if not isinstance(op, tg.StackOp) or tg.tensor(op.sources[0]).get_shape():
         return None
     attributes = [constant_attribute(source) for source in op.sources]
-    numbers = [int(number(a)) for a in attributes if a is not None]
+    numbers = [int(tg.number(a)) for a in attributes if a is not None]
     return compact(numbers) if len(numbers) == len(attributes) else None
 
 
@@ -104,13 +102,13 @@ def only_locates(op: Operation) -> bool:
         isinstance(op, tg.AddOp) and lane_indices(op.result)
     ):
         return False
-    walk: Walk[Operation] = Walk([op])
+    walk: tg.Walk[Operation] = tg.Walk([op])
     for each in walk:
         for use in each.results[0].uses:
             user = use.operation
             if isinstance(user, tg.AddOp) and (user in walk.seen or lane_indices(user.result)):
                 walk.add([user])
-            elif not isinstance(user, tg.IndexOp) or not is_memory(user.source):
+            elif not isinstance(user, tg.IndexOp) or not tg.is_memory(user.source):
                 return False
     return True
 

@@ -13,38 +13,37 @@ from xdsl.ir import Operation
 
 from tgdialect.analysis.affine.positions import ZERO, Index, Position, Positions
 from tgdialect.ops import tg
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import Dim, Shape, integers, product, same_size, shape_of, window
+from tgdialect.ops.properties import product, same_size
 
 
-def moved(positions: Positions, op: MovementOp, index: Index) -> Index | None:
+def moved(positions: Positions, op: tg.MovementOp, index: Index) -> Index | None:
     """The index in a movement op's source, given the index of an element of its result.
 
     None for INDEX, STACK and BITCAST, which are more than a map of indices.
     """
-    source = shape_of(op.operands[0])
+    source = tg.shape_of(op.operands[0])
     match op:
         case tg.PermuteOp():
-            at = dict(zip(integers(op, "order"), index, strict=True))
+            at = dict(zip(tg.integers(op, "order"), index, strict=True))
             return tuple(at[axis] for axis in range(len(index)))
         case tg.FlipOp():  # i becomes n - 1 - i on a flagged axis.
             return tuple(
                 positions.sub(positions.dim(extent) - 1, i) if flag else i
-                for i, extent, flag in zip(index, source, integers(op, "flags"), strict=True)
+                for i, extent, flag in zip(index, source, tg.integers(op, "flags"), strict=True)
             )
         case tg.ReshapeOp():
-            return _reshaped(positions, index, shape_of(op.result), source)
+            return _reshaped(positions, index, tg.shape_of(op.result), source)
         case tg.ExpandOp():
-            return broadcast(index, shape_of(op.result), source)
+            return broadcast(index, tg.shape_of(op.result), source)
         case tg.ShrinkOp() | tg.PadOp():
-            offsets = map(positions.dim, window(op)[0])
+            offsets = map(positions.dim, tg.window(op)[0])
             combined = positions.add if isinstance(op, tg.ShrinkOp) else positions.sub
             return tuple(map(combined, index, offsets))
         case _:
             return None
 
 
-def broadcast(index: Index, shape: Shape, source: Shape) -> Index:
+def broadcast(index: Index, shape: tg.Shape, source: tg.Shape) -> Index:
     """EXPAND and implicit broadcast: an expanded axis of size 1 is read at 0, and leading axes that
     the source does not have are dropped."""
     missing = len(shape) - len(source)
@@ -57,16 +56,16 @@ def operand_indices(
 ) -> Iterator[tuple[int, Index]]:
     """The operands of an elementwise or movement op that an element of its result needs, by their
     numbers, and the index of the element of each. None of an INDEX, STACK or BITCAST."""
-    if isinstance(op, MovementOp):
+    if isinstance(op, tg.MovementOp):
         if (where := moved(positions, op, index)) is not None:
             yield 0, where
     else:
-        shape = shape_of(op.results[0])
+        shape = tg.shape_of(op.results[0])
         for number, operand in enumerate(op.operands):
-            yield number, broadcast(index, shape, shape_of(operand))
+            yield number, broadcast(index, shape, tg.shape_of(operand))
 
 
-def _reshaped(positions: Positions, index: Index, shape: Shape, source: Shape) -> Index:
+def _reshaped(positions: Positions, index: Index, shape: tg.Shape, source: tg.Shape) -> Index:
     """RESHAPE: through the row-major position, within each group of axes that merge or split."""
     result = [ZERO] * len(source)
     for new_axes, old_axes in axis_groups(shape, source):
@@ -83,14 +82,14 @@ def _reshaped(positions: Positions, index: Index, shape: Shape, source: Shape) -
     return tuple(result)
 
 
-def axis_groups(shape: Shape, source: Shape) -> list[tuple[list[int], list[int]]]:
+def axis_groups(shape: tg.Shape, source: tg.Shape) -> list[tuple[list[int], list[int]]]:
     """The shortest runs of axes of both shapes with equal numbers of elements; axes of size 1 are
     left out."""
     is_static = all(type(extent) is int for extent in (*shape, *source))
     return _static_groups(shape, source) if is_static else _find_groups(shape, source)
 
 
-def _find_groups(shape: Shape, source: Shape) -> list[tuple[list[int], list[int]]]:
+def _find_groups(shape: tg.Shape, source: tg.Shape) -> list[tuple[list[int], list[int]]]:
     new = [axis for axis, extent in enumerate(shape) if extent != 1]
     old = [axis for axis, extent in enumerate(source) if extent != 1]
     if 0 in shape:
@@ -120,7 +119,9 @@ def _find_groups(shape: Shape, source: Shape) -> list[tuple[list[int], list[int]
 _static_groups = lru_cache(_find_groups)
 
 
-def _flattened(positions: Positions, index: Sequence[Position], extents: Sequence[Dim]) -> Position:
+def _flattened(
+    positions: Positions, index: Sequence[Position], extents: Sequence[tg.Dim]
+) -> Position:
     """The row-major position: Horner's scheme over the axes."""
     position, *rest = index
     for i, extent in zip(rest, extents[1:], strict=True):
@@ -129,7 +130,7 @@ def _flattened(positions: Positions, index: Sequence[Position], extents: Sequenc
 
 
 def _unflattened(
-    positions: Positions, position: Position, extents: Sequence[Dim]
+    positions: Positions, position: Position, extents: Sequence[tg.Dim]
 ) -> list[Position]:
     """The index per axis of a row-major position, from the last axis to the first."""
     result: list[Position] = []

@@ -20,9 +20,9 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
-from tgdialect.ops.affine import Affine, monomials, without
-from tgdialect.ops.intervals import Interval, product
-from tgdialect.ops.properties import Dim, UnknownDim, polynomial
+from tgdialect.ops import tg
+from tgdialect.ops.affine import monomials, without
+from tgdialect.ops.intervals import product
 
 Bound = int | float
 _EXACT = 2**62
@@ -34,7 +34,7 @@ range of i64 leaves room for one more addition."""
 class LoopVariable:
     """The variable of a loop, with values from 0 to `extent - 1`."""
 
-    extent: Dim
+    extent: tg.Dim
     trips: Bound
     """The extent, or an upper bound of a dynamic extent."""
     outer: tuple[Dependence, ...] = ()
@@ -52,7 +52,7 @@ class PositionAtom:
     kind: str
     parts: tuple[Hashable, ...]
     number: int
-    interval: Interval
+    interval: tg.Interval
     depends: frozenset[Dependence]
 
     @property
@@ -61,14 +61,14 @@ class PositionAtom:
         return cast("tuple[LoopVariable, int, int | None]", self.parts)
 
 
-Position = Affine[PositionAtom]
+Position = tg.Affine[PositionAtom]
 Index = tuple[Position, ...]
 """One position per axis."""
 
-ZERO: Position = Affine()
+ZERO: Position = tg.Affine()
 
 
-def interval_of(position: Position) -> Interval:
+def interval_of(position: Position) -> tg.Interval:
     """The interval of the values of a position."""
     return position.interval(attrgetter("interval"))
 
@@ -106,7 +106,7 @@ class Positions:
         self,
         kind: str,
         parts: tuple[Hashable, ...],
-        interval: Interval,
+        interval: tg.Interval,
         depends: frozenset[Dependence],
     ) -> PositionAtom:
         key = (kind, parts)
@@ -124,34 +124,34 @@ class Positions:
         extent = whole if extent is None else extent
         if extent == 1 and whole != 0:
             return ZERO
-        return Affine({self._digit(loop, divisor, extent): 1})
+        return tg.Affine({self._digit(loop, divisor, extent): 1})
 
     def _digit(self, loop: LoopVariable, divisor: int, extent: int | None) -> PositionAtom:
-        interval = Interval(0, max((loop.trips if extent is None else extent) - 1, 0))
+        interval = tg.Interval(0, max((loop.trips if extent is None else extent) - 1, 0))
         return self._atom("digit", (loop, divisor, extent), interval, frozenset({(loop, divisor)}))
 
     def number_of(self, value: SSAValue, depends: frozenset[Dependence] = frozenset()) -> Position:
         """An atom for a number known only at run time: an extent, or an index from memory."""
         interval = self.intervals[value]
         if interval.is_constant:
-            return Affine(constant=int(interval.lo))
-        return Affine({self._atom("value", (value,), interval, depends): 1})
+            return tg.Affine(constant=int(interval.lo))
+        return tg.Affine({self._atom("value", (value,), interval, depends): 1})
 
-    def dim(self, dim: Dim) -> Position:
+    def dim(self, dim: tg.Dim) -> Position:
         """The extent of an axis as a position. Raises PassFailedException for an unknown extent."""
         if isinstance(dim, int):
-            return Affine(constant=dim)
-        if isinstance(dim, UnknownDim):
+            return tg.Affine(constant=dim)
+        if isinstance(dim, tg.UnknownDim):
             message = "a dynamic dimension of unknown origin: name its index argument with tg.dims"
             owner = dim.value.owner
             op = owner.parent_op() if isinstance(owner, Block) else owner
             assert op is not None
             raise locate(PassFailedException(message), op)
         result = ZERO
-        for atoms, factor in monomials(polynomial(dim)):
-            term: Position = Affine(constant=factor)
+        for atoms, factor in monomials(tg.polynomial(dim)):
+            term: Position = tg.Affine(constant=factor)
             for atom in atoms:
-                if isinstance(atom, UnknownDim):
+                if isinstance(atom, tg.UnknownDim):
                     return self.dim(atom)
                 term = self.mul(term, self.number_of(atom))
             result = self.add(result, term)
@@ -166,7 +166,7 @@ class Positions:
         position = self._merge_divisions(position)
         terms = dict(position.terms)
         self._merge_digits(terms)
-        return Affine(terms, position.constant)
+        return tg.Affine(terms, position.constant)
 
     def _merge_divisions(self, position: Position) -> Position:
         """Rewrite `c * n * (a // n) + c * (a % n)` to `c * a`."""
@@ -176,7 +176,7 @@ class Positions:
             if high is None or n.terms or not factor:
                 continue
             if position.terms.get(high) == factor * n.constant:
-                position += a * factor - Affine({high: factor * n.constant, low: factor})
+                position += a * factor - tg.Affine({high: factor * n.constant, low: factor})
         return position
 
     def _merge_digits(self, factors: dict[PositionAtom, int]) -> None:
@@ -248,8 +248,8 @@ class Positions:
             if interval_of(low).within(0, n - 1):
                 return self._merged(high), self._merged(low)
             # `9 k + p` is `8 k + (k + p)`: windows of a repeated axis.
-            whole = Affine({a: c // n if c > 0 else -(-c // n) for a, c in low.terms.items()})
-            whole = Affine({atom: c for atom, c in whole.terms.items() if c})
+            whole = tg.Affine({a: c // n if c > 0 else -(-c // n) for a, c in low.terms.items()})
+            whole = tg.Affine({atom: c for atom, c in whole.terms.items() if c})
             if whole.terms and interval_of(rest := low - whole * n).within(0, n - 1):
                 return self._merged(high + whole), self._merged(rest)
             if (cut := self._cut(low, n)) is None:
@@ -267,7 +267,7 @@ class Positions:
             if extent is None or extent <= below or extent % below:
                 continue
             high = self.digit(loop, divisor * below, extent // below)
-            return high * n + self.digit(loop, divisor, below) * factor - Affine({atom: factor})
+            return high * n + self.digit(loop, divisor, below) * factor - tg.Affine({atom: factor})
         return None
 
     def _by_sum(self, a: Position, divisor: Position) -> tuple[Position, Position] | None:
@@ -275,16 +275,16 @@ class Positions:
         quotient. None unless the sum of the other terms is proven to be less than the extent."""
         if (extent := divisor.atom) is None:
             return None
-        quotient: Position = Affine()
-        remainder: Position = Affine(constant=a.constant)
+        quotient: Position = tg.Affine()
+        remainder: Position = tg.Affine(constant=a.constant)
         for atom, factor in a.terms.items():
             rest = without(_factors(atom), _factors(extent))
             if rest is None:
-                remainder += Affine({atom: factor})
+                remainder += tg.Affine({atom: factor})
             elif not rest:
                 quotient += factor
             else:
-                quotient += Affine({reduce(self._product, rest): factor})
+                quotient += tg.Affine({reduce(self._product, rest): factor})
         if not self.is_below(remainder, divisor):
             return None
         return self._merged(quotient), remainder
@@ -309,13 +309,13 @@ class Positions:
         """A quotient or remainder as an atom, with its interval."""
         x, y = interval_of(a), interval_of(b)
         if y.lo <= 0 or not x.within(-_EXACT, _EXACT):
-            interval = Interval(-(2**63), 2**63 - 1)
+            interval = tg.Interval(-(2**63), 2**63 - 1)
         elif kind == "mod":
-            interval = Interval(0, y.hi - 1)
+            interval = tg.Interval(0, y.hi - 1)
         else:
             ends = [int(p) // int(q) for p in (x.lo, x.hi) for q in (y.lo, min(y.hi, _EXACT))]
-            interval = Interval(min(ends), max(ends))
-        return Affine({self._atom(kind, (a, b), interval, depends_of(a, b)): 1})
+            interval = tg.Interval(min(ends), max(ends))
+        return tg.Affine({self._atom(kind, (a, b), interval, depends_of(a, b)): 1})
 
 
 def _factors(atom: PositionAtom) -> tuple[PositionAtom, ...]:

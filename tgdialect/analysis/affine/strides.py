@@ -7,10 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from xdsl.ir import SSAValue
 
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine, times
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import Polynomial, UnknownDim, known_index, polynomial, shape_of
-from tgdialect.ops.walk import behind
+from tgdialect.ops.affine import times
 
 Strides = Mapping[tg.RangeOp, int | None]
 """Elements between neighbouring iterations of each range; None where the distance varies."""
@@ -37,18 +34,20 @@ def strides(
     return result
 
 
-def _row_major(location: SSAValue) -> Polynomial | None:
+def _row_major(location: SSAValue) -> tg.Polynomial | None:
     """The row-major position of a location in its buffer as a polynomial; None if it has none."""
-    owner = behind(location, tg.AfterOp).owner
-    if not isinstance(owner, tg.IndexOp) or len(owner.indices) < len(shape_of(owner.source)):
+    owner = tg.behind(location, tg.AfterOp).owner
+    if not isinstance(owner, tg.IndexOp) or len(owner.indices) < len(tg.shape_of(owner.source)):
         return None
-    if isinstance(behind(owner.source, tg.AfterOp, tg.ReshapeOp, tg.BitcastOp).owner, MovementOp):
+    if isinstance(
+        tg.behind(owner.source, tg.AfterOp, tg.ReshapeOp, tg.BitcastOp).owner, tg.MovementOp
+    ):
         return None
-    total: Polynomial | None = Affine()
-    for index, extent in zip(owner.indices, shape_of(owner.source), strict=True):
-        assert not isinstance(extent, UnknownDim)
-        scaled = None if total is None else times(total, polynomial(extent))
-        total = None if scaled is None else scaled + polynomial(unclamped(index))
+    total: tg.Polynomial | None = tg.Affine()
+    for index, extent in zip(owner.indices, tg.shape_of(owner.source), strict=True):
+        assert not isinstance(extent, tg.UnknownDim)
+        scaled = None if total is None else times(total, tg.polynomial(extent))
+        total = None if scaled is None else scaled + tg.polynomial(unclamped(index))
     return total
 
 
@@ -60,7 +59,7 @@ def unclamped(index: SSAValue) -> SSAValue:
     test, value, last = op.operands
     if not isinstance(test.owner, tg.CmpLtOp) or test.owner.lhs is not value:
         return index
-    is_last = known_index(last) is not None or (
+    is_last = tg.known_index(last) is not None or (
         isinstance(last.owner, tg.AddOp | tg.SubOp) and last.owner.lhs is test.owner.rhs
     )
     return value if is_last else index

@@ -22,9 +22,6 @@ from tgdialect.analysis.affine.positions import (
     interval_of,
 )
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import number_attribute
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import tensor
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,7 @@ class AffineView:
 def affine_views(value: SSAValue) -> Iterator[AffineView]:
     """The views that a value of static shape is of the values that it is moved from, nearest first.
     Values of which it is no affine view are left out."""
-    shape = tensor(value).get_shape()
+    shape = tg.tensor(value).get_shape()
     if DYNAMIC_INDEX in shape or 0 in shape:
         return
     positions = Positions()
@@ -73,9 +70,9 @@ def affine_views(value: SSAValue) -> Iterator[AffineView]:
     axis_of = {loop: axis for axis, loop in enumerate(loops)}
     masks: list[tuple[Position, int]] = []
     has_zeros = True
-    while isinstance(op := value.owner, MovementOp):
+    while isinstance(op := value.owner, tg.MovementOp):
         value = op.operands[0]
-        extents = tensor(value).get_shape()
+        extents = tg.tensor(value).get_shape()
         if len(op.operands) > 1 or DYNAMIC_INDEX in extents or 0 in extents:
             return
         if (index := moved(positions, op, index)) is None:
@@ -84,8 +81,8 @@ def affine_views(value: SSAValue) -> Iterator[AffineView]:
             for i, extent in zip(index, extents, strict=True):
                 if not interval_of(i).within(0, extent - 1):
                     masks.append((i, extent))
-                    has_zeros &= op.fill is None or op.fill == number_attribute(
-                        0, tensor(value).element_type
+                    has_zeros &= op.fill is None or op.fill == tg.number_attribute(
+                        0, tg.tensor(value).element_type
                     )
         axes = [_axis(i, axis_of) for i in index]
         known = tuple(axis for axis in axes if axis is not None)

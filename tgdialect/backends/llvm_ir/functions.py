@@ -4,15 +4,7 @@ terminators."""
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from xdsl.dialects import llvm
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseArrayBase,
-    DictionaryAttr,
-    IntegerAttr,
-    StringAttr,
-    UnitAttr,
-)
+from xdsl.dialects import builtin, llvm
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import LLVMTranslationException
 from xdsl.utils.hints import isa
@@ -34,7 +26,7 @@ from tgdialect.backends.llvm_ir.values import (
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.llvm_dialect.loops import LOOP_ANNOTATION
-from tgdialect.ops.walk import Walk
+from tgdialect.ops import tg
 
 VISIBILITIES = ("", "hidden ", "protected ")
 UNNAMED_ADDRESSES = ("", "local_unnamed_addr", "unnamed_addr")
@@ -77,7 +69,7 @@ _KERNEL_CONVENTIONS = {"nvvm.kernel": "ptx_kernel ", "rocdl.kernel": "amdgpu_ker
 def _parameter_attribute(name: str, value: Attribute) -> str:
     if name in _PARAMETER_FLAGS:
         return f" {name.removeprefix('llvm.')}"
-    if name in _PARAMETER_NUMBERS and isinstance(value, IntegerAttr):
+    if name in _PARAMETER_NUMBERS and isinstance(value, builtin.IntegerAttr):
         return f" {_PARAMETER_NUMBERS[name].format(value.value.data)}"
     if name in _PARAMETER_TYPES:
         return f" {name.removeprefix('llvm.')}({type_text(value)})"
@@ -86,7 +78,9 @@ def _parameter_attribute(name: str, value: Attribute) -> str:
     return ""  # Attributes of other dialects are not for LLVM.
 
 
-def _parameter_attributes(attributes: ArrayAttr[DictionaryAttr] | None, count: int) -> list[str]:
+def _parameter_attributes(
+    attributes: builtin.ArrayAttr[builtin.DictionaryAttr] | None, count: int
+) -> list[str]:
     """The attributes of each of `count` parameters, each after a space."""
     if attributes is None:
         return [""] * count
@@ -98,9 +92,11 @@ def _parameter_attributes(attributes: ArrayAttr[DictionaryAttr] | None, count: i
 
 def _passthrough(attribute: Attribute) -> str:
     match attribute:
-        case StringAttr(data=name):
+        case builtin.StringAttr(data=name):
             return name if re.fullmatch("[a-z_]+", name) else quoted(name.encode())
-        case ArrayAttr(data=(StringAttr(data=name), StringAttr(data=value))):
+        case builtin.ArrayAttr(
+            data=(builtin.StringAttr(data=name), builtin.StringAttr(data=value))
+        ):
             return f"{quoted(name.encode())}={quoted(value.encode())}"
         case _:
             raise LLVMTranslationException(f"'passthrough' cannot hold {attribute}")
@@ -109,18 +105,18 @@ def _passthrough(attribute: Attribute) -> str:
 def _function_attributes(attributes: Mapping[str, Attribute]) -> Iterable[str]:
     """The attributes after the parameter list."""
     for name, value in attributes.items():
-        if name in _FUNCTION_FLAGS and isinstance(value, UnitAttr):
+        if name in _FUNCTION_FLAGS and isinstance(value, builtin.UnitAttr):
             yield _FUNCTION_FLAGS[name]
-        elif name in _FUNCTION_STRINGS and isinstance(value, StringAttr):
+        elif name in _FUNCTION_STRINGS and isinstance(value, builtin.StringAttr):
             yield f'"{_FUNCTION_STRINGS[name]}"={quoted(value.data.encode())}'
-        elif name in _FUNCTION_EXTENTS and isinstance(value, DenseArrayBase):
+        elif name in _FUNCTION_EXTENTS and isinstance(value, builtin.DenseArrayBase):
             yield f'"{name}"="{",".join(map(str, value.iter_values()))}"'
         elif name == "frame_pointer" and isinstance(value, llvm.FramePointerKindAttr):
             yield f'"frame-pointer"="{value.data.value}"'
         elif name == "target_features" and isinstance(value, llvm.TargetFeaturesAttr):
             features = ",".join(feature.data for feature in value.features)
             yield f'"target-features"={quoted(features.encode())}'
-        elif name == "passthrough" and isa(value, ArrayAttr[Attribute]):
+        elif name == "passthrough" and isa(value, builtin.ArrayAttr[Attribute]):
             yield from map(_passthrough, value)
 
 
@@ -235,7 +231,7 @@ def _reachable(func: llvm.FuncOp) -> list[Block]:
     """The blocks that are reachable from the entry, in the order of the region."""
     entry = func.body.first_block
     assert entry is not None
-    walk = Walk([entry])
+    walk = tg.Walk([entry])
     for block in walk:
         if block.last_op is None or block.last_op.name not in _TERMINATORS:
             raise LLVMTranslationException(

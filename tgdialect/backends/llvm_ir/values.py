@@ -7,23 +7,7 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
-from xdsl.dialects.builtin import (
-    BFloat16Type,
-    DenseIntOrFPElementsAttr,
-    Float16Type,
-    Float32Type,
-    Float64Type,
-    Float80Type,
-    Float128Type,
-    FloatAttr,
-    IntAttr,
-    IntegerAttr,
-    IntegerType,
-    Signedness,
-    StringAttr,
-    SymbolRefAttr,
-    VectorType,
-)
+from xdsl.dialects import builtin
 from xdsl.dialects.llvm import (
     LLVMArrayType,
     LLVMFunctionType,
@@ -36,12 +20,12 @@ from xdsl.utils.exceptions import LLVMTranslationException
 from xdsl.utils.hints import isa
 
 FLOAT_TYPES: dict[type[Attribute], tuple[str, str]] = {
-    BFloat16Type: ("bfloat", "bf16"),
-    Float16Type: ("half", "f16"),
-    Float32Type: ("float", "f32"),
-    Float64Type: ("double", "f64"),
-    Float80Type: ("x86_fp80", "f80"),
-    Float128Type: ("fp128", "f128"),
+    builtin.BFloat16Type: ("bfloat", "bf16"),
+    builtin.Float16Type: ("half", "f16"),
+    builtin.Float32Type: ("float", "f32"),
+    builtin.Float64Type: ("double", "f64"),
+    builtin.Float80Type: ("x86_fp80", "f80"),
+    builtin.Float128Type: ("fp128", "f128"),
 }
 """Spelling in LLVM IR, and in the name of an overloaded intrinsic."""
 
@@ -54,10 +38,10 @@ def type_text(type: Attribute) -> str:
     if (float_type := FLOAT_TYPES.get(type.__class__)) is not None:
         return float_type[0]
     match type:
-        case IntegerType() if type.signedness.data == Signedness.SIGNLESS:
+        case builtin.IntegerType() if type.signedness.data == builtin.Signedness.SIGNLESS:
             return f"i{type.bitwidth}"
         case LLVMPointerType(addr_space=space):
-            number = space.data if isinstance(space, IntAttr) else 0
+            number = space.data if isinstance(space, builtin.IntAttr) else 0
             return f"ptr addrspace({number})" if number else "ptr"
         case LLVMArrayType():
             return f"[{type.size.data} x {type_text(type.type)}]"
@@ -68,7 +52,7 @@ def type_text(type: Attribute) -> str:
         case LLVMFunctionType():
             inputs = [*map(type_text, type.inputs), *(["..."] if type.is_variadic else [])]
             return f"{type_text(type.output)} ({', '.join(inputs)})"
-        case VectorType() if isa(type, VectorType) and type.get_num_dims() == 1:
+        case builtin.VectorType() if isa(type, builtin.VectorType) and type.get_num_dims() == 1:
             count = f"{'vscale x ' * type.get_num_scalable_dims()}{type.get_shape()[0]}"
             return f"<{count} x {type_text(type.element_type)}>"
         case _:
@@ -80,11 +64,11 @@ def overload_suffix(type: Attribute) -> str:
     if (float_type := FLOAT_TYPES.get(type.__class__)) is not None:
         return float_type[1]
     match type:
-        case IntegerType():
+        case builtin.IntegerType():
             return f"i{type.bitwidth}"
         case LLVMPointerType(addr_space=space):
-            return f"p{space.data}" if isinstance(space, IntAttr) else "p0"
-        case VectorType() if isa(type, VectorType) and type.get_num_dims() == 1:
+            return f"p{space.data}" if isinstance(space, builtin.IntAttr) else "p0"
+        case builtin.VectorType() if isa(type, builtin.VectorType) and type.get_num_dims() == 1:
             scalable = "nx" * type.get_num_scalable_dims()
             return f"{scalable}v{type.get_shape()[0]}{overload_suffix(type.element_type)}"
         case _:
@@ -118,12 +102,12 @@ def float_text(value: float, type: Attribute) -> str:
     if math.isfinite(value) and float(decimal := f"{value:e}") == value:
         return decimal
     match type:
-        case Float64Type() | Float32Type():
+        case builtin.Float64Type() | builtin.Float32Type():
             # LLVM IR writes the bits of a float as those of the double of the same value.
             return f"0x{int.from_bytes(struct.pack('>d', value)):016X}"
-        case Float16Type():
+        case builtin.Float16Type():
             return f"0xH{int.from_bytes(type.pack((value,)), 'little'):04X}"
-        case BFloat16Type():
+        case builtin.BFloat16Type():
             return f"0xR{int.from_bytes(type.pack((value,)), 'little'):04X}"
         case _:
             raise LLVMTranslationException(f"no exact LLVM IR constant for {value} : {type}")
@@ -131,7 +115,7 @@ def float_text(value: float, type: Attribute) -> str:
 
 def zero_text(type: Attribute) -> str:
     match type:
-        case IntegerType():
+        case builtin.IntegerType():
             return integer_text(0, type.bitwidth)
         case LLVMPointerType():
             return "null"
@@ -146,15 +130,17 @@ def attribute_text(value: Attribute, type: Attribute) -> str:
 
     Raises LLVMTranslationException for a pair that LLVM IR has no constant for.
     """
-    if isinstance(value, IntegerAttr) and isinstance(type, IntegerType):
+    if isinstance(value, builtin.IntegerAttr) and isinstance(type, builtin.IntegerType):
         return integer_text(value.value.data, type.bitwidth)
-    if isinstance(value, FloatAttr) and type.__class__ in FLOAT_TYPES:
+    if isinstance(value, builtin.FloatAttr) and type.__class__ in FLOAT_TYPES:
         return float_text(value.value.data, type)
-    if isinstance(value, StringAttr) and isinstance(type, LLVMArrayType):
+    if isinstance(value, builtin.StringAttr) and isinstance(type, LLVMArrayType):
         return f"c{quoted(value.data.encode())}"
-    if isinstance(value, DenseIntOrFPElementsAttr) and isinstance(type, LLVMArrayType | VectorType):
-        dense = cast("DenseIntOrFPElementsAttr[Any]", value)
-        if dense.get_element_type().__class__ in (IntegerType, *FLOAT_TYPES):
+    if isinstance(value, builtin.DenseIntOrFPElementsAttr) and isinstance(
+        type, LLVMArrayType | builtin.VectorType
+    ):
+        dense = cast("builtin.DenseIntOrFPElementsAttr[Any]", value)
+        if dense.get_element_type().__class__ in (builtin.IntegerType, *FLOAT_TYPES):
             return _dense_text(dense, cast(Attribute, type))
     raise LLVMTranslationException(f"{value} is not an LLVM IR constant of type {type}")
 
@@ -164,7 +150,7 @@ _MOST_REPEATED = 1 << 16
 and the most lanes of a vector of one value, which LLVM keeps one by one."""
 
 
-def _dense_text(value: DenseIntOrFPElementsAttr[Any], type: Attribute) -> str:
+def _dense_text(value: builtin.DenseIntOrFPElementsAttr[Any], type: Attribute) -> str:
     elements, each = value.get_values(), value.get_element_type()
     count = _cells(type)
     if count != math.prod(value.get_shape()):
@@ -174,7 +160,7 @@ def _dense_text(value: DenseIntOrFPElementsAttr[Any], type: Attribute) -> str:
     if len(elements) < count and count > _MOST_REPEATED:
         message = f"a constant of {count} equal elements, more than {_MOST_REPEATED}"
         raise LLVMTranslationException(message)
-    if value.is_splat() and isinstance(type, VectorType):
+    if value.is_splat() and isinstance(type, builtin.VectorType):
         return f"splat ({type_text(each)} {_element_text(elements[0], each)})"
     texts = [_element_text(element, each) for element in elements]
     # The parser keeps one of many equal elements.
@@ -185,14 +171,14 @@ def _cells(type: Attribute) -> int:
     match type:
         case LLVMArrayType():
             return type.size.data * _cells(type.type)
-        case VectorType():
+        case builtin.VectorType():
             return math.prod(type.get_shape())
         case _:
             return 1
 
 
 def _element_text(value: Any, type: Attribute) -> str:
-    if isinstance(type, IntegerType):
+    if isinstance(type, builtin.IntegerType):
         return integer_text(value, type.bitwidth)
     return float_text(value, type)
 
@@ -202,7 +188,7 @@ def _aggregate_text(type: Attribute, elements: Iterator[str]) -> str:
     match type:
         case LLVMArrayType():
             count, inner, brackets = type.size.data, type.type, "[]"
-        case VectorType() if isa(type, VectorType) and type.get_num_dims() == 1:
+        case builtin.VectorType() if isa(type, builtin.VectorType) and type.get_num_dims() == 1:
             count, inner, brackets = type.get_shape()[0], type.element_type, "<>"
         case _:
             return next(elements)
@@ -213,7 +199,7 @@ def _aggregate_text(type: Attribute, elements: Iterator[str]) -> str:
 
 def _address(op: Operation) -> str:
     name = op.properties["global_name"]
-    assert isinstance(name, SymbolRefAttr)
+    assert isinstance(name, builtin.SymbolRefAttr)
     return symbol_text(name.string_value())
 
 

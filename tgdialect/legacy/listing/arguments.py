@@ -17,7 +17,6 @@ from tgdialect.legacy.listing.dtypes import ELEMENTS, SPACES
 from tgdialect.legacy.listing.lines import Line, Token
 from tgdialect.legacy.listing.values import Call, PythonValue, Word, parse_value
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import number_attribute
 
 
 def _malformed(line: Line, example: str) -> CompilationError:
@@ -42,7 +41,7 @@ def number(value: PythonValue, dtype: Attribute, place: Token) -> Attribute:
     if not isinstance(value, int | float):
         raise place.error("a constant is a number, True or False")
     try:
-        return number_attribute(value, dtype)
+        return tg.number_attribute(value, dtype)
     except VerifyException as error:
         raise place.error(str(error)) from error
 

@@ -12,18 +12,7 @@ from io import StringIO
 from typing import Any, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    DictionaryAttr,
-    FloatAttr,
-    IntegerAttr,
-    IntegerType,
-    StringAttr,
-    SymbolRefAttr,
-    UnitAttr,
-    i1,
-    i64,
-)
+from xdsl.dialects import builtin
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, OptPropertyDef, PropertyDef
 from xdsl.printer import Printer
@@ -36,9 +25,6 @@ from tgdialect.legacy.listing.dtypes import ELEMENTS, show_element
 from tgdialect.legacy.listing.lines import Token
 from tgdialect.legacy.listing.values import Word, parse_value
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.properties import number as number_of
 
 
 def argument_definitions(kind: type[Operation]) -> Mapping[str, PropertyDef]:
@@ -60,12 +46,12 @@ def show_arguments(op: Operation) -> str:
 def _arguments(op: Operation) -> Iterator[str]:
     definitions = argument_definitions(type(op))
     result = op.results[0] if op.results else None
-    element = result.type.element_type if result is not None and is_tensor(result.type) else None
+    element = result.type.element_type if result is not None and tg.is_tensor(result.type) else None
     required = [name for name, each in definitions.items() if not isinstance(each, OptPropertyDef)]
     yield from (show_attribute(op.properties[name], element) for name in required)
     for name, value in op.properties.items():
         if name not in (*required, SEGMENTS):
-            is_unit = isinstance(value, UnitAttr)
+            is_unit = isinstance(value, builtin.UnitAttr)
             yield name if is_unit else f"{name}={show_attribute(value, element)}"
     yield from show_rest(result, op.attributes)
 
@@ -75,27 +61,27 @@ def show_rest(value: SSAValue | None, attributes: Mapping[str, Attribute]) -> It
     if value is not None and value.name_hint:
         yield f"%{value.name_hint}"
     if attributes:
-        yield show_mlir(DictionaryAttr(dict(attributes)))
+        yield show_mlir(builtin.DictionaryAttr(dict(attributes)))
 
 
 def show_attribute(attribute: Attribute, element: Attribute | None) -> str:
     """An attribute of an op whose result has a certain element type."""
     match attribute:
-        case IntegerAttr() | FloatAttr() if attribute.type == element:
-            value = number_of(attribute)
-            return str(bool(value)) if element == i1 else str(value)
+        case builtin.IntegerAttr() | builtin.FloatAttr() if attribute.type == element:
+            value = tg.number(attribute)
+            return str(bool(value)) if element == builtin.i1 else str(value)
         case tg.InvalidAttr() if attribute.dtype == element:
             return "invalid"
         case tg.NumberAttr() | tg.AxisTypeAttr() | tg.ReduceKindAttr():
             return str(attribute.data)
-        case StringAttr(data=text):
+        case builtin.StringAttr(data=text):
             return repr(text)
         case tg.DataAttr(data=data):
             return repr(data.hex())
-        case DenseArrayBase(elt_type=of) if of in (i1, i64):
-            values = cast(DenseArrayBase[IntegerType], attribute).get_values()
-            return f"({', '.join(str(bool(v) if of == i1 else v) for v in values)})"
-        case _ if attribute in DTYPES:
+        case builtin.DenseArrayBase(elt_type=of) if of in (builtin.i1, builtin.i64):
+            values = cast(builtin.DenseArrayBase[builtin.IntegerType], attribute).get_values()
+            return f"({', '.join(str(bool(v) if of == builtin.i1 else v) for v in values)})"
+        case _ if attribute in tg.DTYPES:
             return show_element(attribute)
         case _:
             return show_mlir(attribute)
@@ -157,7 +143,7 @@ class Arguments:
             elif piece.text[0] == "{":
                 self.attributes |= parse_dictionary(ctx, piece)
             elif piece.text in definitions and piece.text not in positional:
-                self.properties[piece.text] = UnitAttr()
+                self.properties[piece.text] = builtin.UnitAttr()
             else:
                 named = _NAMED.match(piece.text)
                 if named is not None and named["name"] in definitions:
@@ -182,12 +168,14 @@ class Arguments:
         text = token.text
         if text[:1] in ("'", '"'):
             string = parse_string(token)
-            return tg.DataAttr.of_digits(string) if kind is tg.DataAttr else StringAttr(string)
+            return (
+                tg.DataAttr.of_digits(string) if kind is tg.DataAttr else builtin.StringAttr(string)
+            )
         if kind is tg.NumberAttr:
             if type(number := parse_value(token)) is not int:
                 raise token.error(f"expected an integer, not {text!r}")
             return tg.NumberAttr(number)
-        if kind is DenseArrayBase and text.startswith("("):
+        if kind is builtin.DenseArrayBase and text.startswith("("):
             return _array(token, bool if name == "flags" else int)
         if (keywords := _KEYWORDS.get(kind)) is not None:
             if text not in list(keywords):
@@ -217,7 +205,7 @@ def _array(token: Token, of: type[int]) -> Attribute:
     found = [v for v in given if isinstance(v, int) and type(v) is of]
     if values != tuple(found) or not all(-(2**63) <= v < 2**63 for v in found):
         raise token.error(f"expected {of.__name__}s of 64 bits or less, not {token.text!r}")
-    return DenseArrayBase.from_list(i1 if of is bool else i64, found)
+    return builtin.DenseArrayBase.from_list(builtin.i1 if of is bool else builtin.i64, found)
 
 
 def parse_string(token: Token) -> str:
@@ -238,7 +226,7 @@ def parse_hint(token: Token) -> str | None:
 def parse_dictionary(ctx: Context, token: Token) -> dict[str, Attribute]:
     """A dictionary of attributes, as MLIR writes it."""
     found = parse_mlir(ctx, token)
-    if not isinstance(found, DictionaryAttr):
+    if not isinstance(found, builtin.DictionaryAttr):
         raise token.error("expected a dictionary of attributes")
     return dict(found.data)
 
@@ -249,7 +237,7 @@ def parse_symbol(ctx: Context, token: Token) -> str:
     if not token.text.startswith('@"'):
         return token.text[1:]
     found = parse_mlir(ctx, token)
-    assert isinstance(found, SymbolRefAttr)
+    assert isinstance(found, builtin.SymbolRefAttr)
     return found.root_reference.data
 
 

@@ -22,9 +22,6 @@ from tgdialect.legacy.listing.program import Form, ProgramBuilder, elementwise_f
 from tgdialect.legacy.listing.values import parse_value
 from tgdialect.legacy.ops import compute, control, framework, indexing, memory, vectors
 from tgdialect.ops import codegen, elementwise, movement, ordering, source, tg
-from tgdialect.ops.attributes import VOID
-from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.properties import is_memory, known_index, place, shape_of, tensor, tensor_type
 
 Values = Sequence[SSAValue]
 
@@ -41,7 +38,7 @@ def _const(p: ProgramBuilder) -> SSAValue:
 
 
 def _memory(p: ProgramBuilder, size: int, space: tg.AddrSpace) -> TensorType[Attribute]:
-    return tensor_type(p.dtype, (size,), tg.PlaceAttr.of(None, space))
+    return tg.tensor_type(p.dtype, (size,), tg.PlaceAttr.of(None, space))
 
 
 def _define_global(p: ProgramBuilder) -> SSAValue:
@@ -66,7 +63,7 @@ def _define_var(p: ProgramBuilder, bounds: Values) -> SSAValue:
 
 
 def _variable(p: ProgramBuilder, name: str, low: int, high: int) -> SSAValue:
-    type = tensor_type(p.dtype)
+    type = tg.tensor_type(p.dtype)
     return p.add(framework.DefineVarOp(symbol=name, min=low, max=high, type=type))
 
 
@@ -76,7 +73,7 @@ def _param(p: ProgramBuilder, size: SSAValue | None, shape: Values) -> SSAValue:
         return _variable(p, given.name or f"p{given.slot}", *given.bounds)
     count = p.column.size if size is None else _constant(size)
     if count is None and size is not None:
-        extent = p.add(elementwise.CastOp(size, INDEX))
+        extent = p.add(elementwise.CastOp(size, tg.INDEX))
         type = _memory(p, DYNAMIC_INDEX, tg.AddrSpace.GLOBAL)
         return p.add(source.ParamOp(given.slot, type, (extent,)))
     if count is None or count < 0:
@@ -105,13 +102,13 @@ def _constant(value: SSAValue) -> int | None:
     """The value of an integer constant, cast or not."""
     if isinstance(value.owner, elementwise.CastOp):
         value = value.owner.source
-    return known_index(value)
+    return tg.known_index(value)
 
 
 def _index(
     p: ProgramBuilder, buffer: SSAValue, position: SSAValue, valid: SSAValue | None
 ) -> SSAValue:
-    if is_memory(buffer):
+    if tg.is_memory(buffer):
         return p.add(indexing.IndexOp(buffer, position, valid))
     if valid is not None:
         raise VerifyException(f"the INDEX of {buffer.type} has no condition")
@@ -123,10 +120,10 @@ def _index(
 
 def _shrink(p: ProgramBuilder, buffer: SSAValue, position: SSAValue, size: SSAValue) -> SSAValue:
     count = _constant(size)
-    if not is_memory(buffer) or count is None or count < 1:
+    if not tg.is_memory(buffer) or count is None or count < 1:
         raise VerifyException("SHRINK takes memory, a position, and a constant number of elements")
     element = p.add(indexing.IndexOp(buffer, position))
-    return p.add(memory.CastOp(element, type=tensor_type(p.dtype, (count,), place(element))))
+    return p.add(memory.CastOp(element, type=tg.tensor_type(p.dtype, (count,), tg.place(element))))
 
 
 def _load(
@@ -138,8 +135,8 @@ def _load(
     at: SSAValue | None = None,
 ) -> SSAValue:
     is_vector = at is not None and p.column.lanes > 1
-    shape = p.column.shape if is_vector else tensor(buffer if at is None else at).get_shape()
-    type = tensor_type(p.dtype, shape)
+    shape = p.column.shape if is_vector else tg.tensor(buffer if at is None else at).get_shape()
+    type = tg.tensor_type(p.dtype, shape)
     return p.add(memory.LoadOp(buffer, at, alt, gate, dependencies, type=type))
 
 
@@ -162,9 +159,9 @@ def _special(p: ProgramBuilder, bound: SSAValue | None) -> SSAValue:
     if bound is not None and count is None:
         count = _constant(bound)
     if count is not None:
-        bound = p.number(count, INDEX)
+        bound = p.number(count, tg.INDEX)
     elif bound is not None:
-        bound = p.add(elementwise.CastOp(bound, INDEX))
+        bound = p.add(elementwise.CastOp(bound, tg.INDEX))
     else:
         raise p.line.source_list.error("SPECIAL takes a bound, as a source or in its argument")
     index = p.add(codegen.SpecialOp(name, bound))
@@ -208,7 +205,7 @@ def _define_acc(p: ProgramBuilder, initial: SSAValue | None, ranges: Values) -> 
         initial = p.number(value, p.dtype)
     else:
         number = arguments.slot(p.line)
-    if p.column.lanes > 1 and not shape_of(initial):
+    if p.column.lanes > 1 and not tg.shape_of(initial):
         initial = p.add(vectors.VectorizeOp((initial,) * p.column.lanes))
     return p.add(memory.DefineAccOp(initial, ranges, number=number))
 
@@ -241,8 +238,8 @@ def _alu(p: ProgramBuilder, **operands: SSAValue) -> SSAValue:
 def _cast(p: ProgramBuilder, source: SSAValue, more: Values) -> SSAValue:
     if more:
         return p.add(vectors.VectorizeOp((source, *more)))
-    if is_memory(source):
-        type = tensor_type(p.dtype, p.column.shape, place(source))
+    if tg.is_memory(source):
+        type = tg.tensor_type(p.dtype, p.column.shape, tg.place(source))
         return p.add(memory.CastOp(source, type=type))
     return p.add(elementwise.CastOp(source, p.dtype))
 
@@ -274,7 +271,7 @@ def _noop(p: ProgramBuilder, source: SSAValue, others: Values) -> SSAValue:
 def _custom(kind: Callable[..., Operation]) -> Callable[..., SSAValue]:
     def build(p: ProgramBuilder, arguments: Values) -> SSAValue:
         is_void = p.column.is_void or p.column.element is None
-        type = VOID if is_void else tensor_type(p.dtype, p.column.shape)
+        type = tg.VOID if is_void else tg.tensor_type(p.dtype, p.column.shape)
         return p.add(kind(arguments, fmt=p.line.argument.text, type=type))
 
     return build

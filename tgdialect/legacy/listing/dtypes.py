@@ -12,9 +12,6 @@ from xdsl.ir import Attribute
 from tgdialect.legacy.listing.lines import Token
 from tgdialect.legacy.listing.values import Call, PythonValue, Word, parse_value
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import Device
-from tgdialect.ops.dtypes import DTYPES, TYPES
-from tgdialect.ops.properties import place_of, tensor_type
 
 NAMES = {
     **{"i1": "bool", "i8": "char", "i16": "short", "i32": "int", "i64": "long"},
@@ -37,8 +34,8 @@ _OTHER_NAMES = {
 """Further names that tinygrad has had, with ours. Weak numbers have no width until a CAST."""
 
 ELEMENTS = {
-    **{name: TYPES[ours] for ours, name in NAMES.items()},
-    **{name: TYPES[ours] for name, ours in _OTHER_NAMES.items()},
+    **{name: tg.TYPES[ours] for ours, name in NAMES.items()},
+    **{name: tg.TYPES[ours] for name, ours in _OTHER_NAMES.items()},
 }
 """The element type of each of tinygrad's names."""
 
@@ -49,7 +46,7 @@ class Shaped:
 
     extents: tuple[int, ...]
     space: tg.AddrSpace | None = None
-    device: Device = None
+    device: tg.Device = None
     axis: int | None = None
 
 
@@ -89,7 +86,7 @@ class Column:
             return None
         shaped = self.pointer or self.vector or Shaped(())
         where = tg.PlaceAttr.of(shaped.device, shaped.space, shaped.axis)
-        return tensor_type(self.element, shaped.extents, where)
+        return tg.tensor_type(self.element, shaped.extents, where)
 
 
 _ELEMENT = re.compile(
@@ -162,7 +159,7 @@ def _shaped(token: Token, *, is_pointer: bool) -> Shaped:
     return Shaped(tuple(shape), space, _device(token, device), axis)
 
 
-def _device(token: Token, value: PythonValue) -> Device:
+def _device(token: Token, value: PythonValue) -> tg.Device:
     if value is None or isinstance(value, str):
         return value
     names = [name for name in value if isinstance(name, str)] if isinstance(value, tuple) else []
@@ -179,13 +176,13 @@ def did_you_mean(name: str, known: object) -> str:
 
 def show_element(element: Attribute) -> str:
     """tinygrad's name of an element type."""
-    row = DTYPES.get(element)
+    row = tg.DTYPES.get(element)
     return f"dtypes.{NAMES[row.name]}" if row is not None else str(element)
 
 
 def show_type(type: TensorType[Attribute]) -> str:
     """A tensor type, as our own listings write it."""
-    place, shape = place_of(type), type.get_shape()
+    place, shape = tg.place_of(type), type.get_shape()
     arguments = ["?" if n == DYNAMIC_INDEX else str(n) for n in shape]
     if place.addrspace not in (None, tg.AddrSpace.GLOBAL):
         arguments.append(f"AddrSpace.{place.addrspace.name}")

@@ -32,8 +32,6 @@ from tgdialect.legacy.listing.dtypes import Column, show_element
 from tgdialect.legacy.listing.lines import Line, Source, Token
 from tgdialect.legacy.listing.values import PythonValue, parse_value
 from tgdialect.ops import elementwise, tg
-from tgdialect.ops.dtypes import BOOL, F32, I32
-from tgdialect.ops.elementwise import ElementwiseOp
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,7 @@ def form(text: str, gives: str = "=") -> Form:
     return Form(tuple(FormOperand(f[1], f[2], f[3] == "?", f[3] == "*") for f in found), gives)
 
 
-def elementwise_form(kind: type[ElementwiseOp]) -> Form:
+def elementwise_form(kind: type[tg.ElementwiseOp]) -> Form:
     """The form of an elementwise op."""
     if issubclass(kind, elementwise.CompareOp):
         return form("lhs:~ rhs:~", "b")
@@ -100,12 +98,12 @@ class Matched:
 
     @property
     def gives_bool(self) -> bool:
-        return self.form.gives == "b" or self.column.element == BOOL
+        return self.form.gives == "b" or self.column.element == tg.BOOL
 
 
 _RANKS: Mapping[type, int] = {bool: 1, int: 2, float: 3}
 """The rank of a literal: the greatest one in a class decides."""
-_BY_RANK = None, BOOL, I32, F32
+_BY_RANK = None, tg.BOOL, tg.I32, tg.F32
 """The dtype of literals of a rank; none without literals."""
 
 
@@ -163,7 +161,7 @@ class Dtypes:
         line, column = matched.line, matched.column
         place = column.token if column.token.text else line.op
         if matched.form.gives == "b":
-            self._fix(number, BOOL, f"{line}", line.op)
+            self._fix(number, tg.BOOL, f"{line}", line.op)
         if column.element is not None:
             self._fix(number, column.element, f"{line}", place)
         alike: int | None = None
@@ -173,7 +171,7 @@ class Dtypes:
                 if parameter.kind == "=":
                     self._join(cell, number, source.token)
                 elif parameter.kind == "b":
-                    self._fix(cell, BOOL, f"a condition of {line}", source.token)
+                    self._fix(cell, tg.BOOL, f"a condition of {line}", source.token)
                 elif parameter.kind == "i":
                     self._hint(cell, int)
                 elif parameter.kind == "~":

@@ -21,8 +21,6 @@ from tgdialect.legacy.listing.lines import Line, Source, read_listings
 from tgdialect.legacy.listing.program import Form, Matched, ProgramBuilder, elementwise_form, form
 from tgdialect.legacy.listing.titled import read_titled
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.properties import is_memory, shape_of, tensor
 
 
 @dataclass(frozen=True)
@@ -190,12 +188,12 @@ def _is_bool(source: Matched | None) -> bool:
 
 def _check_column(column: Column, value: SSAValue) -> None:
     """Raise unless a value is what the dtype column says. Today's has no shapes."""
-    if column.element is None or not is_tensor(value.type):
+    if column.element is None or not tg.is_tensor(value.type):
         return
-    says_shape = column.vector is not None and column.vector.extents != shape_of(value)
-    says_memory = column.pointer is not None and not is_memory(value)
-    if says_shape or says_memory or column.element != tensor(value).element_type:
-        given = show_type(tensor(value))
+    says_shape = column.vector is not None and column.vector.extents != tg.shape_of(value)
+    says_memory = column.pointer is not None and not tg.is_memory(value)
+    if says_shape or says_memory or column.element != tg.tensor(value).element_type:
+        given = show_type(tg.tensor(value))
         raise column.token.error(f"the line says {column.token.text}, the op gives {given}")
 
 

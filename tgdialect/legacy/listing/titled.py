@@ -41,9 +41,6 @@ from tgdialect.legacy.listing.attributes import (
 from tgdialect.legacy.listing.dtypes import did_you_mean, parse_dtype, show_type
 from tgdialect.legacy.listing.lines import Line, Listing, Source, Title, Token
 from tgdialect.ops import tg
-from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.attributes import VOID, is_tensor
-from tgdialect.ops.walk import postorder
 
 
 @dataclass(frozen=True)
@@ -71,16 +68,16 @@ def _listing(op: Operation) -> Iterator[str]:
     for block in (block for region in op.regions for block in region.blocks):
         for value in block.args:
             numbers[value] = number = next(lines)
-            rest = show_rest(value, argument_attributes(value))
+            rest = show_rest(value, tg.argument_attributes(value))
             arguments = ", ".join((str(value.index), *rest))
             yield _line(number, "Ops.PARAM", value.type, (), arguments)
-        for inner in postorder(block.ops, _inside):
+        for inner in tg.postorder(block.ops, _inside):
             if isinstance(op, tg.ProgramOp) and isinstance(inner, tg.LinearOp):
                 continue
             number = next(lines)
             members = inner.body.block.ops if isinstance(inner, tg.LinearOp) else ()
             sources = (*_sources(inner, numbers), *(str(numbers[m.results[0]]) for m in members))
-            type = inner.results[0].type if inner.results else VOID
+            type = inner.results[0].type if inner.results else tg.VOID
             yield _line(number, _op_name(inner), type, sources, show_arguments(inner))
             numbers.update((result, number) for result in inner.results)
 
@@ -123,8 +120,8 @@ def _op_name(op: Operation) -> str:
 
 def _line(number: int, name: str, type: Attribute, sources: Sequence[str], argument: str) -> str:
     listed = f"[{', '.join(sources)}]"
-    dtype = show_type(type) if is_tensor(type) else repr(show_mlir(type))
-    dtype = "dtypes.void" if type == VOID else dtype
+    dtype = show_type(type) if tg.is_tensor(type) else repr(show_mlir(type))
+    dtype = "dtypes.void" if type == tg.VOID else dtype
     return f"{number:4d} {name:20s} : {dtype:36s} {listed:20s} {argument}".rstrip()
 
 
@@ -194,7 +191,7 @@ class _Body:
         if self._takes_arguments and not self.ops and line.op.text == "Ops.PARAM":
             return self._argument(line, type)
         kind = self._kind(line)
-        element = type.element_type if is_tensor(type) else None
+        element = type.element_type if tg.is_tensor(type) else None
         arguments = Arguments(self._ctx, line.argument, kind, element)
         try:
             if kind is tg.LinearOp:
@@ -263,7 +260,7 @@ class _Body:
             raise token.error(str(error)) from error
         if type is None and not column.is_void:
             raise line.op.error("a listing with a title has a dtype in each line")
-        return VOID if type is None else type
+        return tg.VOID if type is None else type
 
     def _value(self, source: Source) -> SSAValue:
         """The value of a source, which stands above."""

@@ -15,9 +15,7 @@ from tgdialect.legacy.base import PureOp
 from tgdialect.legacy.rules import require
 from tgdialect.ops import tg
 from tgdialect.ops.base import TENSOR
-from tgdialect.ops.dtypes import DType
 from tgdialect.ops.elementwise import Domain
-from tgdialect.ops.properties import dtype_of, tensor
 
 OPERATIONS = (*ALU, *TRUNCATED)
 """The names of the operations of ALU."""
@@ -47,7 +45,7 @@ class AluOp(PureOp, op="alu", syntax="$operation $arguments"):
         require(operation in OPERATIONS, f"{operation!r} is not one of {known}")
         arity, count = _ARITIES[operation.split(".")[0]], len(self.arguments)
         require(count == arity, f"{operation} has {arity} sources, got {count}")
-        dtypes = [dtype_of(argument) for argument in self.arguments]
+        dtypes = [tg.dtype_of(argument) for argument in self.arguments]
         require_domain(dtypes[0], domain_of(operation), operation)
         match operation:
             case "TernaryOps.WHERE":
@@ -59,7 +57,7 @@ class AluOp(PureOp, op="alu", syntax="$operation $arguments"):
         require(is_same, f"{operation} of {' and '.join(d.name for d in dtypes)}")
 
 
-def require_domain(dtype: DType, domain: Domain, operation: str) -> None:
+def require_domain(dtype: tg.DType, domain: Domain, operation: str) -> None:
     """Raise VerifyException unless an operation is defined on a dtype."""
     require(dtype in domain, f"{operation} is defined on {domain.value}, not {dtype.name}")
 
@@ -73,7 +71,7 @@ class QuotientOp(PureOp, ABC, syntax="$lhs `,` $rhs"):
     rhs = operand_def(TENSOR)
 
     def verify_rule(self) -> None:
-        lhs, rhs = dtype_of(self.lhs), dtype_of(self.rhs)
+        lhs, rhs = tg.dtype_of(self.lhs), tg.dtype_of(self.rhs)
         require_domain(lhs, self.DOMAIN, self.name)
         require(lhs == rhs, f"operands have different dtypes: {lhs.name} and {rhs.name}")
 
@@ -167,6 +165,6 @@ class WmmaOp(PureOp, op="wmma", syntax="$a `,` $b `,` $accumulator `config` $con
         for matrix, operand, lanes, dtype in zip(
             MATRICES, self.operands, self.config.lanes, dtypes, strict=True
         ):
-            type = tensor(operand)
+            type = tg.tensor(operand)
             is_held = type.element_type == dtype and type.get_shape() == (lanes,)
             require(is_held, f"a thread holds {lanes} elements of {dtype} of {matrix}, not {type}")

@@ -6,16 +6,8 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
+from xdsl import irdl
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    operand_def,
-    opt_operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
 from xdsl.traits import MemoryWriteEffect
 
 from tgdialect.fast_xdsl.definitions import op_definition
@@ -24,9 +16,7 @@ from tgdialect.legacy.ops.framework import is_accumulator, verify_assigned
 from tgdialect.legacy.rules import made_by, producer, require, require_distinct, require_natural
 from tgdialect.ops import tg
 from tgdialect.ops.base import TENSOR, VOID_EDGE, NothingInGraph
-from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.ordering import EDGE
-from tgdialect.ops.properties import dtype_of, known_index, tensor
 
 
 def ends_of(begin: SSAValue) -> list[Operation]:
@@ -38,18 +28,18 @@ def ends_of(begin: SSAValue) -> list[Operation]:
 class LoopBegin(PureOp, ABC):
     """The start of a loop: its iterator goes from `start` to before `end`."""
 
-    start = operand_def(TENSOR)
-    end = operand_def(TENSOR)
+    start = irdl.operand_def(TENSOR)
+    end = irdl.operand_def(TENSOR)
 
     OPENS_BLOCK: ClassVar[bool] = True
 
     def verify_rule(self) -> None:
         for value in (self.start, self.end):
-            is_scalar = dtype_of(value).is_integer and not tensor(value).get_shape()
+            is_scalar = tg.dtype_of(value).is_integer and not tg.tensor(value).get_shape()
             require(is_scalar, f"the bounds of a loop are integers, not {value.type}")
         types = self.start.type, self.end.type
         require(types[0] == types[1], f"a loop from {types[0]} to {types[1]}")
-        start, end = known_index(self.start), known_index(self.end)
+        start, end = tg.known_index(self.start), tg.known_index(self.end)
         is_backward = start is not None and end is not None and end < start
         require(not is_backward, f"a loop from {start} to {end}")
         ends = len(ends_of(self.result))
@@ -68,7 +58,7 @@ class RangeOp(LoopBegin, op="range", syntax="custom<Int>($axis) `from` $start `t
     `%2 = tg_legacy.range 0 from %0 to %1 : tensor<i32>`
     """
 
-    axis = prop_def(tg.NumberAttr)
+    axis = irdl.prop_def(tg.NumberAttr)
 
     def verify_rule(self) -> None:
         require_natural(self.axis.data, "axis")
@@ -103,10 +93,10 @@ class BlockEnd(LegacyOp, ABC, syntax="$begin attr-dict `:` type($begin)"):
     BEGIN: ClassVar[type[LegacyOp]]
     """The op that begins such a block."""
 
-    begin = operand_def(EDGE)
-    result = result_def(VOID_EDGE)
+    begin = irdl.operand_def(EDGE)
+    result = irdl.result_def(VOID_EDGE)
 
-    traits = traits_def(NothingInGraph())
+    traits = irdl.traits_def(NothingInGraph())
 
     def verify_rule(self) -> None:
         this, begin = (k.name.rpartition(".")[2].upper() for k in (type(self), self.BEGIN))
@@ -157,12 +147,12 @@ class PhiOp(LegacyOp, op="phi", syntax="$target `,` $value (`over` $loops^)?"):
       : (tensor<f32>, tensor<f32>, tensor<i32>) -> tensor<f32>`
     """
 
-    target = operand_def(TENSOR)
-    value = operand_def(TENSOR)
-    loops = var_operand_def(TENSOR)
-    result = result_def(TENSOR)
+    target = irdl.operand_def(TENSOR)
+    value = irdl.operand_def(TENSOR)
+    loops = irdl.var_operand_def(TENSOR)
+    result = irdl.result_def(TENSOR)
 
-    traits = traits_def(MemoryWriteEffect())
+    traits = irdl.traits_def(MemoryWriteEffect())
 
     ESCAPES_BLOCK: ClassVar[bool] = True
 
@@ -186,16 +176,16 @@ class IfOp(EffectOp, op="if"):
     `%1 = tg_legacy.if %0 after %b : tensor<i1>`
     """
 
-    condition = operand_def(TENSOR)
-    barrier = opt_operand_def(VOID_EDGE)
+    condition = irdl.operand_def(TENSOR)
+    barrier = irdl.opt_operand_def(VOID_EDGE)
 
     OPENS_BLOCK: ClassVar[bool] = True
 
     assembly_format = "$condition (`after` $barrier^)? attr-dict `:` type($condition)"
 
     def verify_rule(self) -> None:
-        type = tensor(self.condition)
-        is_bool = type.element_type == BOOL and not type.get_shape()
+        type = tg.tensor(self.condition)
+        is_bool = type.element_type == tg.BOOL and not type.get_shape()
         require(is_bool, f"the condition of an IF is tensor<i1>, not {type}")
         if self.barrier is not None:
             made_by(self.barrier, tg.BarrierOp, "an IF waits for a BARRIER, not ")
@@ -230,10 +220,10 @@ class BlockOp(EffectOp, op="block"):
     `%b = tg_legacy.block %0, %1 after %a : tensor<f32>, !tg.void`
     """
 
-    members = var_operand_def(EDGE)
-    before = var_operand_def(VOID_EDGE)
+    members = irdl.var_operand_def(EDGE)
+    before = irdl.var_operand_def(VOID_EDGE)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    irdl_options = (irdl.AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = "custom<Edges>($members) (`after` $before^)? attr-dict (`:` type($members)^)?"
 
@@ -259,7 +249,7 @@ class BlockStartOp(EffectOp, op="blockstart", syntax="$begin attr-dict `:` type(
     `%s = tg_legacy.blockstart %range : tensor<i32>`
     """
 
-    begin = operand_def(EDGE)
+    begin = irdl.operand_def(EDGE)
 
     def verify_rule(self) -> None:
         _verify_begin(self.begin, "a BLOCKSTART begins")
@@ -277,8 +267,8 @@ class BlockForkOp(EffectOp, op="blockfork", syntax="$source custom<Int>($count) 
     `%f = tg_legacy.blockfork %b 2`
     """
 
-    source = operand_def(VOID_EDGE)
-    count = prop_def(tg.NumberAttr)
+    source = irdl.operand_def(VOID_EDGE)
+    count = irdl.prop_def(tg.NumberAttr)
 
     def verify_rule(self) -> None:
         verify_blocks((self.source,))
@@ -301,8 +291,8 @@ class BlockEndOp(EffectOp, op="blockend"):
 
     CLOSES: ClassVar[slice | None] = slice(1)
 
-    begin = operand_def(EDGE)
-    before = var_operand_def(VOID_EDGE)
+    begin = irdl.operand_def(EDGE)
+    before = irdl.var_operand_def(VOID_EDGE)
 
     assembly_format = "$begin `after` $before attr-dict `:` type($begin)"
 

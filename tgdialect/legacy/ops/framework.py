@@ -6,19 +6,9 @@ from collections.abc import Sequence
 from math import prod
 from typing import ClassVar
 
+from xdsl import irdl
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnitAttr, i1
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import (
-    AnyAttr,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    region_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
 from xdsl.traits import IsolatedFromAbove, MemoryReadEffect, MemoryWriteEffect, NoTerminator
 
 from tgdialect.fast_xdsl.definitions import op_definition
@@ -31,20 +21,9 @@ from tgdialect.legacy.rules import (
     require_natural,
 )
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph
+from tgdialect.ops.base import TENSOR, VOID_EDGE
 from tgdialect.ops.codegen import verify_format
 from tgdialect.ops.ordering import EDGE
-from tgdialect.ops.properties import (
-    dtype_of,
-    integer,
-    is_memory,
-    known_index,
-    place,
-    same_shape,
-    shape_of,
-    tensor,
-)
 
 
 @op_definition
@@ -59,7 +38,7 @@ class DeviceOp(EdgeOp, op="device", syntax="$device attr-dict"):
     `%0 = tg_legacy.device "CPU"`
     """
 
-    device = prop_def(StringAttr)
+    device = irdl.prop_def(StringAttr)
 
     def verify_rule(self) -> None:
         require(bool(self.device.data), "the name of a device is not empty")
@@ -77,7 +56,7 @@ class UniqueOp(EdgeOp, op="unique", syntax="custom<Int>($id) attr-dict"):
     `%0 = tg_legacy.unique 3`
     """
 
-    id = prop_def(tg.NumberAttr)
+    id = irdl.prop_def(tg.NumberAttr)
 
     def verify_rule(self) -> None:
         require_natural(self.id.data, "id")
@@ -95,8 +74,8 @@ class NameOp(EdgeOp, op="name", syntax="$text (`of` $named^ `:` type($named))? a
     `%0 = tg_legacy.name "r_4"`
     """
 
-    text = prop_def(StringAttr)
-    named = opt_operand_def(EDGE)
+    text = irdl.prop_def(StringAttr)
+    named = irdl.opt_operand_def(EDGE)
 
     def verify_rule(self) -> None:
         require_identifier(self.text)
@@ -122,12 +101,12 @@ class KernelOp(LegacyOp, op="kernel"):
 
     HOLDS_KERNEL: ClassVar[bool] = True
 
-    label = prop_def(StringAttr)
-    arguments = var_operand_def(TENSOR)
-    body = region_def("single_block")
-    result = result_def(VOID_EDGE)
+    label = irdl.prop_def(StringAttr)
+    arguments = irdl.var_operand_def(TENSOR)
+    body = irdl.region_def("single_block")
+    result = irdl.result_def(VOID_EDGE)
 
-    traits = traits_def(IsolatedFromAbove(), NoTerminator(), MemoryWriteEffect())
+    traits = irdl.traits_def(IsolatedFromAbove(), NoTerminator(), MemoryWriteEffect())
 
     assembly_format = (
         "$label `(` $arguments `)` attr-dict-with-keyword $body `:` "
@@ -137,7 +116,7 @@ class KernelOp(LegacyOp, op="kernel"):
     @property
     def buffers(self) -> list[SSAValue]:
         """The arguments that are memory: one for each DEFINE_GLOBAL."""
-        return [argument for argument in self.arguments if is_memory(argument)]
+        return [argument for argument in self.arguments if tg.is_memory(argument)]
 
     def verify_rule(self) -> None:
         require_identifier(self.label)
@@ -146,7 +125,7 @@ class KernelOp(LegacyOp, op="kernel"):
         buffers = self.buffers
         variables = {v.symbol: v for v in map(_variable, self.arguments) if v is not None}
         for argument in self.arguments:
-            is_taken = is_memory(argument) or isinstance(argument.owner, BindOp)
+            is_taken = tg.is_memory(argument) or isinstance(argument.owner, BindOp)
             require(is_taken, f"a KERNEL takes memory and BINDs, not {argument.type}")
         for op in self.body.walk():
             if isinstance(op, KernelOp):
@@ -169,10 +148,10 @@ def _variable(argument: SSAValue) -> DefineVarOp | None:
 
 def _verify_global(op: Operation, buffers: Sequence[SSAValue]) -> None:
     """Raise unless a DEFINE_GLOBAL in a KERNEL is what the source of that number is."""
-    slot = integer(op, "slot") or 0
+    slot = tg.integer(op, "slot") or 0
     count = len(buffers)
     require(slot < count, f"DEFINE_GLOBAL {slot} has no source: there are {count}")
-    given, wanted = tensor(buffers[slot]), tensor(op.results[0])
+    given, wanted = tg.tensor(buffers[slot]), tg.tensor(op.results[0])
     is_sized = given.has_static_shape() and wanted.has_static_shape()
     is_same = given.element_type == wanted.element_type and (
         not is_sized or prod(given.get_shape()) == prod(wanted.get_shape())
@@ -195,9 +174,9 @@ class MultiOp(PureOp, op="multi"):
       -> tensor<4xf32, #tg.place<["A", "B"], axis = 0>>`
     """
 
-    shards = var_operand_def(TENSOR)
-    axis = opt_prop_def(tg.NumberAttr)
-    flags = prop_def(DenseArrayBase.constr(i1), prop_name="flags")
+    shards = irdl.var_operand_def(TENSOR)
+    axis = irdl.opt_prop_def(tg.NumberAttr)
+    flags = irdl.prop_def(DenseArrayBase.constr(i1), prop_name="flags")
 
     assembly_format = (
         f"$shards (`axis` custom<Int>($axis)^)? `real` custom<Integers>($flags) {SIGNATURE}"
@@ -223,12 +202,12 @@ class CopyOp(LegacyOp, op="copy"):
       : tensor<4xf32, #tg.place<"A">> -> tensor<4xf32, #tg.place<"B">>`
     """
 
-    source = operand_def(TENSOR)
-    device = operand_def(VOID_EDGE)
-    is_clone = opt_prop_def(UnitAttr, prop_name="clone")
-    result = result_def(TENSOR)
+    source = irdl.operand_def(TENSOR)
+    device = irdl.operand_def(VOID_EDGE)
+    is_clone = irdl.opt_prop_def(UnitAttr, prop_name="clone")
+    result = irdl.result_def(TENSOR)
 
-    traits = traits_def(MemoryReadEffect())
+    traits = irdl.traits_def(MemoryReadEffect())
 
     assembly_format = (
         "$source `to` $device (`clone` $clone^)? attr-dict `:` type($source) `->` type($result)"
@@ -251,26 +230,26 @@ class AssignOp(LegacyOp, op="assign", syntax="$target `,` $value"):
     `%2 = tg_legacy.assign %0, %1 : tensor<f32>`
     """
 
-    target = operand_def(TENSOR)
-    value = operand_def(EDGE)
-    result = result_def(TENSOR)
+    target = irdl.operand_def(TENSOR)
+    value = irdl.operand_def(EDGE)
+    result = irdl.result_def(TENSOR)
 
-    traits = traits_def(MemoryWriteEffect())
+    traits = irdl.traits_def(MemoryWriteEffect())
 
     ESCAPES_BLOCK: ClassVar[bool] = True
 
     def verify_rule(self) -> None:
         target, kernel = self.target, self.value.owner
-        if is_memory(target) and isinstance(kernel, KernelOp):
+        if tg.is_memory(target) and isinstance(kernel, KernelOp):
             is_taken = target in kernel.arguments
             require(is_taken, f"{kernel.label} does not take the target of this ASSIGN")
             return
         require(
-            is_memory(target) or is_accumulator(target),
+            tg.is_memory(target) or is_accumulator(target),
             f"ASSIGN updates memory or an accumulator, not {target.type} of {producer(target)}",
         )
         found = producer(self.value)
-        is_value = is_tensor(self.value.type)
+        is_value = tg.is_tensor(self.value.type)
         require(is_value, f"the value is a tensor, or a KERNEL for memory, not {found}")
         verify_assigned(target, self.value)
 
@@ -280,13 +259,13 @@ _ACCUMULATORS = ("tg_legacy.define_acc", "tg_legacy.assign", "tg_legacy.phi")
 
 def is_accumulator(value: SSAValue) -> bool:
     """Whether a value is a DEFINE_ACC, or an accumulator after an assignment."""
-    return producer(value) in _ACCUMULATORS and not is_memory(value)
+    return producer(value) in _ACCUMULATORS and not tg.is_memory(value)
 
 
 def verify_assigned(target: SSAValue, value: SSAValue) -> None:
     """Raise unless a value has the shape and dtype of what it is assigned to."""
-    is_same = same_shape(shape_of(target), shape_of(value))
-    is_same &= tensor(target).element_type == tensor(value).element_type
+    is_same = tg.same_shape(tg.shape_of(target), tg.shape_of(value))
+    is_same &= tg.tensor(target).element_type == tg.tensor(value).element_type
     require(is_same, f"the target is {target.type}, the value {value.type}")
 
 
@@ -302,14 +281,14 @@ class DefineVarOp(PureOp, op="define_var"):
     `%n = tg_legacy.define_var "n" 1 to 64 : tensor<index>`
     """
 
-    symbol = prop_def(StringAttr)
-    min = prop_def(tg.NumberAttr)
-    max = prop_def(tg.NumberAttr)
+    symbol = irdl.prop_def(StringAttr)
+    min = irdl.prop_def(tg.NumberAttr)
+    max = irdl.prop_def(tg.NumberAttr)
 
     assembly_format = "$symbol custom<Int>($min) `to` custom<Int>($max) attr-dict `:` type($result)"
 
     def verify_rule(self) -> None:
-        type, dtype = tensor(self.result), dtype_of(self.result)
+        type, dtype = tg.tensor(self.result), tg.dtype_of(self.result)
         require_identifier(self.symbol)
         is_scalar = dtype.is_integer and not type.get_shape()
         require(is_scalar, f"a variable is an integer scalar, not {type}")
@@ -330,13 +309,13 @@ class BindOp(PureOp, op="bind", syntax="$variable `,` $value"):
     `%b = tg_legacy.bind %n, %c : tensor<index>`
     """
 
-    variable = operand_def(TENSOR)
-    value = operand_def(TENSOR)
+    variable = irdl.operand_def(TENSOR)
+    value = irdl.operand_def(TENSOR)
 
     def verify_rule(self) -> None:
         variable = made_by(self.variable, DefineVarOp, "a BIND gives a DEFINE_VAR its value, not ")
         verify_assigned(self.variable, self.value)
-        value, found = known_index(self.value), producer(self.value)
+        value, found = tg.known_index(self.value), producer(self.value)
         require(value is not None, f"the value of a BIND is a known CONST, not {found}")
         low, high = variable.min.data, variable.max.data
         is_inside = value is not None and low <= value <= high
@@ -356,10 +335,10 @@ class EmptyOp(AllocatingOp, op="empty", syntax="attr-dict `:` type($result)"):
     """
 
     def verify_rule(self) -> None:
-        where = place(self.result)
+        where = tg.place(self.result)
         is_placed = where.addrspace is tg.AddrSpace.GLOBAL and where.device is not None
         require(
-            is_placed and tensor(self.result).has_static_shape(),
+            is_placed and tg.tensor(self.result).has_static_shape(),
             f"an EMPTY is global memory on a device, of a known size, not {self.result.type}",
         )
 
@@ -376,20 +355,20 @@ class NoopOp(LegacyOp, op="noop", syntax="$source"):
     `%1 = tg_legacy.noop %0 : tensor<4xf32>`
     """
 
-    source = operand_def(EDGE)
-    result = result_def(EDGE)
+    source = irdl.operand_def(EDGE)
+    result = irdl.result_def(EDGE)
 
-    traits = traits_def(PureInGraph())
+    traits = irdl.traits_def(tg.PureInGraph())
 
 
 class _FormattedOp(LegacyOp, syntax="$fmt `(` $arguments `)`"):
     """A piece of the target's source code with a placeholder for each source."""
 
-    fmt = prop_def(StringAttr)
-    arguments = var_operand_def(TENSOR)
-    result = result_def(AnyAttr())
+    fmt = irdl.prop_def(StringAttr)
+    arguments = irdl.var_operand_def(TENSOR)
+    result = irdl.result_def(irdl.AnyAttr())
 
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    traits = irdl.traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     def verify_rule(self) -> None:
         verify_format(self.fmt.data, len(self.arguments))
@@ -423,4 +402,4 @@ class CustomIOp(_FormattedOp, op="customi"):
     def verify_rule(self) -> None:
         super().verify_rule()
         type = self.result.type
-        require(is_tensor(type), f"a CUSTOMI is an expression: a tensor, not {type}")
+        require(tg.is_tensor(type), f"a CUSTOMI is an expression: a tensor, not {type}")

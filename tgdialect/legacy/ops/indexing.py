@@ -15,18 +15,7 @@ from tgdialect.legacy.base import LegacyOp, PureOp
 from tgdialect.legacy.ops.framework import DeviceOp
 from tgdialect.legacy.rules import made_by, producer, require
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph
-from tgdialect.ops.dtypes import BOOL
-from tgdialect.ops.properties import (
-    dtype_of,
-    is_memory,
-    place,
-    same_shape,
-    shape_of,
-    show_shape,
-    tensor,
-)
+from tgdialect.ops.base import TENSOR, VOID_EDGE
 
 
 @op_definition
@@ -50,7 +39,7 @@ class ViewOp(LegacyOp, op="view", syntax="($source^)? $views"):
     views = prop_def(ArrayAttr[ViewAttr])
     result = result_def(AnyOf((TENSOR, VOID_EDGE)))
 
-    traits = traits_def(PureInGraph())
+    traits = traits_def(tg.PureInGraph())
 
     @property
     def device(self) -> Operation | None:
@@ -65,7 +54,7 @@ class ViewOp(LegacyOp, op="view", syntax="($source^)? $views"):
             size = 1  # The constant.
         elif self.source is not None:
             rule = "a VIEW is of memory, of a value, or of a DEVICE, not of "
-            require(is_tensor(self.source.type), f"{rule}{producer(self.source)}")
+            require(tg.is_tensor(self.source.type), f"{rule}{producer(self.source)}")
             size = known_size(self.source)
         self.verify_positions(size)
 
@@ -81,7 +70,7 @@ class ViewOp(LegacyOp, op="view", syntax="($source^)? $views"):
 
 def known_size(value: SSAValue) -> int | None:
     """The number of elements of a tensor; None if an extent is dynamic."""
-    shape = tensor(value).get_shape()
+    shape = tg.tensor(value).get_shape()
     return None if DYNAMIC_INDEX in shape else prod(shape)
 
 
@@ -108,7 +97,7 @@ class IndexOp(PureOp, op="index", syntax="$buffer `,` $position (`valid` $valid^
     def verify_rule(self) -> None:
         verify_flat_memory(self.buffer)
         require(
-            dtype_of(self.position).is_integer and len(shape_of(self.position)) <= 1,
+            tg.dtype_of(self.position).is_integer and len(tg.shape_of(self.position)) <= 1,
             f"a position is an integer or a vector of them, not {self.position.type}",
         )
         if self.valid is not None:
@@ -117,15 +106,15 @@ class IndexOp(PureOp, op="index", syntax="$buffer `,` $position (`valid` $valid^
 
 def verify_flat_memory(value: SSAValue) -> None:
     """Raise unless a value is memory of one axis that is not sharded."""
-    is_flat = is_memory(value) and len(shape_of(value)) == 1 and place(value).axis is None
+    is_flat = tg.is_memory(value) and len(tg.shape_of(value)) == 1 and tg.place(value).axis is None
     require(is_flat, f"expected memory of one axis on one device, got {value.type}")
 
 
 def verify_condition(condition: SSAValue, of: SSAValue) -> None:
     """Raise unless a value is bool, of shape () or the shape of another value."""
-    type, shape = tensor(condition), shape_of(condition)
-    is_bool = type.element_type == BOOL and (not shape or same_shape(shape, shape_of(of)))
-    shapes = " or ".join(dict.fromkeys(("()", show_shape(shape_of(of)))))
+    type, shape = tg.tensor(condition), tg.shape_of(condition)
+    is_bool = type.element_type == tg.BOOL and (not shape or tg.same_shape(shape, tg.shape_of(of)))
+    shapes = " or ".join(dict.fromkeys(("()", tg.show_shape(tg.shape_of(of)))))
     require(is_bool, f"a condition is bool, of shape {shapes}, not {type}")
 
 
@@ -163,8 +152,8 @@ class GepOp(PureOp, op="gep", syntax="$vector custom<Integers>($lanes)"):
     lanes = prop_def(DenseArrayBase.constr(i64))
 
     def verify_rule(self) -> None:
-        shape, type = tensor(self.vector).get_shape(), self.vector.type
-        is_vector = not is_memory(self.vector) and len(shape) == 1 and shape[0] != DYNAMIC_INDEX
+        shape, type = tg.tensor(self.vector).get_shape(), self.vector.type
+        is_vector = not tg.is_memory(self.vector) and len(shape) == 1 and shape[0] != DYNAMIC_INDEX
         require(is_vector, f"GEP takes a vector, not {type}")
         lanes = self.lanes.get_values()
         require(bool(lanes), "GEP takes at least one lane")

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
+from xdsl import irdl
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    AnyOf,
-    AttrSizedOperandSegments,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
 from xdsl.traits import MemoryReadEffect
 from xdsl.utils.exceptions import VerifyException
 
@@ -32,21 +22,10 @@ from tgdialect.legacy.ops.indexing import (
 from tgdialect.legacy.rules import made_by, producer, require, require_natural
 from tgdialect.legacy.table import device_of_operands, views_of
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.base import TENSOR, VOID_EDGE
 from tgdialect.ops.ordering import EDGE
-from tgdialect.ops.properties import (
-    Shape,
-    dtype_of,
-    is_memory,
-    place,
-    shape_of,
-    show_shape,
-    tensor,
-    tensor_type,
-)
 
-AT = AnyOf((TENSOR, VOID_EDGE))
+AT = irdl.AnyOf((TENSOR, VOID_EDGE))
 """Constraint: a position, or a VIEW without a source."""
 
 
@@ -63,9 +42,9 @@ class BufferOp(AllocatingOp, op="buffer"):
       : tensor<16xf32, #tg.place<"CPU", global>>`
     """
 
-    device = operand_def(VOID_EDGE)
-    unique = operand_def(VOID_EDGE)
-    size = prop_def(tg.NumberAttr)
+    device = irdl.operand_def(VOID_EDGE)
+    unique = irdl.operand_def(VOID_EDGE)
+    size = irdl.prop_def(tg.NumberAttr)
 
     assembly_format = "$device `,` $unique `size` custom<Int>($size) attr-dict `:` type($result)"
 
@@ -74,11 +53,11 @@ class BufferOp(AllocatingOp, op="buffer"):
         if not isinstance(device, DeviceOp) or not isinstance(self.unique.owner, UniqueOp):
             found = f"{producer(self.device)} and {producer(self.unique)}"
             raise VerifyException(f"the sources of a BUFFER are a DEVICE and a UNIQUE, not {found}")
-        name, where = device.device, place(self.result)
+        name, where = device.device, tg.place(self.result)
         is_there = where.addrspace is tg.AddrSpace.GLOBAL and where.device == name.data
         require(is_there, f"the BUFFER is global memory on {name}, not {self.result.type}")
-        size, shape = self.size.data, tensor(self.result).get_shape()
-        require(shape == (size,), f"the size is {size}, the shape {show_shape(shape)}")
+        size, shape = self.size.data, tg.tensor(self.result).get_shape()
+        require(shape == (size,), f"the size is {size}, the shape {tg.show_shape(shape)}")
 
 
 @op_definition
@@ -94,9 +73,9 @@ class BufferViewOp(PureOp, op="buffer_view"):
       : tensor<16xf32, #tg.place<"CPU", global>> -> tensor<4xf32, #tg.place<"CPU", global>>`
     """
 
-    buffer = operand_def(TENSOR)
-    size = prop_def(tg.NumberAttr)
-    offset = prop_def(tg.NumberAttr)
+    buffer = irdl.operand_def(TENSOR)
+    size = irdl.prop_def(tg.NumberAttr)
+    offset = irdl.prop_def(tg.NumberAttr)
 
     assembly_format = f"$buffer `size` custom<Int>($size) `offset` custom<Int>($offset) {SIGNATURE}"
 
@@ -121,9 +100,9 @@ class DefineGlobalOp(AllocatingOp, op="define_global"):
     `%1 = tg_legacy.define_global 1 "data1" mutable : tensor<?xi32, #tg.place<global>>`
     """
 
-    slot = prop_def(tg.NumberAttr)
-    symbol = opt_prop_def(StringAttr)
-    mutable = opt_prop_def(UnitAttr)
+    slot = irdl.prop_def(tg.NumberAttr)
+    symbol = irdl.opt_prop_def(StringAttr)
+    mutable = irdl.opt_prop_def(UnitAttr)
 
     assembly_format = (
         "custom<Int>($slot) custom<Name>($symbol) (`mutable` $mutable^)? attr-dict `:` "
@@ -147,19 +126,19 @@ class DefineLocalOp(AllocatingOp, op="define_local", syntax="$symbol attr-dict `
     `%0 = tg_legacy.define_local "temp0" : tensor<16xf32, #tg.place<local>>`
     """
 
-    symbol = prop_def(StringAttr)
+    symbol = irdl.prop_def(StringAttr)
 
     def verify_rule(self) -> None:
         verify_pointer(self, tg.AddrSpace.LOCAL)
-        is_known = tensor(self.result).has_static_shape()
+        is_known = tg.tensor(self.result).has_static_shape()
         require(is_known, f"the size of local memory is known, not {self.result.type}")
 
 
 def verify_pointer(op: LegacyOp, space: tg.AddrSpace) -> None:
     """Raise unless the result is memory of one axis in an address space."""
     (result,) = op.results
-    where = place(result)
-    is_flat = len(tensor(result).get_shape()) == 1 and where.axis is None
+    where = tg.place(result)
+    is_flat = len(tg.tensor(result).get_shape()) == 1 and where.axis is None
     require(
         where.addrspace is space and is_flat,
         f"the result is {space} memory of one axis on one device, not {result.type}",
@@ -181,16 +160,16 @@ class DefineAccOp(AllocatingOp, op="define_acc"):
     `%1 = tg_legacy.define_acc 0 from %0 : tensor<f32>`
     """
 
-    number = prop_def(tg.NumberAttr)
-    initial = operand_def(TENSOR)
-    ranges = var_operand_def(TENSOR)
+    number = irdl.prop_def(tg.NumberAttr)
+    initial = irdl.operand_def(TENSOR)
+    ranges = irdl.var_operand_def(TENSOR)
 
     assembly_format = f"custom<Int>($number) `from` $initial (`over` $ranges^)? {SIGNATURE}"
 
     def verify_rule(self) -> None:
         require_natural(self.number.data, "number")
         require(
-            not is_memory(self.initial),
+            not tg.is_memory(self.initial),
             f"an accumulator begins with a value, not with memory: {self.initial.type}",
         )
         verify_loops(self.ranges)
@@ -214,15 +193,15 @@ class LoadOp(LegacyOp, op="load"):
       -> tensor<f32>`
     """
 
-    buffer = operand_def(TENSOR)
-    at = opt_operand_def(AT)
-    alt = opt_operand_def(TENSOR)
-    gate = opt_operand_def(TENSOR)
-    dependencies = var_operand_def(EDGE)
-    result = result_def(TENSOR)
+    buffer = irdl.operand_def(TENSOR)
+    at = irdl.opt_operand_def(AT)
+    alt = irdl.opt_operand_def(TENSOR)
+    gate = irdl.opt_operand_def(TENSOR)
+    dependencies = irdl.var_operand_def(EDGE)
+    result = irdl.result_def(TENSOR)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryReadEffect())
+    irdl_options = (irdl.AttrSizedOperandSegments(as_property=True),)
+    traits = irdl.traits_def(MemoryReadEffect())
 
     assembly_format = (
         "$buffer (`at` $at^)? (`alt` $alt^)? (`gate` $gate^)? (`after` $dependencies^)? "
@@ -232,12 +211,12 @@ class LoadOp(LegacyOp, op="load"):
 
     def verify_rule(self) -> None:
         verify_access(self.buffer, self.at, self.result)
-        value = tensor(self.result)
+        value = tg.tensor(self.result)
         where = tg.PlaceAttr.of(device_of_operands(self))
-        loaded = tensor_type(value.element_type, value.get_shape(), where)
+        loaded = tg.tensor_type(value.element_type, value.get_shape(), where)
         require(value == loaded, f"the LOAD gives {loaded}, not {value}")
         if self.alt is not None:
-            alt = tensor(self.alt)
+            alt = tg.tensor(self.alt)
             is_same = (
                 alt.element_type == value.element_type and alt.get_shape() == value.get_shape()
             )
@@ -260,13 +239,13 @@ class StoreOp(EffectOp, op="store"):
       : tensor<24xf32, #tg.place<global>> at tensor<i32> value tensor<f32> gate tensor<i1>`
     """
 
-    buffer = operand_def(TENSOR)
-    at = opt_operand_def(AT)
-    value = operand_def(TENSOR)
-    gate = opt_operand_def(TENSOR)
-    dependencies = var_operand_def(EDGE)
+    buffer = irdl.operand_def(TENSOR)
+    at = irdl.opt_operand_def(AT)
+    value = irdl.operand_def(TENSOR)
+    gate = irdl.opt_operand_def(TENSOR)
+    dependencies = irdl.var_operand_def(EDGE)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    irdl_options = (irdl.AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "$buffer (`at` $at^)? `value` $value (`gate` $gate^)? (`after` $dependencies^)? "
@@ -286,13 +265,13 @@ class StoreOp(EffectOp, op="store"):
 
 def verify_access(buffer: SSAValue, at: SSAValue | None, value: SSAValue) -> None:
     """Raise unless a value is what a position of a buffer, a view of it, or a location holds."""
-    is_one = is_memory(buffer) and place(buffer).axis is None
+    is_one = tg.is_memory(buffer) and tg.place(buffer).axis is None
     require(is_one, f"expected memory on one device, got {buffer.type}")
-    holds, is_of = dtype_of(buffer), dtype_of(value)
+    holds, is_of = tg.dtype_of(buffer), tg.dtype_of(value)
     require(holds == is_of, f"the memory holds {holds.name}, the value is {is_of.name}")
-    shape = shape_of(value)
+    shape = tg.shape_of(value)
     if at is None:
-        wanted = shape_of(buffer)
+        wanted = tg.shape_of(buffer)
     elif isinstance(at.owner, ViewOp):
         if (source := at.owner.source) is not None:
             require(False, f"the VIEW beside a buffer has no source, got {producer(source)}")
@@ -300,17 +279,17 @@ def verify_access(buffer: SSAValue, at: SSAValue | None, value: SSAValue) -> Non
         wanted = views_of(at.owner)[-1].shape
     else:
         wanted = _accessed_shape(buffer, at, shape)
-    found, of = show_shape(shape), show_shape(wanted)
+    found, of = tg.show_shape(shape), tg.show_shape(wanted)
     require(shape == wanted, f"the value has shape {found}, not {of}")
 
 
-def _accessed_shape(buffer: SSAValue, position: SSAValue, shape: Shape) -> Shape:
+def _accessed_shape(buffer: SSAValue, position: SSAValue, shape: tg.Shape) -> tg.Shape:
     """The shape of what is accessed at a position: any vector at a scalar, else the position's."""
-    is_integer = is_tensor(position.type) and dtype_of(position).is_integer
+    is_integer = tg.is_tensor(position.type) and tg.dtype_of(position).is_integer
     require(is_integer, f"a position is an integer, not {position.type}")
-    is_flat = len(shape_of(buffer)) == 1
+    is_flat = len(tg.shape_of(buffer)) == 1
     require(is_flat, f"a position is in memory of one axis, not in {buffer.type}")
-    wanted = shape_of(position)
+    wanted = tg.shape_of(position)
     return shape if not wanted and len(shape) == 1 else wanted
 
 
@@ -326,10 +305,10 @@ class CastOp(PureOp, op="cast", syntax="$element attr-dict `:` type($element) `-
     `%1 = tg_legacy.cast %0 : tensor<f32, #tg.place<global>> -> tensor<4xf32, #tg.place<global>>`
     """
 
-    element = operand_def(TENSOR)
+    element = irdl.operand_def(TENSOR)
 
     def verify_rule(self) -> None:
-        old, new = tensor(self.element), tensor(self.result)
+        old, new = tg.tensor(self.element), tg.tensor(self.result)
         rule = f"a CAST of a location takes the INDEX of one element, not {old} of "
         made_by(self.element, IndexOp, rule)
         require(not old.get_shape(), f"{rule}{producer(self.element)}")

@@ -15,7 +15,6 @@ from tgdialect.legacy.rules import made_by, producer, require
 from tgdialect.ops import tg
 from tgdialect.ops.base import TENSOR, VOID_EDGE
 from tgdialect.ops.dtypes import check_representable
-from tgdialect.ops.properties import dtype_of, is_memory, number, tensor
 
 
 @op_definition
@@ -39,7 +38,7 @@ class ConstOp(PureOp, op="const"):
         rule = "the source of a CONST is a VIEW of a DEVICE, not "
         view = made_by(self.view, ViewOp, rule)
         require(view.device is not None, f"{rule}{producer(self.view)}")
-        check_representable(dtype_of(self.result), number(self.value))
+        check_representable(tg.dtype_of(self.result), tg.number(self.value))
 
 
 @op_definition
@@ -58,7 +57,7 @@ class VConstOp(PureOp, op="vconst", syntax="custom<Numbers>($values, type($resul
 
     def verify_rule(self) -> None:
         for value in self.values:
-            check_representable(dtype_of(self.result), number(value))
+            check_representable(tg.dtype_of(self.result), tg.number(value))
 
 
 AxesAttr = ArrayAttr[ArrayAttr[tg.NumberAttr]]
@@ -69,9 +68,11 @@ class VectorOp(PureOp, ABC):
 
     def verify_rule(self) -> None:
         for operand in self.operands:
-            require(not is_memory(operand), f"{self.name} takes values, not memory: {operand.type}")
+            require(
+                not tg.is_memory(operand), f"{self.name} takes values, not memory: {operand.type}"
+            )
         require(bool(self.operands), f"{self.name} has at least one source")
-        first, *others = (dtype_of(operand).name for operand in self.operands)
+        first, *others = (tg.dtype_of(operand).name for operand in self.operands)
         for dtype in others:
             require(dtype == first, f"operands have different dtypes: {first} and {dtype}")
 
@@ -93,7 +94,7 @@ class VectorizeOp(VectorOp, op="vectorize", syntax="$scalars"):
     def verify_rule(self) -> None:
         super().verify_rule()
         for scalar in self.scalars:
-            is_scalar = not tensor(scalar).get_shape()
+            is_scalar = not tg.tensor(scalar).get_shape()
             require(is_scalar, f"VECTORIZE takes scalars, not {scalar.type}")
 
 

@@ -22,12 +22,6 @@ from tgdialect.legacy.ops.vectors import VConstOp as LegacyVConstOp
 from tgdialect.legacy.upgrade.views import expanded, permuted, reshaped
 from tgdialect.ops import codegen, intervals, tg
 from tgdialect.ops import elementwise as e
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import DTYPES, INDEX, DType
-from tgdialect.ops.intervals import Interval
-from tgdialect.ops.properties import dtype_of, integers, number, tensor
-from tgdialect.ops.walk import computed
 
 
 class Unrolled:
@@ -36,7 +30,7 @@ class Unrolled:
     They are the first axes of the shape of what a value becomes; the lanes of a vector are last.
     """
 
-    def __init__(self, builder: OpBuilder) -> None:
+    def __init__(self, builder: tg.OpBuilder) -> None:
         self.builder = builder
         self.axes: dict[SSAValue, UnrolledAxes] = {}
 
@@ -50,7 +44,7 @@ class Unrolled:
         if not any(map(self.axes_of, op.operands)):
             return operands
         union = self.union(op.operands)
-        rank = max(len(tensor(o).get_shape()) for o in op.operands)
+        rank = max(len(tg.tensor(o).get_shape()) for o in op.operands)
         self.axes[op.results[0]] = union
         return [
             self._with_axes(old, new, union, rank)
@@ -79,7 +73,7 @@ class Unrolled:
 
     def _with_axes(self, old: SSAValue, new: SSAValue, axes: UnrolledAxes, rank: int) -> SSAValue:
         """A value reshaped so that it broadcasts along axes that it does not depend on."""
-        own, lanes = self.axes_of(old), tensor(old).get_shape()
+        own, lanes = self.axes_of(old), tg.tensor(old).get_shape()
         extents = [size if (axis, size) in own else 1 for axis, size in axes]
         shape = (*extents, *(1,) * (rank - len(lanes)), *lanes)
         return reshaped(self.builder, new, shape)
@@ -100,7 +94,7 @@ class Unrolled:
         if not axes:
             return vectors
         pairs = zip(op.operands, vectors, strict=True)
-        spread = [self.spread(old, new, axes, tensor(old).get_shape()) for old, new in pairs]
+        spread = [self.spread(old, new, axes, tg.tensor(old).get_shape()) for old, new in pairs]
         return [permuted(self.builder, value, (len(axes), *range(len(axes)))) for value in spread]
 
     def lanes_last(self, op: Operation, value: SSAValue) -> SSAValue:
@@ -109,7 +103,7 @@ class Unrolled:
         if not axes:
             return value
         self.axes[op.results[0]] = axes
-        lanes = tensor(op.results[0]).get_shape()
+        lanes = tg.tensor(op.results[0]).get_shape()
         return permuted(self.builder, value, (*range(1, len(axes) + 1), 0)) if lanes else value
 
     def unrolled(self, op: UnrollOp, vector: SSAValue) -> SSAValue:
@@ -138,27 +132,27 @@ class Unrolled:
 Operands = Sequence[SSAValue]
 
 
-def _negated(dtype: DType, a: Interval) -> Interval:
-    return Interval(-a.hi, -a.lo)
+def _negated(dtype: tg.DType, a: tg.Interval) -> tg.Interval:
+    return tg.Interval(-a.hi, -a.lo)
 
 
-def _maximum(dtype: DType, a: Interval, b: Interval) -> Interval:
+def _maximum(dtype: tg.DType, a: tg.Interval, b: tg.Interval) -> tg.Interval:
     return intervals.maximum(a, b)
 
 
-def _mulacc(dtype: DType, a: Interval, b: Interval, c: Interval) -> Interval:
+def _mulacc(dtype: tg.DType, a: tg.Interval, b: tg.Interval, c: tg.Interval) -> tg.Interval:
     return intervals.add(dtype, intervals.mul(dtype, a, b), c)
 
 
-def _where(dtype: DType, condition: Interval, a: Interval, b: Interval) -> Interval:
+def _where(dtype: tg.DType, condition: tg.Interval, a: tg.Interval, b: tg.Interval) -> tg.Interval:
     return a.union(b)
 
 
-def _same(dtype: DType, a: Interval) -> Interval:
+def _same(dtype: tg.DType, a: tg.Interval) -> tg.Interval:
     return a
 
 
-EXACT: Mapping[type[e.ElementwiseOp], Callable[..., Interval]] = {
+EXACT: Mapping[type[e.ElementwiseOp], Callable[..., tg.Interval]] = {
     e.AddOp: intervals.add,
     e.SubOp: intervals.sub,
     e.MulOp: intervals.mul,
@@ -178,24 +172,24 @@ _STRUCTURE = VectorizeOp | GepOp | CatOp | UnrollOp | ContractOp | NoopOp
 """Ops that put values together in another way, whatever their dtype."""
 
 
-def quotient(b: OpBuilder, x: SSAValue, y: SSAValue, signs: Operands) -> SSAValue:
+def quotient(b: tg.OpBuilder, x: SSAValue, y: SSAValue, signs: Operands) -> SSAValue:
     """Integer division that rounds toward zero: the floor, plus 1 where the signs differ and there
     is a remainder. `signs` are those of x and y that may be negative."""
-    one = b.put(tg.ConstOp(1, tensor(x).element_type))
+    one = b.put(tg.ConstOp(1, tg.tensor(x).element_type))
     floor = b.put(e.IDivOp(x, y))
     is_rounded_down = _is_rounded_down(b, b.put(e.ModOp(x, y)), signs)
     return b.put(e.WhereOp(is_rounded_down, b.put(e.AddOp(floor, one)), floor))
 
 
-def remainder(b: OpBuilder, x: SSAValue, y: SSAValue, signs: Operands) -> SSAValue:
+def remainder(b: tg.OpBuilder, x: SSAValue, y: SSAValue, signs: Operands) -> SSAValue:
     """The remainder of `quotient`, which has the sign of x."""
     floor = b.put(e.ModOp(x, y))
     return b.put(e.WhereOp(_is_rounded_down(b, floor, signs), b.put(e.SubOp(floor, y)), floor))
 
 
-def _is_rounded_down(b: OpBuilder, modulo: SSAValue, signs: Operands) -> SSAValue:
+def _is_rounded_down(b: tg.OpBuilder, modulo: SSAValue, signs: Operands) -> SSAValue:
     """Whether a quotient is negative and no integer."""
-    zero = b.put(tg.ConstOp(0, tensor(modulo).element_type))
+    zero = b.put(tg.ConstOp(0, tg.tensor(modulo).element_type))
     first, *others = [b.put(e.CmpLtOp(operand, zero)) for operand in signs]
     is_negative = b.put(e.XorOp(first, *others)) if others else first
     return b.put(e.AndOp(is_negative, b.put(e.CmpNeOp(modulo, zero))))
@@ -211,7 +205,7 @@ class Arithmetic:
     """
 
     def __init__(
-        self, builder: OpBuilder, intervals: MinMax, *, index_vectors: bool = True
+        self, builder: tg.OpBuilder, intervals: MinMax, *, index_vectors: bool = True
     ) -> None:
         """`index_vectors` says whether there may be `tg.vconst`, which programs on tensors lack."""
         self.builder = builder
@@ -243,7 +237,7 @@ class Arithmetic:
         match op:
             case AluOp() | IDivOp() | ModOp() | FDivOp():
                 return self._computed(op, operands)
-            case TgOp():
+            case tg.TgOp():
                 return self.builder.put(op.rebuild(operands))
             case _:
                 new = op.clone()
@@ -270,7 +264,7 @@ class Arithmetic:
             case FDivOp():
                 return e.DivOp
             case AluOp(operation=name) if name.data in ALU:
-                dtype = dtype_of(op.operands[0])
+                dtype = tg.dtype_of(op.operands[0])
                 if ALU[name.data] is e.NegOp and dtype.is_bool:
                     return e.NotOp
                 if ALU[name.data] is not e.DivOp or dtype.is_float:
@@ -291,7 +285,7 @@ class Arithmetic:
                 return self.unrolled.stacked(op, operands)
             case GepOp():
                 (vector,) = self.unrolled.lanes_first(op, operands)
-                return self.unrolled.lanes_last(op, self.lanes(vector, integers(op, "lanes")))
+                return self.unrolled.lanes_last(op, self.lanes(vector, tg.integers(op, "lanes")))
             case CatOp():
                 vectors = self.unrolled.lanes_first(op, operands)
                 return self.unrolled.lanes_last(op, self._joined(vectors))
@@ -303,9 +297,9 @@ class Arithmetic:
                 return operands[0]
 
     def _vector_constant(self, op: LegacyVConstOp) -> SSAValue:
-        dtype = tensor(op.result).element_type
-        values = [number(value) for value in op.values]
-        if dtype == INDEX:
+        dtype = tg.tensor(op.result).element_type
+        values = [tg.number(value) for value in op.values]
+        if dtype == tg.INDEX:
             return self._index_vector([int(v) for v in values])
         return self.builder.put(
             tg.StackOp([self.builder.put(tg.ConstOp(v, dtype)) for v in values])
@@ -324,9 +318,9 @@ class Arithmetic:
 
     def _joined(self, vectors: Operands) -> SSAValue:
         """Vectors, one after the other."""
-        sizes = [tensor(vector).get_shape()[0] for vector in vectors]
+        sizes = [tg.tensor(vector).get_shape()[0] for vector in vectors]
         if len(set(sizes)) == 1:
-            shape = (sum(sizes), *tensor(vectors[0]).get_shape()[1:])
+            shape = (sum(sizes), *tg.tensor(vectors[0]).get_shape()[1:])
             return self.builder.put(tg.ReshapeOp(self.builder.put(tg.StackOp(vectors)), shape))
         lanes = [
             self.lanes(vector, (lane,))
@@ -346,8 +340,8 @@ class Arithmetic:
     def index(self, value: SSAValue) -> SSAValue:
         """An integer of the older vocabulary as a value of dtype index."""
         if value in self.changing:
-            return self.builder.put(e.CastOp(self.values[value], INDEX))
-        return computed(value, self.indices, self._exact_operands, self._compute_index)
+            return self.builder.put(e.CastOp(self.values[value], tg.INDEX))
+        return tg.computed(value, self.indices, self._exact_operands, self._compute_index)
 
     def _exact_operands(self, value: SSAValue) -> Operands:
         """The operands that are computed as indices, too; none where the value is only cast."""
@@ -367,25 +361,25 @@ class Arithmetic:
         if isinstance(op, _STRUCTURE | tg.ConstOp | LegacyVConstOp):
             return True
         kind = self._exact_kind(op)
-        if kind is None or kind not in EXACT or not dtype_of(op.results[0]).is_integer:
+        if kind is None or kind not in EXACT or not tg.dtype_of(op.results[0]).is_integer:
             return False
-        if kind is e.CastOp and not dtype_of(op.operands[0]).is_integer:
+        if kind is e.CastOp and not tg.dtype_of(op.operands[0]).is_integer:
             return False
-        dtype = dtype_of(op.results[0])
+        dtype = tg.dtype_of(op.results[0])
         sources = [self.intervals[operand] for operand in op.operands]
-        return EXACT[kind](DTYPES[INDEX], *sources).within(dtype.low, dtype.high)
+        return EXACT[kind](tg.DTYPES[tg.INDEX], *sources).within(dtype.low, dtype.high)
 
     def _compute_index(self, value: SSAValue) -> SSAValue:
         op = value.owner
-        if tensor(value).element_type == INDEX:
+        if tg.tensor(value).element_type == tg.INDEX:
             return self.values[value]
         if not isinstance(op, Operation) or not self._is_exact(op):
-            return self.builder.put(e.CastOp(self.values[value], INDEX))
+            return self.builder.put(e.CastOp(self.values[value], tg.INDEX))
         match op:
             case tg.ConstOp():
-                return self.builder.index_constant(int(number(op.value)))
+                return self.builder.index_constant(int(tg.number(op.value)))
             case LegacyVConstOp():
-                return self._index_vector([int(number(v)) for v in op.values])
+                return self._index_vector([int(tg.number(v)) for v in op.values])
             case _:
                 pass
         operands = [self.indices[operand] for operand in self._exact_operands(value)]

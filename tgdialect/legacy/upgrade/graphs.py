@@ -18,12 +18,8 @@ from tgdialect.legacy.upgrade.arithmetic import Arithmetic
 from tgdialect.legacy.upgrade.loops import access_of
 from tgdialect.legacy.upgrade.views import Viewer, all_of, filled, zeros_like
 from tgdialect.ops import movement, tg
-from tgdialect.ops.attributes import Device
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import number_attribute
-from tgdialect.ops.properties import integer, integers, is_memory, place, tensor
 
-LaunchKernel = Callable[[framework.KernelOp, OpBuilder], Mapping[SSAValue, SSAValue]]
+LaunchKernel = Callable[[framework.KernelOp, tg.OpBuilder], Mapping[SSAValue, SSAValue]]
 """Calls a kernel; returns, for each argument that it writes, what to wait for."""
 
 
@@ -36,7 +32,7 @@ class GraphUpgrade:
     VIEW without a source, INDEX) stay until the end, when all ops of tg_legacy are erased.
     """
 
-    def __init__(self, builder: OpBuilder, launch: LaunchKernel) -> None:
+    def __init__(self, builder: tg.OpBuilder, launch: LaunchKernel) -> None:
         self.builder = builder
         self.launch = launch
         self.arithmetic = Arithmetic(builder, MinMax(), index_vectors=False)
@@ -78,22 +74,22 @@ class GraphUpgrade:
     on_alu = on_idiv = on_mod = on_fdiv = pure
 
     def on_const(self, op: vectors.ConstOp) -> SSAValue:
-        value = filled(self.builder, tg.ConstOp(op.value), tensor(op.result).get_shape())
-        return self._on(value, place(op.result).device, clone=False)
+        value = filled(self.builder, tg.ConstOp(op.value), tg.tensor(op.result).get_shape())
+        return self._on(value, tg.place(op.result).device, clone=False)
 
     def on_reduce_axis(self, op: compute.ReduceAxisOp) -> SSAValue:
-        return self.put(tg.ReduceOp(op.kind.data, op.source, integers(op, "axes")))
+        return self.put(tg.ReduceOp(op.kind.data, op.source, tg.integers(op, "axes")))
 
     def on_pad(self, op: indexing.PadOp) -> SSAValue:
         offsets = [pair.data[0].data for pair in op.pairs]
-        shape, dtype = tensor(op.result).get_shape(), tensor(op.result).element_type
+        shape, dtype = tg.tensor(op.result).get_shape(), tg.tensor(op.result).element_type
         value = self._on(op.source, None, clone=False)
-        return self.put(movement.PadOp(value, offsets, shape, number_attribute(0, dtype)))
+        return self.put(movement.PadOp(value, offsets, shape, tg.number_attribute(0, dtype)))
 
     def on_shrink(self, op: indexing.ShrinkOp) -> SSAValue:
         offsets = [pair.data[0].data for pair in op.pairs]
         value = self._on(op.source, None, clone=False)
-        return self.put(movement.ShrinkOp(value, offsets, tensor(op.result).get_shape()))
+        return self.put(movement.ShrinkOp(value, offsets, tg.tensor(op.result).get_shape()))
 
     def on_define_var(self, op: framework.DefineVarOp) -> None:
         """A PARAM, where it is used without a BIND, which refers to the DEFINE_VAR."""
@@ -101,7 +97,7 @@ class GraphUpgrade:
             return
         slot = self.variables.setdefault(op.symbol.data, len(self.variables))
         low, high = op.min.data, op.max.data
-        param = tg.ParamOp(slot, tensor(op.result), name=op.symbol.data, min=low, max=high)
+        param = tg.ParamOp(slot, tg.tensor(op.result), name=op.symbol.data, min=low, max=high)
         _replace(op, self.put(param), but_for=framework.BindOp)
 
     def on_bind(self, op: framework.BindOp) -> None:
@@ -123,17 +119,17 @@ class GraphUpgrade:
     def on_copy(self, op: framework.CopyOp) -> SSAValue:
         return self._on(op.source, device_of(op.device), clone=op.is_clone is not None)
 
-    def _on(self, value: SSAValue, device: Device, *, clone: bool) -> SSAValue:
+    def _on(self, value: SSAValue, device: tg.Device, *, clone: bool) -> SSAValue:
         """A value on a device. Data that is there already is copied only for a clone."""
-        if device is not None and (place(value).device != device or clone):
+        if device is not None and (tg.place(value).device != device or clone):
             return self.put(tg.CopyOp(value, device, clone=clone))
-        return self.put(tg.LoadOp(value)) if is_memory(value) else value
+        return self.put(tg.LoadOp(value)) if tg.is_memory(value) else value
 
     def on_multi(self, op: framework.MultiOp) -> SSAValue:
         """Shards come together on the first device, and are distributed again as one tensor."""
-        devices = place(op.result).device
+        devices = tg.place(op.result).device
         assert isinstance(devices, tuple)
-        axis = integer(op, "axis")
+        axis = tg.integer(op, "axis")
         # A shard that holds no data is zeros.
         shards = [
             self._on(each if real else zeros_like(self.builder, each), devices[0], clone=False)
@@ -144,15 +140,15 @@ class GraphUpgrade:
         stack = self.put(movement.StackOp(shards))
         whole = self.put(tg.CopyOp(stack, devices))
         # Axis 0 is that of the devices: to where it is split, and into the axis there.
-        rank = len(tensor(whole).get_shape())
+        rank = len(tg.tensor(whole).get_shape())
         order = (*range(1, axis + 1), 0, *range(axis + 1, rank))
         if axis:
             whole = self.put(movement.PermuteOp(whole, order))
-        return self.put(movement.ReshapeOp(whole, tensor(op.result).get_shape()))
+        return self.put(movement.ReshapeOp(whole, tg.tensor(op.result).get_shape()))
 
     def _replicated(self, value: SSAValue, devices: tuple[str, ...]) -> SSAValue:
         """The same value on all devices, as the specification's broadcast."""
-        shape = tensor(value).get_shape()
+        shape = tg.tensor(value).get_shape()
         row = Viewer(self.builder).reshaped(value, (1, *shape))
         rows = self.put(movement.ExpandOp(row, (len(devices), *shape)))
         return self.put(tg.ReplicatedOp(self.put(tg.CopyOp(rows, devices)), 0))
@@ -160,7 +156,7 @@ class GraphUpgrade:
     # -- memory ----------------------------------------------------------------------------------
 
     def on_buffer(self, op: old.BufferOp) -> SSAValue:
-        id = integer(op.unique.owner, "id") if isinstance(op.unique.owner, Operation) else None
+        id = tg.integer(op.unique.owner, "id") if isinstance(op.unique.owner, Operation) else None
         assert id is not None
         known = self.buffers.get(id)
         if known is None:
@@ -170,7 +166,7 @@ class GraphUpgrade:
         return known
 
     def on_empty(self, op: old.BufferOp | framework.EmptyOp) -> SSAValue:
-        return self.put(tg.BufferOp(next(self.builder.free_slots), tensor(op.result)))
+        return self.put(tg.BufferOp(next(self.builder.free_slots), tg.tensor(op.result)))
 
     def on_buffer_view(self, op: old.BufferViewOp) -> SSAValue:
         return self.put(movement.ShrinkOp(op.buffer, (op.offset.data,), (op.size.data,)))

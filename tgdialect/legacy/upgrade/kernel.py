@@ -16,8 +16,6 @@ from tgdialect.legacy.upgrade.loops import Variable, accumulators_first, variabl
 from tgdialect.legacy.upgrade.memory import keep_order
 from tgdialect.legacy.upgrade.ordered import Carried, Open, OrderedKernel
 from tgdialect.ops import codegen, tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.walk import postorder
 
 
 class UnorderedKernel(OrderedKernel):
@@ -121,7 +119,7 @@ def upgrade_kernel(name: str, ops: Sequence[Operation], *, reduces: bool) -> tg.
     if any(isinstance(op, BlockOp | BlockEndOp) for op in ops):
         ops = _in_order(ops)
     has_loops = any(isinstance(op, control.LoopBegin | tg.RangeOp) for op in ops)
-    has_ends = any(isinstance(op, TgOp) and op.closed_blocks for op in ops)
+    has_ends = any(isinstance(op, tg.TgOp) and op.closed_blocks for op in ops)
     is_graph = has_loops and not has_ends
     ops = loops_first(ops) if is_graph else accumulators_first(ops)
     kernel = (UnorderedKernel if is_graph else OrderedKernel)(ops, reduces=reduces)
@@ -139,7 +137,7 @@ def _in_order(ops: Sequence[Operation]) -> list[Operation]:
     after, then its members, each after its operands."""
     roots = [op for op in ops if isinstance(op, tg.SinkOp) or not (op.operands or _is_block(op))]
     roots.sort(key=lambda op: isinstance(op, tg.SinkOp))
-    return [op for op in postorder(roots, _before) if not _is_block(op)]
+    return [op for op in tg.postorder(roots, _before) if not _is_block(op)]
 
 
 def _is_block(op: Operation) -> bool:

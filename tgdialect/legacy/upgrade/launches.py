@@ -24,10 +24,7 @@ from tgdialect.legacy.upgrade.kernel import upgrade_kernel
 from tgdialect.legacy.upgrade.loops import access_of
 from tgdialect.legacy.upgrade.views import Viewer
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.properties import known_index, tensor
-from tgdialect.ops.views import memory_of
 
 _SAID = framework.NameOp | old.StoreOp | tg.GroupOp | tg.SinkOp
 """Ops of a kernel that its function says otherwise: with a name and results."""
@@ -51,7 +48,7 @@ class Launches:
         self.reduces = reduces
         self.taken = symbols(module)
 
-    def launch(self, op: framework.KernelOp, builder: OpBuilder) -> Mapping[SSAValue, SSAValue]:
+    def launch(self, op: framework.KernelOp, builder: tg.OpBuilder) -> Mapping[SSAValue, SSAValue]:
         """Call a KERNEL; returns what to wait for, for each argument that it writes."""
         names = [each.text.data for each in op.walk() if isinstance(each, framework.NameOp)]
         name = wanted = names[0] if names else op.label.data
@@ -75,7 +72,7 @@ class Launches:
     # -- kernels with loops ----------------------------------------------------------------------
 
     def _call_kernel(
-        self, name: str, op: framework.KernelOp, ops: Sequence[Operation], builder: OpBuilder
+        self, name: str, op: framework.KernelOp, ops: Sequence[Operation], builder: tg.OpBuilder
     ) -> Mapping[SSAValue, SSAValue]:
         slots = sorted(each.slot.data for each in ops if isinstance(each, old.DefineGlobalOp))
         variables = [each.symbol.data for each in ops if isinstance(each, framework.DefineVarOp)]
@@ -85,17 +82,17 @@ class Launches:
         self._insert(kernel, op)
         viewer = Viewer(builder)
         arguments = [
-            viewer.reshaped(op.buffers[slot], tensor(param.result).get_shape())
+            viewer.reshaped(op.buffers[slot], tg.tensor(param.result).get_shape())
             for slot, param in zip(slots, kernel.params, strict=False)
         ]
-        values = [known_index(bound[variable]) for variable in variables]
+        values = [tg.known_index(bound[variable]) for variable in variables]
         arguments += [builder.index_constant(value) for value in values if value is not None]
         return dict.fromkeys(op.buffers, builder.put(tg.CallOp(name, arguments)))
 
     # -- kernels with shapes ---------------------------------------------------------------------
 
     def _call_function(
-        self, name: str, op: framework.KernelOp, builder: OpBuilder
+        self, name: str, op: framework.KernelOp, builder: tg.OpBuilder
     ) -> Mapping[SSAValue, SSAValue]:
         buffers, bound = op.buffers, _bound_values(op)
         function, outputs = _function(name, op, self.launch)
@@ -136,13 +133,13 @@ def _function(
     op.body.detach_block(block)
     memory = [block.insert_arg(buffer.type, slot) for slot, buffer in enumerate(op.buffers)]
     bound = {key: block.insert_arg(v.type, len(block.args)) for key, v in values.items()}
-    builder = OpBuilder(InsertPoint.at_start(block), op.location)
+    builder = tg.OpBuilder(InsertPoint.at_start(block), op.location)
     # What is stored is returned, a gate after its value.
     outputs: list[_Output] = []
     returned: list[SSAValue] = []
     for store in [each for each in ops if isinstance(each, old.StoreOp)]:
         access = access_of(store)
-        target = memory_of(access.buffer)
+        target = tg.memory_of(access.buffer)
         view = None if access.position is None else access.position.owner
         with errors_at(store):
             if not all(isinstance(use.operation, _SAID) for use in store.result.uses):
@@ -152,7 +149,9 @@ def _function(
                 raise PassFailedException(f"{rule}{producer(target)}")
             if not isinstance(view, indexing.ViewOp | None):
                 raise PassFailedException("a kernel with shapes stores through a VIEW")
-        views = (ViewAttr.of(tensor(store.value).get_shape()),) if view is None else views_of(view)
+        views = (
+            (ViewAttr.of(tg.tensor(store.value).get_shape()),) if view is None else views_of(view)
+        )
         returned.append(store.value)
         if store.gate is not None:
             returned.append(store.gate)
@@ -167,8 +166,8 @@ def _function(
     for each in list(block.ops):
         if isinstance(each, old.DefineGlobalOp):
             argument = memory[each.slot.data]
-            shape = tensor(each.result).get_shape()
-            wanted = tensor(argument).get_shape() if DYNAMIC_INDEX in shape else shape
+            shape = tg.tensor(each.result).get_shape()
+            wanted = tg.tensor(argument).get_shape() if DYNAMIC_INDEX in shape else shape
             _replace(each, argument, wanted, builder)
         elif isinstance(each, framework.DefineVarOp):
             _replace(each, bound[each.symbol.data], (), builder)
@@ -179,7 +178,9 @@ def _function(
     return FuncOp(name, types, Region(block), visibility="private"), outputs
 
 
-def _replace(op: Operation, argument: SSAValue, shape: Sequence[int], builder: OpBuilder) -> None:
+def _replace(
+    op: Operation, argument: SSAValue, shape: Sequence[int], builder: tg.OpBuilder
+) -> None:
     """Let an argument, in a shape, take the place of the op that stands for it."""
     (result,) = op.results
     argument.name_hint = argument.name_hint or result.name_hint

@@ -1,4 +1,4 @@
-"""What ops and loops of a listing access, sizes of pointers that it does not state, and loops that
+"""The memory that ops and loops of a listing access, sizes of pointers that it does not state, and loops that
 reduce."""
 
 from __future__ import annotations
@@ -27,12 +27,7 @@ from tgdialect.legacy.ops.memory import (
     StoreOp,
 )
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.base import PureInGraph, TgOp
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import dtype_of, known_index, number, place, tensor
-from tgdialect.ops.reduce import ALU, identity
-from tgdialect.ops.walk import Walk, behind, nesting, operands_of
+from tgdialect.ops.reduce import ALU
 
 LARGEST = 2**31 - 1
 """The greatest position that an access may have to say a size: that of 32-bit integers of which
@@ -53,7 +48,7 @@ class Access(NamedTuple):
 def access_of(op: LoadOp | StoreOp) -> Access:
     """The access of a LOAD or STORE, through INDEX and CAST of its location."""
     value = op.result if isinstance(op, LoadOp) else op.value
-    lanes = tensor(value).get_shape()
+    lanes = tg.tensor(value).get_shape()
     gates = [] if op.gate is None else [op.gate]
     buffer, position = op.buffer, op.at
     if position is None:
@@ -64,7 +59,7 @@ def access_of(op: LoadOp | StoreOp) -> Access:
             return Access(op, buffer, None, 1, tuple(gates))
         buffer, position = location.buffer, location.position
         gates += [] if location.valid is None else [location.valid]
-    is_vector = is_tensor(position.type) and lanes != tensor(position).get_shape()
+    is_vector = tg.is_tensor(position.type) and lanes != tg.tensor(position).get_shape()
     count = lanes[0] if is_vector else 1
     return Access(op, buffer, position, count, tuple(gates))
 
@@ -76,7 +71,7 @@ def accesses(ops: Iterable[Operation]) -> Iterator[Access]:
 
 def memory_of(buffer: SSAValue) -> SSAValue:
     """The memory that an AFTER, or several, passes on."""
-    return behind(buffer, tg.AfterOp)
+    return tg.behind(buffer, tg.AfterOp)
 
 
 def pointer_sizes(ops: Iterable[Operation], intervals: MinMax) -> dict[SSAValue, int]:
@@ -89,7 +84,7 @@ def pointer_sizes(ops: Iterable[Operation], intervals: MinMax) -> dict[SSAValue,
     ops = list(ops)
     found: dict[SSAValue, dict[bool, int]] = defaultdict(dict)
     for access in accesses(ops):
-        if access.position is not None and is_tensor(access.position.type):
+        if access.position is not None and tg.is_tensor(access.position.type):
             sizes = found[memory_of(access.buffer)]
             gated = bool(access.conditions)
             size = int(intervals[access.position].hi) + access.lanes
@@ -97,7 +92,7 @@ def pointer_sizes(ops: Iterable[Operation], intervals: MinMax) -> dict[SSAValue,
     result: dict[SSAValue, int] = {}
     for op in ops:
         if isinstance(op, DefineGlobalOp):
-            (stated,) = tensor(op.result).get_shape()
+            (stated,) = tg.tensor(op.result).get_shape()
             sizes = found[op.result]
             size = sizes.get(False, sizes.get(True, 1)) if stated == DYNAMIC_INDEX else stated
             if size > LARGEST:
@@ -137,7 +132,7 @@ class LoopAccesses:
 
 def variable_of(value: SSAValue) -> Variable | None:
     """The accumulator that a DEFINE_ACC, ASSIGN or PHI is; None for other values."""
-    value = behind(value, AssignOp, PhiOp)
+    value = tg.behind(value, AssignOp, PhiOp)
     return (value, 0) if isinstance(value.owner, DefineAccOp) else None
 
 
@@ -145,7 +140,7 @@ def constant_position(position: SSAValue | None) -> int | None:
     """The value of a position that is a constant, perhaps of another dtype."""
     while position is not None and isinstance(position.owner, tg.CastOp):
         position = position.owner.source
-    return None if position is None else known_index(position)
+    return None if position is None else tg.known_index(position)
 
 
 def accumulators_first(ops: Sequence[Operation]) -> Sequence[Operation]:
@@ -167,7 +162,11 @@ def accumulators_first(ops: Sequence[Operation]) -> Sequence[Operation]:
             each = needed.pop()
             if places[each] < begin:
                 continue
-            if not isinstance(each, TgOp) or not each.has_trait(PureInGraph) or each.OPENS_BLOCK:
+            if (
+                not isinstance(each, tg.TgOp)
+                or not each.has_trait(tg.PureInGraph)
+                or each.OPENS_BLOCK
+            ):
                 message = "the initial value of an accumulator changes within the loops it names"
                 raise locate(PassFailedException(message), op)
             places[each] = begin - 0.5
@@ -180,8 +179,8 @@ def scalar_cells(ops: Iterable[Operation]) -> dict[SSAValue, int]:
     many cells they have: each cell is an accumulator."""
     sizes: dict[SSAValue, int] = {}
     for op in ops:
-        if isinstance(op, tg.BufferOp) and place(op.result).addrspace is tg.AddrSpace.REG:
-            sizes[op.result] = tensor(op.result).get_shape()[0]
+        if isinstance(op, tg.BufferOp) and tg.place(op.result).addrspace is tg.AddrSpace.REG:
+            sizes[op.result] = tg.tensor(op.result).get_shape()[0]
         elif isinstance(op, LoadOp | StoreOp):
             access = access_of(op)
             cell = constant_position(access.position)
@@ -213,8 +212,8 @@ def loop_bodies(
 ) -> dict[Operation, LoopAccesses]:
     """The effects of each loop, by the op that begins it."""
     bodies: dict[Operation, LoopAccesses] = {}
-    for op, around in nesting(ops).items():
-        if isinstance(op, TgOp) and op.OPENS_BLOCK:
+    for op, around in tg.nesting(ops).items():
+        if isinstance(op, tg.TgOp) and op.OPENS_BLOCK:
             bodies[op], around = LoopAccesses(), (*around, op)
         for begin in around:
             _add(bodies[begin], op, cells)
@@ -258,7 +257,7 @@ Loops = Callable[[SSAValue], frozenset[tg.RangeOp]]
 
 
 def reduced(
-    b: OpBuilder,
+    b: tg.OpBuilder,
     loops: Sequence[tg.RangeOp],
     initial: SSAValue,
     old: SSAValue,
@@ -272,7 +271,7 @@ def reduced(
     loops but not on `old`, nor on what the loops store: a REDUCE is a loop of its own.
     """
     kind = KINDS.get(type(new.owner))
-    if kind is None or tensor(new).get_shape():
+    if kind is None or tg.tensor(new).get_shape():
         return None
     if (chain := _chain(kind, old, new)) is None:
         return None
@@ -293,7 +292,7 @@ def reduced(
         loop.properties["axis_type"] = tg.AxisTypeAttr(tg.AxisType.REDUCE)
     result = b.put(tg.ReduceOp(kind, term, (), ranges))
     constant = initial.owner.value if isinstance(initial.owner, tg.ConstOp) else None
-    if constant is not None and number(constant) == identity(kind, dtype_of(initial)):
+    if constant is not None and tg.number(constant) == tg.identity(kind, tg.dtype_of(initial)):
         return result
     return b.put(ALU[kind](initial, result))
 
@@ -317,9 +316,9 @@ def _chain(kind: tg.ReduceKind, old: SSAValue, new: SSAValue) -> list[tuple[Oper
 
 def _reads_stores(term: SSAValue, loops: Sequence[tg.RangeOp], loops_of: Loops) -> bool:
     """Whether a value depends on versions of memory that loops make."""
-    walk = Walk([term])
+    walk = tg.Walk([term])
     for value in walk:
         if isinstance(value.owner, tg.AfterOp):
             return True
-        walk.add(o for o in operands_of(value) if not loops_of(o).isdisjoint(loops))
+        walk.add(o for o in tg.operands_of(value) if not loops_of(o).isdisjoint(loops))
     return False

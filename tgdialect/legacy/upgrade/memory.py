@@ -17,10 +17,7 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.affine.bounds import exact_polynomial, interval
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.ordering import dependent_ranges
-from tgdialect.ops.properties import Atom, Polynomial
+from tgdialect.ops.properties import Atom
 
 
 @dataclass
@@ -28,7 +25,7 @@ class Written:
     """A STORE since the present version of its buffer, and its position; None for a whole loop."""
 
     effect: SSAValue
-    position: Polynomial | None
+    position: tg.Polynomial | None
 
 
 @dataclass
@@ -40,7 +37,7 @@ class Loop:
     """The STOREs, BARRIERs and loops directly in it."""
     outside: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """The versions before the loop of the buffers that it writes."""
-    positions: dict[SSAValue, list[Polynomial | None]] = field(
+    positions: dict[SSAValue, list[tg.Polynomial | None]] = field(
         default_factory=lambda: defaultdict(list)
     )
     """Where it writes each buffer, in inner loops too; None is anywhere."""
@@ -49,7 +46,7 @@ class Loop:
 class MemoryVersions:
     """The present version of each buffer, while the ops of a kernel are rewritten in order."""
 
-    def __init__(self, builder: OpBuilder) -> None:
+    def __init__(self, builder: tg.OpBuilder) -> None:
         self.builder = builder
         self.intervals = MinMax()
         self.loops = [Loop()]
@@ -59,7 +56,7 @@ class MemoryVersions:
 
     def ranges(self, value: SSAValue) -> frozenset[tg.RangeOp]:
         """The loops that a value is in."""
-        return dependent_ranges(value, self._ranges)
+        return tg.dependent_ranges(value, self._ranges)
 
     # -- accesses --------------------------------------------------------------------------------
 
@@ -107,10 +104,10 @@ class MemoryVersions:
     def _present(self, buffer: SSAValue) -> SSAValue:
         return self._version.get(buffer, buffer)
 
-    def _polynomial(self, position: SSAValue | None) -> Polynomial | None:
+    def _polynomial(self, position: SSAValue | None) -> tg.Polynomial | None:
         return None if position is None else exact_polynomial(position, self.intervals)
 
-    def _differ(self, a: Polynomial | None, b: Polynomial) -> bool:
+    def _differ(self, a: tg.Polynomial | None, b: tg.Polynomial) -> bool:
         """Whether two positions differ, in the same and in different iterations of the loops that
         are open."""
         if a is None:
@@ -165,7 +162,7 @@ class MemoryVersions:
         self.loops[-1].effects += effects
         return effects
 
-    def _are_distinct(self, positions: Sequence[Polynomial | None], range: tg.RangeOp) -> bool:
+    def _are_distinct(self, positions: Sequence[tg.Polynomial | None], range: tg.RangeOp) -> bool:
         """Whether two iterations of a loop never write the same cell.
 
         Each position is a multiple of the iterator, plus what is equal in all iterations, plus what
@@ -173,14 +170,14 @@ class MemoryVersions:
         """
         around = {loop.range for loop in self.loops}
         steps: set[int] = set()
-        fixed: set[Polynomial] = set()
+        fixed: set[tg.Polynomial] = set()
         low, high = set[float](), set[float]()
         for position in positions:
             if position is None:
                 return False
             step = 0
-            same: Polynomial = Affine()
-            inner: Polynomial = Affine(constant=position.constant)
+            same: tg.Polynomial = tg.Affine()
+            inner: tg.Polynomial = tg.Affine(constant=position.constant)
             for atoms, coefficient in position.terms.items():
                 values = [atom for atom in atoms if isinstance(atom, SSAValue)]
                 ranges = {r for value in values for r in self.ranges(value)}
@@ -189,9 +186,9 @@ class MemoryVersions:
                 elif range in ranges:
                     return False
                 elif ranges <= around:
-                    same += Affine({atoms: coefficient})
+                    same += tg.Affine({atoms: coefficient})
                 else:
-                    inner += Affine({atoms: coefficient})
+                    inner += tg.Affine({atoms: coefficient})
             steps.add(abs(step))
             fixed.add(same)
             found = interval(inner, self.intervals)

@@ -36,10 +36,6 @@ from tgdialect.legacy.upgrade.memory import MemoryVersions, keep_order
 from tgdialect.legacy.upgrade.views import all_of, filled, reshaped
 from tgdialect.ops import codegen, ordering, tg
 from tgdialect.ops import elementwise as e
-from tgdialect.ops.base import PureInGraph, TgOp
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.properties import is_memory, known_index, tensor, tensor_type
 from tgdialect.targets.matrix import MMA_16X8X16, Fragments
 from tgdialect.transforms.dead_ops import erase_dead_ops
 
@@ -103,7 +99,7 @@ class OrderedKernel:
         """`reduces` says whether loops that reduce become REDUCEs."""
         self.reduces = reduces
         self.block = Block()
-        self.builder = OpBuilder.at_end(self.block)
+        self.builder = tg.OpBuilder.at_end(self.block)
         intervals = MinMax()
         self.arithmetic = Arithmetic(self.builder, intervals)
         self.values = self.arithmetic.values
@@ -132,7 +128,7 @@ class OrderedKernel:
         rule = getattr(self, f"on_{op.name.removeprefix('tg_legacy.').replace('.', '_')}", None)
         if rule is not None:
             rule(op)
-        elif isinstance(op, TgOp) and not _is_computed(op):
+        elif isinstance(op, tg.TgOp) and not _is_computed(op):
             raise PassFailedException(f"{op.name} does not belong in a kernel")
         else:
             self.arithmetic.rewrite(op)
@@ -146,15 +142,15 @@ class OrderedKernel:
     # -- memory ----------------------------------------------------------------------------------
 
     def on_define_global(self, op: old_memory.DefineGlobalOp) -> None:
-        dtype = tensor(op.result).element_type
-        type = tensor_type(dtype, (self.sizes[op.result],), _GLOBAL)
+        dtype = tg.tensor(op.result).element_type
+        type = tg.tensor_type(dtype, (self.sizes[op.result],), _GLOBAL)
         self._define(op, tg.ParamOp(self.slots[op.result], type))
         if op.symbol is not None:
             self.values[op.result].name_hint = lasting_hint(op.symbol.data)
 
     def on_define_var(self, op: framework.DefineVarOp) -> None:
         low, high = op.min.data, op.max.data
-        type, name = tensor_type(INDEX), op.symbol.data
+        type, name = tg.tensor_type(tg.INDEX), op.symbol.data
         param = self.put(tg.ParamOp(self.slots[op.result], type, name=name, min=low, max=high))
         param.name_hint = lasting_hint(name)
         self._enter_index(op.result, param)
@@ -166,13 +162,13 @@ class OrderedKernel:
         self._define(op, new)
 
     def on_define_local(self, op: old_memory.DefineLocalOp) -> None:
-        self._define(op, tg.BufferOp(next(self.builder.free_slots), tensor(op.result)))
+        self._define(op, tg.BufferOp(next(self.builder.free_slots), tg.tensor(op.result)))
 
     def on_tg_buffer(self, op: tg.BufferOp) -> None:
         if op.result not in self.cells:
-            self._define(op, tg.BufferOp(next(self.builder.free_slots), tensor(op.result)))
+            self._define(op, tg.BufferOp(next(self.builder.free_slots), tg.tensor(op.result)))
             return
-        zero = self.put(tg.ConstOp(0, tensor(op.result).element_type))
+        zero = self.put(tg.ConstOp(0, tg.tensor(op.result).element_type))
         for cell in range(self.cells[op.result]):
             self.variables[op.result, cell] = zero
 
@@ -191,11 +187,11 @@ class OrderedKernel:
             version = self._in(self.items, version)
         location = self._location(version, position)
         gate = self._gate(access.conditions, op.result, axes)
-        shape = tensor(location).get_shape()
+        shape = tg.tensor(location).get_shape()
         alternative = None if gate is None else self._alternative(op, axes, shape)
         value = self.put(tg.LoadOp(location, alternative, gate))
         self.arithmetic.unrolled.axes[op.result] = axes
-        shape = *(size for _, size in axes), *tensor(op.result).get_shape()
+        shape = *(size for _, size in axes), *tg.tensor(op.result).get_shape()
         self.values[op.result] = reshaped(self.builder, value, shape)
 
     def _alternative(
@@ -204,7 +200,7 @@ class OrderedKernel:
         """The value of a LOAD where its gate is false; 0 if it does not say."""
         if op.alt is not None:
             return self._spread(op.alt, self.values[op.alt], axes, op.result)
-        return filled(self.builder, tg.ConstOp(0, tensor(op.result).element_type), shape)
+        return filled(self.builder, tg.ConstOp(0, tg.tensor(op.result).element_type), shape)
 
     def on_store(self, op: old_memory.StoreOp) -> None:
         access = access_of(op)
@@ -214,7 +210,7 @@ class OrderedKernel:
         conditions = (*access.conditions, *self.conditions)
         axes = self._axes(access, conditions, (op.value,))
         buffer, position = self._memory(access), self._position(access, op.value, axes)
-        where = None if position is None or tensor(position).get_shape() else position
+        where = None if position is None or tg.tensor(position).get_shape() else position
         version = self.version(op, buffer, where)
         value = self._spread(op.value, self.values[op.value], axes, op.value)
         gate = self._gate(conditions, op.value, axes)
@@ -234,7 +230,7 @@ class OrderedKernel:
 
     def _memory(self, access: Access) -> SSAValue:
         position = access.position
-        if tensor(access.buffer).get_shape() if position is None else is_memory(position):
+        if tg.tensor(access.buffer).get_shape() if position is None else tg.is_memory(position):
             rule = "a kernel accesses memory at a position, not in a VIEW or whole"
             raise PassFailedException(rule)
         return self.values[memory_of(access.buffer)]
@@ -248,7 +244,7 @@ class OrderedKernel:
 
     def _spread(self, old: SSAValue, new: SSAValue, axes: UnrolledAxes, like: SSAValue) -> SSAValue:
         """A value with all unrolled axes of an access, as one axis."""
-        value = self.arithmetic.unrolled.spread(old, new, axes, tensor(like).get_shape())
+        value = self.arithmetic.unrolled.spread(old, new, axes, tg.tensor(like).get_shape())
         return self._flattened(value)
 
     def _position(self, access: Access, like: SSAValue, axes: UnrolledAxes) -> SSAValue | None:
@@ -258,11 +254,11 @@ class OrderedKernel:
         index = self.arithmetic.index(access.position)
         if access.lanes == 1:
             return self._spread(access.position, index, axes, like)
-        if (first := known_index(index)) is not None and not axes:
+        if (first := tg.known_index(index)) is not None and not axes:
             return self.put(tg.VConstOp(range(first, first + access.lanes)))
         index = self.arithmetic.unrolled.spread(access.position, index, axes, ())
         if axes:
-            index = reshaped(self.builder, index, (*tensor(index).get_shape(), 1))
+            index = reshaped(self.builder, index, (*tg.tensor(index).get_shape(), 1))
         lanes = self.put(tg.VConstOp(range(access.lanes)))
         return self._flattened(self.put(e.AddOp(index, lanes)))
 
@@ -288,7 +284,7 @@ class OrderedKernel:
         around it, which may have no iteration.
         """
         around = [block.range for block in self.open if block.range is not None]
-        if tensor(buffer).encoding != _GLOBAL:
+        if tg.tensor(buffer).encoding != _GLOBAL:
             around += self.items
         return self._in(around, buffer, operands)
 
@@ -302,12 +298,12 @@ class OrderedKernel:
         """
         inside = set(self.versions.ranges(buffer))
         ranges = {r for v in operands for r in self.versions.ranges(v)}
-        inside |= {r for r in ranges if (known_index(r.bound) or 0) > 0}
+        inside |= {r for r in ranges if (tg.known_index(r.bound) or 0) > 0}
         missing = [r.result for r in loops if r not in inside]
         return self.put(tg.AfterOp(buffer, missing)) if missing else buffer
 
     def _flattened(self, value: SSAValue) -> SSAValue:
-        shape = tensor(value).get_shape()
+        shape = tg.tensor(value).get_shape()
         return value if len(shape) < 2 else reshaped(self.builder, value, (prod(shape),))
 
     def on_tg_barrier(self, op: codegen.BarrierOp) -> None:
@@ -341,7 +337,7 @@ class OrderedKernel:
             self._enter_index(op.result, range.result)
             return range
         start, end = self.arithmetic.index(op.start), self.arithmetic.index(op.end)
-        first = known_index(start)
+        first = tg.known_index(start)
         extent = end if first == 0 else self._extent(start, end)
         range = self.builder.insert(tg.RangeOp(axis, tg.AxisType.LOOP, extent))
         iterator = range.result if first == 0 else self.put(e.AddOp(range.result, start))
@@ -350,7 +346,7 @@ class OrderedKernel:
 
     def _extent(self, start: SSAValue, end: SSAValue) -> SSAValue:
         """The number of iterations of a loop that does not begin at 0."""
-        first, last = known_index(start), known_index(end)
+        first, last = tg.known_index(start), tg.known_index(end)
         if first is not None and last is not None:
             return self.builder.index_constant(max(last - first, 0))
         difference = self.put(e.SubOp(end, start))
@@ -360,20 +356,20 @@ class OrderedKernel:
         """Record an integer that is made as an index."""
         index.name_hint = index.name_hint or old.name_hint
         self.arithmetic.indices[old] = index
-        dtype = tensor(old).element_type
-        self.values[old] = index if dtype == INDEX else self.put(e.CastOp(index, dtype))
+        dtype = tg.tensor(old).element_type
+        self.values[old] = index if dtype == tg.INDEX else self.put(e.CastOp(index, dtype))
 
     def carry(self, variable: Variable, ranges: Sequence[tg.RangeOp]) -> Carried:
         """Begin an iteration: the accumulator is in memory, where the iteration before put it."""
         initial = self.variables[variable]
-        type = tensor_type(tensor(initial).element_type, tensor(initial).get_shape(), _REG)
+        type = tg.tensor_type(tg.tensor(initial).element_type, tg.tensor(initial).get_shape(), _REG)
         memory = self.put(tg.BufferOp(next(self.builder.free_slots), type))
         stored = self.put(tg.StoreOp(self._in_loops(memory, (initial,)), initial))
         inside = self.put(tg.AfterOp(memory, (stored, *(r.result for r in ranges))))
         old = self.variables[variable] = self.put(tg.LoadOp(inside))
         return Carried(variable, initial, memory, inside, old)
 
-    def end_blocks(self, op: TgOp) -> None:
+    def end_blocks(self, op: tg.TgOp) -> None:
         for _ in op.closed_blocks:
             self._end_block()
 
@@ -442,7 +438,7 @@ class OrderedKernel:
         pairs = zip(op.operands, config.operand_shapes, strict=True)
         a, b, c = (reshaped(self.builder, self.values[o], shape) for o, shape in pairs)
         value = self.put(tg.WmmaOp(a, b, c, config))
-        self.values[op.result] = reshaped(self.builder, value, tensor(op.result).get_shape())
+        self.values[op.result] = reshaped(self.builder, value, tg.tensor(op.result).get_shape())
 
     def on_custom(self, op: framework.CustomOp | framework.CustomIOp) -> None:
         self.arithmetic.rewrite(op)
@@ -483,6 +479,6 @@ def _argument_slots(ops: Sequence[Operation]) -> dict[SSAValue, int]:
     return {op.result: slot for slot, op in enumerate((*buffers, *variables))}
 
 
-def _is_computed(op: TgOp) -> bool:
+def _is_computed(op: tg.TgOp) -> bool:
     """Whether an op is arithmetic on values."""
-    return op.has_trait(PureInGraph) and not any(map(is_memory, op.operands))
+    return op.has_trait(tg.PureInGraph) and not any(map(tg.is_memory, op.operands))

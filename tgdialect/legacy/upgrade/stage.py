@@ -6,14 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DictionaryAttr,
-    IntegerAttr,
-    ModuleOp,
-    StringAttr,
-    UnitAttr,
-)
+from xdsl.dialects import builtin
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.passes import ModulePass
@@ -28,12 +21,7 @@ from tgdialect.legacy.upgrade.graphs import GraphUpgrade
 from tgdialect.legacy.upgrade.kernel import upgrade_kernel
 from tgdialect.legacy.upgrade.launches import Launches
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.numbering import symbols
-from tgdialect.ops.properties import is_memory, tensor_type
-from tgdialect.ops.views import memory_of
 
 
 class UpgradeLegacyPass(ModulePass):
@@ -46,11 +34,11 @@ class UpgradeLegacyPass(ModulePass):
 
     name = "tg-upgrade-legacy"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: builtin.ModuleOp) -> None:
         upgrade(op)
 
 
-def upgrade(module: ModuleOp) -> None:
+def upgrade(module: builtin.ModuleOp) -> None:
     """Rewrite the ops of tg_legacy in a module in place.
 
     Raises PassFailedException, located, for what the specification cannot say.
@@ -72,7 +60,7 @@ def upgrade(module: ModuleOp) -> None:
             upgraded.append(kernel)
     for region in (module.body, *(region for op in module.ops for region in op.regions)):
         for block in region.blocks:
-            builder = OpBuilder(InsertPoint.at_start(block))
+            builder = tg.OpBuilder(InsertPoint.at_start(block))
             GraphUpgrade(builder, launches.launch).rewrite(list(block.ops))
     for op in module.walk():
         if isinstance(op, LegacyOp):
@@ -84,14 +72,14 @@ def upgrade(module: ModuleOp) -> None:
 def _has_vectors(op: Operation) -> bool:
     """Whether an op of a kernel makes a vector, or unrolled values, which become vectors."""
     return isinstance(op.parent_op(), tg.LinearOp | tg.KernelOp | LegacyKernelOp) and any(
-        is_tensor(result.type)
-        and not is_memory(result)
+        tg.is_tensor(result.type)
+        and not tg.is_memory(result)
         and (result.type.get_shape() or isinstance(op, UnrollOp))
         for result in op.results
     )
 
 
-def _call_kernels(module: ModuleOp, kernels: Sequence[tg.KernelOp]) -> None:
+def _call_kernels(module: builtin.ModuleOp, kernels: Sequence[tg.KernelOp]) -> None:
     """Add a function for each kernel that nothing calls."""
     called = {op.callee.string_value() for op in module.walk() if isinstance(op, tg.CallOp)}
     uncalled = [kernel for kernel in kernels if kernel.sym_name.data not in called]
@@ -115,7 +103,7 @@ def calling_function(kernel: tg.KernelOp, name: str) -> FuncOp:
     params = kernel.params
     ops = kernel.body.block.ops
     read, written = (
-        {memory_of(op.buffer) for op in ops if isinstance(op, kind)}
+        {tg.memory_of(op.buffer) for op in ops if isinstance(op, kind)}
         for kind in (tg.LoadOp, tg.StoreOp)
     )
     outputs = [p for p in params if p.result in written and p.result not in read]
@@ -125,11 +113,13 @@ def calling_function(kernel: tg.KernelOp, name: str) -> FuncOp:
     for param, value in values.items():
         symbol = None if param.symbol is None else lasting_hint(param.symbol.data)
         value.name_hint = param.result.name_hint or symbol or f"data{param.slot.data}"
-    builder = OpBuilder.at_end(block, kernel.location)
+    builder = tg.OpBuilder.at_end(block, kernel.location)
     call = builder.put(tg.CallOp(kernel.sym_name.data, [values[param] for param in params]))
     builder.put(tg.SinkOp((call,)))
     builder.insert(ReturnOp())
-    attributes = ArrayAttr(DictionaryAttr(_attributes(p, p in outputs)) for p in order)
+    attributes = builtin.ArrayAttr(
+        builtin.DictionaryAttr(_attributes(p, p in outputs)) for p in order
+    )
     function = FuncOp(name, (block.arg_types, ()), Region(block), arg_attrs=attributes)
     function.location = kernel.location
     return function
@@ -137,20 +127,22 @@ def calling_function(kernel: tg.KernelOp, name: str) -> FuncOp:
 
 def _argument_type(param: tg.ParamOp) -> Attribute:
     type = param.result.type
-    assert is_tensor(type)
-    if type.element_type == INDEX and not type.get_shape():
+    assert tg.is_tensor(type)
+    if type.element_type == tg.INDEX and not type.get_shape():
         return type
-    return tensor_type(type.element_type, type.get_shape(), _CPU)
+    return tg.tensor_type(type.element_type, type.get_shape(), _CPU)
 
 
 def _attributes(param: tg.ParamOp, is_output: bool) -> Mapping[str, Attribute]:
     """The attributes of the argument for a parameter (`ops/arguments.py`)."""
     if is_output:
-        return {"tg.output": UnitAttr()}
+        return {"tg.output": builtin.UnitAttr()}
     bounds = {"tg.min": param.min, "tg.max": param.max}
     attributes: dict[str, Attribute] = {
-        key: IntegerAttr(bound.data, INDEX) for key, bound in bounds.items() if bound is not None
+        key: builtin.IntegerAttr(bound.data, tg.INDEX)
+        for key, bound in bounds.items()
+        if bound is not None
     }
     if param.symbol is not None:
-        attributes["tg.name"] = StringAttr(param.symbol.data)
+        attributes["tg.name"] = builtin.StringAttr(param.symbol.data)
     return attributes

@@ -14,22 +14,19 @@ from xdsl.rewriter import Rewriter
 
 from tgdialect.legacy.attributes import ViewAttr
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import BOOL, INDEX, number_attribute
-from tgdialect.ops.properties import tensor
 from tgdialect.transforms.affine_views import permuted, reshaped
 
 __all__ = ["all_of", "expanded", "filled", "permuted", "reshaped", "zeros_like"]
 
 
-def expanded(builder: OpBuilder, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+def expanded(builder: tg.OpBuilder, value: SSAValue, shape: Sequence[int]) -> SSAValue:
     """A value with its axes of one element repeated."""
-    if tensor(value).get_shape() == tuple(shape):
+    if tg.tensor(value).get_shape() == tuple(shape):
         return value
     return builder.put(tg.ExpandOp(value, tuple(shape)))
 
 
-def filled(builder: OpBuilder, constant: tg.ConstOp, shape: Sequence[int]) -> SSAValue:
+def filled(builder: tg.OpBuilder, constant: tg.ConstOp, shape: Sequence[int]) -> SSAValue:
     """A constant in all elements of a shape."""
     scalar = builder.put(constant)
     if not shape:
@@ -37,14 +34,14 @@ def filled(builder: OpBuilder, constant: tg.ConstOp, shape: Sequence[int]) -> SS
     return builder.put(tg.ExpandOp(reshaped(builder, scalar, (1,) * len(shape)), tuple(shape)))
 
 
-def zeros_like(builder: OpBuilder, value: SSAValue) -> SSAValue:
+def zeros_like(builder: tg.OpBuilder, value: SSAValue) -> SSAValue:
     """Zeros of the dtype and shape of a value."""
-    type = tensor(value)
-    zero = tg.ConstOp(number_attribute(0, type.element_type))
+    type = tg.tensor(value)
+    zero = tg.ConstOp(tg.number_attribute(0, type.element_type))
     return filled(builder, zero, type.get_shape())
 
 
-def all_of(builder: OpBuilder, conditions: Sequence[SSAValue]) -> SSAValue | None:
+def all_of(builder: tg.OpBuilder, conditions: Sequence[SSAValue]) -> SSAValue | None:
     """Whether all conditions hold; None without any."""
     if not conditions:
         return None
@@ -66,7 +63,7 @@ class Viewer:
     nothing is written (`writes`).
     """
 
-    def __init__(self, builder: OpBuilder, *, writes: bool = False) -> None:
+    def __init__(self, builder: tg.OpBuilder, *, writes: bool = False) -> None:
         self.builder = builder
         self.writes = writes
 
@@ -82,7 +79,7 @@ class Viewer:
         masked = (i for i, view in enumerate(views) if view.mask is not None)
         first = next(masked, len(views) - 1)
         spans, shape = views[first].spans, views[first].shape
-        true = self.reshaped(self.builder.put(tg.ConstOp(1, BOOL)), (1,) * len(spans))
+        true = self.reshaped(self.builder.put(tg.ConstOp(1, tg.BOOL)), (1,) * len(spans))
         extents = tuple(end - start for start, end in spans)
         true = expanded(self.builder, true, extents)
         mask = self._padded(true, [start for start, _ in spans], shape)
@@ -91,8 +88,8 @@ class Viewer:
     def reshaped(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         """RESHAPE; (-1,) is all elements in a row. Of a RESHAPE that nothing else uses, one is made
         of its source."""
-        wanted = (prod(tensor(value).get_shape()),) if -1 in shape else tuple(shape)
-        if tensor(value).get_shape() == wanted:
+        wanted = (prod(tg.tensor(value).get_shape()),) if -1 in shape else tuple(shape)
+        if tg.tensor(value).get_shape() == wanted:
             return value
         if isinstance(inner := value.owner, tg.ReshapeOp) and value.first_use is None:
             value = inner.source
@@ -101,15 +98,15 @@ class Viewer:
         return self.builder.put(tg.ReshapeOp(value, wanted))
 
     def _shrunk(self, value: SSAValue, offsets: Sequence[int], shape: Sequence[int]) -> SSAValue:
-        if tensor(value).get_shape() == tuple(shape):
+        if tg.tensor(value).get_shape() == tuple(shape):
             return value
         return self.builder.put(tg.ShrinkOp(value, tuple(offsets), tuple(shape)))
 
     def _padded(self, value: SSAValue, offsets: Sequence[int], shape: Sequence[int]) -> SSAValue:
-        if tensor(value).get_shape() == tuple(shape):
+        if tg.tensor(value).get_shape() == tuple(shape):
             return value
-        dtype = tensor(value).element_type
-        fill = None if self.writes else number_attribute(0, dtype)
+        dtype = tg.tensor(value).element_type
+        fill = None if self.writes else tg.number_attribute(0, dtype)
         return self.builder.put(tg.PadOp(value, tuple(offsets), tuple(shape), fill))
 
     def _masked(self, flat: SSAValue, view: ViewAttr) -> SSAValue:
@@ -162,7 +159,7 @@ class Viewer:
         else:
             starts, rest = [0] * len(axes), 0
         total = steps[0] * (extents[0] if axes else 1)
-        (size,) = tensor(flat).get_shape()
+        (size,) = tg.tensor(flat).get_shape()
         if offset + total > size:
             # The last block is not whole: what is padded is not read.
             flat = self._padded(flat, (0,), (offset + total,))
@@ -192,7 +189,7 @@ class Viewer:
         return self.reshaped(self.builder.put(tg.IndexOp(flat, (flat_positions,))), shape)
 
     def _constant(self, value: int) -> SSAValue:
-        return self.builder.put(tg.ConstOp(value, INDEX))
+        return self.builder.put(tg.ConstOp(value, tg.INDEX))
 
     def _count(self, n: int) -> SSAValue:
         """0, 1, ..., n - 1 as the specification writes arange: prefix sums of ones, less 1."""

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseArrayBase,
-    DictionaryAttr,
-    IntegerAttr,
-    TensorType,
-    UnitAttr,
-    i64,
-)
+from xdsl.dialects import builtin
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
@@ -22,9 +14,7 @@ from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.creation import created
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import INDEX, dtype_row
-from tgdialect.ops.properties import NAME_THE_EXTENT, Dim, place_of, shape_of, tensor, tensor_type
+from tgdialect.ops.properties import NAME_THE_EXTENT
 from tgdialect.transforms.dead_ops import erase_unused
 
 ArgumentAttributes = dict[str, Attribute]
@@ -42,7 +32,7 @@ class NewFunction:
         self.device = device
         self._leaves = (tg.ParamOp, tg.BufferOp) if has_state else (tg.ParamOp,)
         self.block = Block()
-        self.builder = OpBuilder.at_end(self.block, old.location)
+        self.builder = tg.OpBuilder.at_end(self.block, old.location)
         self._attributes: list[ArgumentAttributes] = []
         self._data: dict[tuple[tg.DataAttr, Attribute], SSAValue] = {}
         self.contents: dict[SSAValue, tg.DataAttr] = {}
@@ -74,20 +64,24 @@ class NewFunction:
 
     # -- types
 
-    def memory_type(self, value: SSAValue) -> TensorType[Attribute]:
+    def memory_type(self, value: SSAValue) -> builtin.TensorType[Attribute]:
         """The type of memory that holds a value, on the device of all memory of the result.
 
         Raises PassFailedException for a value on several devices.
         """
-        if isinstance(place_of(tensor(value)).device, tuple):
+        if isinstance(tg.place_of(tg.tensor(value)).device, tuple):
             raise self.error(SEVERAL_DEVICES, value.owner if isinstance(value, OpResult) else None)
         place = tg.PlaceAttr.of(self.device, tg.AddrSpace.GLOBAL)
-        type = tensor(value)
-        return tensor_type(type.element_type, type.get_shape(), place)
+        type = tg.tensor(value)
+        return tg.tensor_type(type.element_type, type.get_shape(), place)
 
     def _argument_type(self, value: SSAValue) -> Attribute:
         """Index scalars stay values; everything else is memory."""
-        return tensor(value) if tensor(value) == tensor_type(INDEX) else self.memory_type(value)
+        return (
+            tg.tensor(value)
+            if tg.tensor(value) == tg.tensor_type(tg.INDEX)
+            else self.memory_type(value)
+        )
 
     # -- arguments
 
@@ -98,14 +92,16 @@ class NewFunction:
         return argument
 
     def _write_attributes(self) -> None:
-        self._new.arg_attrs = ArrayAttr(DictionaryAttr(a) for a in self._attributes)
+        self._new.arg_attrs = builtin.ArrayAttr(builtin.DictionaryAttr(a) for a in self._attributes)
 
     def add_arguments(self) -> Mapping[SSAValue, SSAValue]:
         """An argument for each old argument, and for each slot of the PARAMs and BUFFERs of the
         body; returns the argument that each of these values is."""
         values: dict[SSAValue, SSAValue] = {}
         old = self.old
-        given = old.arg_attrs.data if old.arg_attrs else [DictionaryAttr({})] * len(old.args)
+        given = (
+            old.arg_attrs.data if old.arg_attrs else [builtin.DictionaryAttr({})] * len(old.args)
+        )
         for argument, attributes in zip(old.args, given, strict=True):
             type = self._argument_type(argument)
             values[argument] = self._add(type, dict(attributes.data), argument.name_hint)
@@ -142,21 +138,21 @@ class NewFunction:
     def _leaf_attributes(self, op: tg.ParamOp | tg.BufferOp) -> ArgumentAttributes:
         """The attributes of the argument that a PARAM or BUFFER becomes (`ops/arguments.py`)."""
         attributes: ArgumentAttributes = {}
-        is_scalar = tensor(op.results[0]) == tensor_type(INDEX)
+        is_scalar = tg.tensor(op.results[0]) == tg.tensor_type(tg.INDEX)
         if isinstance(op, tg.BufferOp):
-            attributes["tg.buffer"] = IntegerAttr(op.slot.data, 64)
+            attributes["tg.buffer"] = builtin.IntegerAttr(op.slot.data, 64)
         elif is_scalar:
             for name, bound in (("tg.min", op.min), ("tg.max", op.max)):
                 if bound is not None:
-                    attributes[name] = IntegerAttr(bound.data, INDEX)
+                    attributes[name] = builtin.IntegerAttr(bound.data, tg.INDEX)
             if op.symbol is not None:
                 attributes["tg.name"] = op.symbol
         if (constant := op.attributes.get("tg.constant")) is not None:
-            if constant != UnitAttr() or is_scalar:
+            if constant != builtin.UnitAttr() or is_scalar:
                 raise self.error("tg.constant is a unit, and for tensors alone", op)
             attributes["tg.constant"] = constant
         if (donated := op.attributes.get("tg.donated")) is not None:
-            if not isinstance(donated, IntegerAttr) or is_scalar:
+            if not isinstance(donated, builtin.IntegerAttr) or is_scalar:
                 raise self.error("tg.donated is the number of a result, and for tensors alone", op)
             attributes["tg.donated"] = donated
         return attributes
@@ -165,22 +161,25 @@ class NewFunction:
         """The argument, a vector, that has bytes as the elements of a dtype: one for all that are
         equal."""
         if (found := self._data.get((contents, dtype))) is None:
-            extent = len(contents.data) // dtype_row(dtype).itemsize
+            extent = len(contents.data) // tg.dtype_row(dtype).itemsize
             place = tg.PlaceAttr.of(self.device, tg.AddrSpace.GLOBAL)
-            attributes: ArgumentAttributes = {"tg.constant": UnitAttr(), "tg.data": contents}
-            found = self._add(tensor_type(dtype, (extent,), place), attributes, "data")
+            attributes: ArgumentAttributes = {
+                "tg.constant": builtin.UnitAttr(),
+                "tg.data": contents,
+            }
+            found = self._add(tg.tensor_type(dtype, (extent,), place), attributes, "data")
             self._data[contents, dtype] = found
             self.contents[found] = contents
         return found
 
     def add_result(self, value: SSAValue, name: str) -> SSAValue:
         """An argument for a result of the function."""
-        attributes: ArgumentAttributes = {"tg.output": UnitAttr()}
-        if dims := [d for d in shape_of(value) if not isinstance(d, int)]:
+        attributes: ArgumentAttributes = {"tg.output": builtin.UnitAttr()}
+        if dims := [d for d in tg.shape_of(value) if not isinstance(d, int)]:
             attributes["tg.dims"] = self._dims_attribute(dims)
         return self._add(self.memory_type(value), attributes, name)
 
-    def _dims_attribute(self, dims: Sequence[Dim], op: Operation | None = None) -> Attribute:
+    def _dims_attribute(self, dims: Sequence[tg.Dim], op: Operation | None = None) -> Attribute:
         """The positions of the index arguments that the dynamic dimensions of an argument are."""
         positions = [d.index for d in dims if isinstance(d, BlockArgument)]
         if len(positions) != len(dims):
@@ -189,4 +188,4 @@ class NewFunction:
                 f"arguments themselves: {NAME_THE_EXTENT}",
                 op,
             )
-        return DenseArrayBase.from_list(i64, positions)
+        return builtin.DenseArrayBase.from_list(builtin.i64, positions)

@@ -15,14 +15,8 @@ from tgdialect.lowering.callify.arguments import SEVERAL_DEVICES, NewFunction
 from tgdialect.lowering.callify.outlining import Outliner, function_for
 from tgdialect.lowering.callify.scan import ScanMemory, row_of, rows_of, scan_kernel
 from tgdialect.ops import tg
-from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.attributes import VOID
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import BOOL, I32, INDEX, UI8, dtype_row
-from tgdialect.ops.movement import ResizeOp, WindowOp
-from tgdialect.ops.properties import dtype_of, integers, place, place_of, tensor, tensor_type
-from tgdialect.ops.views import is_storage, views_of
+from tgdialect.ops.dtypes import UI8
+from tgdialect.ops.views import views_of
 from tgdialect.transforms.substitution import Substitution, called_function
 
 
@@ -103,13 +97,13 @@ class Callifier(Substitution):
         callee = self.outliner.function(op.body.clone(), slots, self.function, self.callified)
         arguments = [*(self.as_memory(values[a]) for a in unique), *self.data_of(callee)]
         buffers = [
-            self.new_buffer(tensor(argument))
+            self.new_buffer(tg.tensor(argument))
             for argument in callee.args
-            if "tg.output" in argument_attributes(argument)
+            if "tg.output" in tg.argument_attributes(argument)
         ]
         # The CALL, and the results AFTER it.
         operands = [*arguments, *(b.result for b in buffers)]
-        call = self.builder.put(tg.CallOp(callee.sym_name.data, operands, VOID))
+        call = self.builder.put(tg.CallOp(callee.sym_name.data, operands, tg.VOID))
         results = [self.builder.put(tg.AfterOp(b, [call])) for b in buffers]
         self.results.update(zip(results, buffers, strict=True))
         return results
@@ -117,7 +111,8 @@ class Callifier(Substitution):
     def data_of(self, callee: FuncOp) -> list[SSAValue]:
         """The values passed to a function for its BINARYs: they are arguments of this one."""
         given = (
-            (argument_attributes(a).get("tg.data"), tensor(a).element_type) for a in callee.args
+            (tg.argument_attributes(a).get("tg.data"), tg.tensor(a).element_type)
+            for a in callee.args
         )
         return [self.new.data(data, t) for data, t in given if isinstance(data, tg.DataAttr)]
 
@@ -127,7 +122,7 @@ class Callifier(Substitution):
         body = op.body.clone()
         last = body.block.last_op
         assert isinstance(last, tg.TupleOp)
-        OpBuilder.before(last).insert(tg.TupleOp([last.values[i] for i in memory.outputs]))
+        tg.OpBuilder.before(last).insert(tg.TupleOp([last.values[i] for i in memory.outputs]))
         body.block.erase_op(last)
         slots = range(len(op.arguments))
         callee = self.outliner.function(body, slots, self.function, self.callified)
@@ -141,7 +136,9 @@ class Callifier(Substitution):
             filled = self.builder.put(tg.StoreOp(first, value))
             stacks.append(self.builder.put(tg.AfterOp(buffer, [filled])))
         outs = {i: self.rows(op.results_of_body[i], op.steps.data) for i in memory.outputs[count:]}
-        others = [v if v.type == tensor_type(INDEX) else self.as_memory(v) for v in given[count:]]
+        others = [
+            v if v.type == tg.tensor_type(tg.INDEX) else self.as_memory(v) for v in given[count:]
+        ]
         data = self.data_of(callee)
         operands = [*stacks, *others, *data, *(buffer.result for buffer in outs.values())]
         if op.is_while is not None:
@@ -150,10 +147,10 @@ class Callifier(Substitution):
         name = self.outliner.new_name(
             f"{self.function.sym_name.data}_scan", len(self.outliner.scans)
         )
-        types = [tensor(operand) for operand in operands]
+        types = [tg.tensor(operand) for operand in operands]
         kernel = scan_kernel(name, memory, callee.sym_name.data, types, len(data))
         self.outliner.scans.append(kernel)
-        call = self.builder.put(tg.CallOp(name, operands, VOID))
+        call = self.builder.put(tg.CallOp(name, operands, tg.VOID))
         left = [self.builder.put(tg.AfterOp(value, [call])) for value in operands]
         results = [self.last_row(memory, left, state) for state in range(count)]
         for position in range(count, len(op.results_of_body)):
@@ -172,25 +169,25 @@ class Callifier(Substitution):
         if memory.op.is_while is None:
             return row_of(self.builder, left[state], memory.last(state))
         even, odd = (row_of(self.builder, left[state], row) for row in (0, 1))
-        bit = put(tg.AndOp(put(tg.ReshapeOp(left[-1], ())), put(tg.ConstOp(1, I32))))
-        return put(tg.WhereOp(put(tg.CmpNeOp(bit, put(tg.ConstOp(0, I32)))), odd, even))
+        bit = put(tg.AndOp(put(tg.ReshapeOp(left[-1], ())), put(tg.ConstOp(1, tg.I32))))
+        return put(tg.WhereOp(put(tg.CmpNeOp(bit, put(tg.ConstOp(0, tg.I32)))), odd, even))
 
     def counter(self) -> SSAValue:
         """The number of steps before the first."""
-        return self.builder.put(tg.ReshapeOp(self.builder.put(tg.ConstOp(0, I32)), (1,)))
+        return self.builder.put(tg.ReshapeOp(self.builder.put(tg.ConstOp(0, tg.I32)), (1,)))
 
     def rows(self, like: SSAValue, count: int) -> tg.BufferOp:
         """New memory for several values like one."""
         row = self.new.memory_type(like)
         shape = (count, *row.get_shape())
-        return self.new_buffer(tensor_type(row.element_type, shape, place_of(row)))
+        return self.new_buffer(tg.tensor_type(row.element_type, shape, tg.place_of(row)))
 
     def callified(self, function: FuncOp) -> FuncOp:
         return Callifier(function, self.new.device, self.outliner, has_state=False).run()
 
     def as_memory(self, value: SSAValue) -> SSAValue:
         """An argument of a call: memory as it is, any other value stored in a new buffer."""
-        if is_storage(value):
+        if tg.is_storage(value):
             return value
         buffer = self.new_buffer(self.new.memory_type(value))
         return self.builder.put(tg.AfterOp(buffer, [self.builder.put(tg.StoreOp(buffer, value))]))
@@ -219,7 +216,7 @@ class Callifier(Substitution):
                 self.values[op.result] = data
             case tg.DetachOp() | tg.ContiguousBackwardOp():
                 self.values[op.result] = self.values[op.source]
-            case tg.CopyOp() | tg.LoadOp() if isinstance(place(op.result).device, tuple):
+            case tg.CopyOp() | tg.LoadOp() if isinstance(tg.place(op.result).device, tuple):
                 raise self.error(SEVERAL_DEVICES, op)
             case tg.CopyOp() if self.is_anywhere(op):
                 self.values[op.result] = self.values[op.source]
@@ -229,13 +226,13 @@ class Callifier(Substitution):
                 alt = None if op.alt is None else self.values[op.alt]
                 gate = None if op.gate is None else self.values[op.gate]
                 self.append(op, tg.LoadOp(self.values[op.buffer], alt, gate))
-            case ResizeOp() | WindowOp() if any(self.is_data(v) for v in op.operands[1:]):
+            case tg.ResizeOp() | tg.WindowOp() if any(self.is_data(v) for v in op.operands[1:]):
                 raise self.error(
                     "an extent or offset is computed from data: only arithmetic on index "
                     "arguments is compiled",
                     op,
                 )
-            case TgOp() if not op.regions:
+            case tg.TgOp() if not op.regions:
                 self.append(op, op.rebuild([self.values[v] for v in op.operands]))
             case _:
                 raise self.error(f"{op.name} does not belong in a tensor program", op)
@@ -244,25 +241,27 @@ class Callifier(Substitution):
         """A BITCAST of a BINARY, or of a part of it, as a view of an argument of the new dtype: a
         load of such an element is one load. None for any other, and one of misaligned bytes."""
         value, views = views_of(self.values[op.source])
-        dtype, row = op.dtype, dtype_row(op.dtype)
-        if (contents := self.new.contents.get(value)) is None or dtype in (BOOL, INDEX):
+        dtype, row = op.dtype, tg.dtype_row(op.dtype)
+        if (contents := self.new.contents.get(value)) is None or dtype in (tg.BOOL, tg.INDEX):
             return None
         start = 0
         for view in views:
             match view:
                 case tg.ReshapeOp():
                     pass
-                case tg.ShrinkOp() if not view.operands[1:] and len(integers(view, "offsets")) == 1:
-                    start += integers(view, "offsets")[0]
+                case tg.ShrinkOp() if (
+                    not view.operands[1:] and len(tg.integers(view, "offsets")) == 1
+                ):
+                    start += tg.integers(view, "offsets")[0]
                 case _:
                     return None
-        start *= dtype_of(value).itemsize
+        start *= tg.dtype_of(value).itemsize
         if start % row.itemsize or len(contents.data) % row.itemsize:
             return None
-        shape = tensor(op.result).get_shape()
+        shape = tg.tensor(op.result).get_shape()
         first, flat = start // row.itemsize, (math.prod(shape),)
         data = self.new.data(contents, dtype)
-        if tensor(data).get_shape() != flat:
+        if tg.tensor(data).get_shape() != flat:
             data = self.builder.put(tg.ShrinkOp(data, [first], flat))
         return data if shape == flat else self.builder.put(tg.ReshapeOp(data, shape))
 
@@ -275,7 +274,7 @@ class Callifier(Substitution):
         """Whether an index scalar is computed from memory, which places it on a device."""
         return self.values[index].type != index.type
 
-    def append(self, old: Operation, new: TgOp) -> None:
+    def append(self, old: Operation, new: tg.TgOp) -> None:
         self.values[old.results[0]] = self.builder.put(new)
 
     # -- effects
@@ -298,6 +297,6 @@ class Callifier(Substitution):
         roots = [
             op.results[0]
             for op in ops_of(self.block)
-            if op.results and op.results[0].type == VOID and not op.results[0].uses
+            if op.results and op.results[0].type == tg.VOID and not op.results[0].uses
         ]
         self.builder.insert(tg.SinkOp(roots))

@@ -18,15 +18,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
 
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    FunctionType,
-    IntegerAttr,
-    ModuleOp,
-    StringAttr,
-    UnitAttr,
-    i1,
-)
+from xdsl.dialects import builtin
 from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, Region, SSAValue
@@ -39,12 +31,7 @@ from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.ops import tg
-from tgdialect.ops.base import PureInGraph
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.properties import place_of, tensor, tensor_type
-from tgdialect.ops.walk import postorder
 from tgdialect.transforms.substitution import called_function
 
 OUTLINE = "tg.outline"
@@ -63,7 +50,7 @@ _IN_FUNCTIONS = FuncOp, ReturnOp, FuncCallOp, tg.CallOp, tg.TupleOp
 class Outliner:
     """Decides which FUNCTIONs of a module are outlined, and makes their functions."""
 
-    module: ModuleOp
+    module: builtin.ModuleOp
     functions: dict[Hashable, FuncOp] = field(default_factory=dict[Hashable, FuncOp])
     scans: list[tg.KernelOp] = field(default_factory=list[tg.KernelOp])
     """The kernels that SCANs have become."""
@@ -100,14 +87,14 @@ class Outliner:
             return [callee for callee in callees if callee is not None]
 
         # One that calls itself comes before one that it calls, and has no size.
-        for function in postorder(functions, called):
+        for function in tg.postorder(functions, called):
             ops, callees = nested_ops(function), called(function)
             types = (*function.function_type.inputs, *function.function_type.outputs)
             if (
                 function in functions
                 and function.function_type.outputs.data
-                and all(is_own_tensor(t) and place_of(t).addrspace is None for t in types)
-                and all(isinstance(op, _IN_FUNCTIONS) or op.has_trait(PureInGraph) for op in ops)
+                and all(is_own_tensor(t) and tg.place_of(t).addrspace is None for t in types)
+                and all(isinstance(op, _IN_FUNCTIONS) or op.has_trait(tg.PureInGraph) for op in ops)
                 and not any(
                     isinstance(op, tg.ParamOp | tg.BufferOp) for op in function.body.block.ops
                 )
@@ -128,9 +115,9 @@ class Outliner:
         match asked:
             case None:
                 is_asked = _is_large(op) and self.counts[self.structures.of(block)] > 1
-            case UnitAttr():
+            case builtin.UnitAttr():
                 is_asked = True
-            case IntegerAttr(type=type) if type == i1:
+            case builtin.IntegerAttr(type=type) if type == builtin.i1:
                 is_asked = asked.value.data != 0
             case _:
                 raise locate(PassFailedException(f"{OUTLINE} is true or false, not {asked}"), op)
@@ -142,10 +129,12 @@ class Outliner:
 
     def can_be_called(self, op: tg.FunctionOp) -> bool:
         """Whether all that a FUNCTION takes and gives can be in memory."""
-        if self.depth == _MAX_DEPTH or any(a.type == tensor_type(INDEX) for a in op.arguments):
+        if self.depth == _MAX_DEPTH or any(
+            a.type == tg.tensor_type(tg.INDEX) for a in op.arguments
+        ):
             return False
         passed = (*op.arguments, *cast(tg.TupleOp, op.body.block.last_op).values)
-        is_static = all(DYNAMIC_INDEX not in tensor(v).get_shape() for v in passed)
+        is_static = all(builtin.DYNAMIC_INDEX not in tg.tensor(v).get_shape() for v in passed)
         return is_static and all(self.validity[value] for value in passed)
 
     def function(
@@ -177,9 +166,9 @@ class Outliner:
             last.detach()
             location = last.location
             body.add_op(ReturnOp(*last.values))
-            type = FunctionType.from_lists(body.arg_types, [v.type for v in last.values])
+            type = builtin.FunctionType.from_lists(body.arg_types, [v.type for v in last.values])
             name = self.new_name(f"{caller.sym_name.data}_function", len(self.functions))
-            function = FuncOp(name, type, region, StringAttr("private"))
+            function = FuncOp(name, type, region, builtin.StringAttr("private"))
             function.location = location
             # It is in the module while it is rebuilt, so that its CALLs find their kernels.
             self.module.body.block.add_op(function)
@@ -200,13 +189,13 @@ def function_for(call: Operation, callee: FuncOp, arguments: Sequence[SSAValue])
     """A call of a function as a FUNCTION."""
     region = callee.body.clone()
     block = region.block
-    builder = OpBuilder(InsertPoint.at_start(block), callee.location)
+    builder = tg.OpBuilder(InsertPoint.at_start(block), callee.location)
     for slot, argument in enumerate(tuple(block.args)):
-        argument.replace_all_uses_with(builder.put(tg.ParamOp(slot, tensor(argument))))
+        argument.replace_all_uses_with(builder.put(tg.ParamOp(slot, tg.tensor(argument))))
         block.erase_arg(argument)
     last = block.last_op
     assert isinstance(last, ReturnOp)
-    builder = OpBuilder.before(last)
+    builder = tg.OpBuilder.before(last)
     builder.location = last.location
     builder.insert(tg.TupleOp(last.arguments))
     block.erase_op(last)

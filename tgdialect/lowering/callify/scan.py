@@ -14,9 +14,6 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import I32, INDEX
-from tgdialect.ops.properties import tensor, tensor_type
 
 Row = int | SSAValue
 
@@ -73,14 +70,16 @@ class ScanMemory:
         return self.op.reverse is not None and state in self.kept
 
 
-def row_of(builder: OpBuilder, stack: SSAValue, row: Row) -> SSAValue:
+def row_of(builder: tg.OpBuilder, stack: SSAValue, row: Row) -> SSAValue:
     """A view of one row of memory."""
-    return builder.put(tg.ReshapeOp(rows_of(builder, stack, row, 1), tensor(stack).get_shape()[1:]))
+    return builder.put(
+        tg.ReshapeOp(rows_of(builder, stack, row, 1), tg.tensor(stack).get_shape()[1:])
+    )
 
 
-def rows_of(builder: OpBuilder, stack: SSAValue, first: Row, count: int) -> SSAValue:
+def rows_of(builder: tg.OpBuilder, stack: SSAValue, first: Row, count: int) -> SSAValue:
     """A view of some rows of memory."""
-    shape = tensor(stack).get_shape()[1:]
+    shape = tg.tensor(stack).get_shape()[1:]
     return builder.put(tg.ShrinkOp(stack, [first, *[0] * len(shape)], [count, *shape]))
 
 
@@ -95,23 +94,26 @@ def scan_kernel(
     """
     op = memory.op
     states, steps = op.states.data, op.steps.data
-    builder = OpBuilder.at_end(Block(), op.location)
+    builder = tg.OpBuilder.at_end(Block(), op.location)
     put = builder.put
     if op.is_while is not None:
         # An index that is loaded is on no device if its memory names none.
-        types = [*types[:-1], tensor_type(I32, (1,), tg.PlaceAttr.of(None, tg.AddrSpace.GLOBAL))]
+        types = [
+            *types[:-1],
+            tg.tensor_type(tg.I32, (1,), tg.PlaceAttr.of(None, tg.AddrSpace.GLOBAL)),
+        ]
     params = [put(tg.ParamOp(slot, type)) for slot, type in enumerate(types)]
     one = builder.index_constant(1)
     step = put(tg.RangeOp(0, tg.AxisType.LOOP, builder.index_constant(steps)))
     loops, number = [step], step
     if op.is_while is not None:
-        number = put(tg.CastOp(put(tg.LoadOp(_count(builder, params[-1], step))), INDEX))
+        number = put(tg.CastOp(put(tg.LoadOp(_count(builder, params[-1], step))), tg.INDEX))
     read = put(tg.AndOp(number, one))
     written = put(tg.SubOp(one, read))
     if op.is_while is not None:
         # A loop of one iteration or none: the bound of a loop may be loaded.
         flag = put(tg.LoadOp(put(tg.IndexOp(put(tg.AfterOp(params[0], [step])), [read]))))
-        loops.insert(0, put(tg.RangeOp(1, tg.AxisType.LOOP, put(tg.CastOp(flag, INDEX)))))
+        loops.insert(0, put(tg.RangeOp(1, tg.AxisType.LOOP, put(tg.CastOp(flag, tg.INDEX)))))
     element = step
     if op.reverse is not None:
         element = put(tg.SubOp(builder.index_constant(steps - 1), step))
@@ -133,13 +135,13 @@ def scan_kernel(
             outputs.append(row_of(builder, param, element))
     effect = put(tg.CallOp(callee, [*inputs, *outputs]))
     if op.is_while is not None:
-        following = put(tg.CastOp(put(tg.AddOp(number, one)), I32))
+        following = put(tg.CastOp(put(tg.AddOp(number, one)), tg.I32))
         effect = put(tg.StoreOp(_count(builder, params[-1], effect), following))
     builder.insert(tg.SinkOp([put(tg.EndOp(effect, loops))]))
     return tg.KernelOp(name, Region(builder.block))
 
 
-def _count(builder: OpBuilder, counter: SSAValue, after: SSAValue) -> SSAValue:
+def _count(builder: tg.OpBuilder, counter: SSAValue, after: SSAValue) -> SSAValue:
     """Where the number of steps is, after an effect or in a loop."""
     return builder.put(
         tg.IndexOp(builder.put(tg.AfterOp(counter, [after])), [builder.index_constant(0)])

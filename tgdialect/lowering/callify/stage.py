@@ -18,9 +18,7 @@ from tgdialect.diagnostics import SHAPES, kept_facts, locate
 from tgdialect.lowering.callify.function import Callifier
 from tgdialect.lowering.callify.outlining import Outliner
 from tgdialect.lowering.levels import LoweringPass
-from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.properties import place_of
+from tgdialect.ops import tg
 from tgdialect.transforms.choose_sorts import choose_sorts
 
 
@@ -74,7 +72,7 @@ def _only_device(functions: Sequence[FuncOp]) -> str:
         arguments = [a for region in op.regions for block in region.blocks for a in block.args]
         for type in {value.type for value in (*arguments, *op.results)} - seen:
             seen.add(type)
-            device = place_of(type).device if is_tensor(type) else None
+            device = tg.place_of(type).device if tg.is_tensor(type) else None
             if isinstance(device, str) and device != (named := named or device):
                 message = (
                     f"this is on {device}, and other values are on {named}: tg-lower-shards makes "
@@ -100,7 +98,7 @@ def _check_written(function: FuncOp) -> None:
         argument: name
         for argument in function.args
         for name in ("tg.constant", "tg.donated")
-        if name in argument_attributes(argument)
+        if name in tg.argument_attributes(argument)
     }
     for access in accesses(function.body.block.ops) if marks else ():
         if access.writes and (mark := marks.get(access.memory)) is not None:

@@ -19,18 +19,14 @@ from tgdialect.analysis.ranges import excess, is_expanded, open_ranges, outermos
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import UniquingBuilder
-from tgdialect.ops.dtypes import INDEX, number_attribute
 from tgdialect.ops.elementwise import own_cost
 from tgdialect.ops.numbering import next_slot
-from tgdialect.ops.properties import known_index
 
 ExpandedRanges = tuple[tg.RangeOp, ...]
 """The expanded ranges that a value has axes for."""
 
 
-class Expansion(UniquingBuilder):
+class Expansion(tg.UniquingBuilder):
     """The new block of a kernel: appends ops, and knows the axes of each value."""
 
     def __init__(self, ops: Sequence[Operation], unused: Set[Operation] = frozenset()) -> None:
@@ -81,13 +77,13 @@ class Expansion(UniquingBuilder):
             self._axes[value] = axes
         return value
 
-    def elementwise(self, kind: type[TgOp], *operands: SSAValue) -> SSAValue:
+    def elementwise(self, kind: type[tg.TgOp], *operands: SSAValue) -> SSAValue:
         """An elementwise op on operands that are aligned for broadcasting."""
         axes = self.union(operands)
         return self.put(kind(*(self.align(o, axes) for o in operands)), axes)
 
-    def constant(self, value: float, dtype: Attribute = INDEX) -> SSAValue:
-        return self.emit(tg.ConstOp, number_attribute(value, dtype))
+    def constant(self, value: float, dtype: Attribute = tg.INDEX) -> SSAValue:
+        return self.emit(tg.ConstOp, tg.number_attribute(value, dtype))
 
     def reuse(self, constant: tg.ConstOp) -> None:
         """Register a constant of the old block for reuse."""
@@ -143,7 +139,7 @@ def _ordered_axes(ops: Sequence[Operation]) -> list[tg.RangeOp]:
 
 def _extent(axis: tg.RangeOp) -> int:
     """The bound of an expanded range, which is a positive constant."""
-    extent = known_index(axis.bound) or 0
+    extent = tg.known_index(axis.bound) or 0
     if extent < 1:
         message = (
             f"{axis.axis_type.data} range {axis.axis.data} becomes an axis of shape: "

@@ -24,11 +24,6 @@ from tgdialect.lowering.kernel_memory import grouped, new_buffer, version
 from tgdialect.lowering.matrix_products import Move, assembled, c_fields, fields, places, product_of
 from tgdialect.lowering.recomputation import NOT_COPIED, computed_again, emit_sum
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import Polynomial, integers, known_index, place, polynomial, tensor
-from tgdialect.ops.reduce import accumulated_dtype
-from tgdialect.ops.views import memory_of
 
 
 @dataclass(frozen=True)
@@ -83,22 +78,22 @@ def _fragments(
     assert config is not None
     # The ranges that TC has made.
     ranges = {range.axis.data: range for range in (*around, *closed_ranges(op))}
-    numbers = integers(op, "fragment")
+    numbers = tg.integers(op, "fragment")
     warps = [range for range in around if range.axis_type.data is tg.AxisType.WARP]
     c_runs = c_fields(config)
     extents = [1 << len(run) for run in reversed(c_runs)] + [config.m_n_k[2]]
     made = [ranges.get(number) for number in numbers]
     if (
         factors is None
-        or [known_index(r.bound) for r in made if r is not None] != extents
-        or [known_index(r.bound) for r in warps] != [config.threads] * (config.threads > 1)
+        or [tg.known_index(r.bound) for r in made if r is not None] != extents
+        or [tg.known_index(r.bound) for r in warps] != [config.threads] * (config.threads > 1)
     ):
         message = "the ranges of this REDUCE are not those of the fragments of its wmma"
         raise locate(PassFailedException(message), op)
     *c, steps = (r for r in made if r is not None)
     lane = warps[0].result if warps else None
     # The bits of the ranges of C, which each factor gets from its own layout.
-    builder = OpBuilder.before(op)
+    builder = tg.OpBuilder.before(op)
     of_c = config.layout("c")
     indices = [range.result for range in c]
     sources = places(lane, indices[::-1], of_c, config.threads)
@@ -142,7 +137,7 @@ def _fragments(
         k = [Move(*at[name], int(name[1:])) for name in at if name[0] == "k"]
         mapping[steps.result] = assembled(builder, k, sizes)
         for gate in factors.gates:
-            zero = builder.put(tg.ConstOp(0, tensor(value).element_type))
+            zero = builder.put(tg.ConstOp(0, tg.tensor(value).element_type))
             value = builder.put(tg.WhereOp(gate, value, zero))
         new.append(computed_again(builder, value, mapping))
         axes.append(tuple(own_ranges))
@@ -166,10 +161,14 @@ def _start(op: tg.ReduceOp, open: Mapping[Operation, frozenset[tg.RangeOp]]) -> 
         return None
     (start,) = (value for value in total.operands if value is not op.result)
     load = start.owner
-    if not isinstance(load, tg.LoadOp) or not isinstance(memory_of(load.buffer).owner, tg.BufferOp):
+    if not isinstance(load, tg.LoadOp) or not isinstance(
+        tg.memory_of(load.buffer).owner, tg.BufferOp
+    ):
         return None
-    is_outside = place(load.buffer).addrspace is not tg.AddrSpace.GLOBAL and open[load] <= open[op]
-    if not is_outside or accumulated_dtype(op) != tensor(op.result).element_type:
+    is_outside = (
+        tg.place(load.buffer).addrspace is not tg.AddrSpace.GLOBAL and open[load] <= open[op]
+    )
+    if not is_outside or tg.accumulated_dtype(op) != tg.tensor(op.result).element_type:
         return None
     total.results[0].replace_all_uses_with(op.result)
     return start
@@ -190,7 +189,7 @@ class FragmentAccumulator:
         tiles = {axis for each in self._factors for axis in each.axes} - {*self._unrolled}
         self._tiles = expansion.sorted(tiles)
         """The ranges that count tiles."""
-        self._dtype = accumulated_dtype(op)
+        self._dtype = tg.accumulated_dtype(op)
         self._shape = (*expansion.shape(self._tiles), *fragments.config.operand_shapes[2])
         if isinstance(fragments.product, tg.MulAccOp):
             self._start = self._as_tiles(expansion.value(fragments.product.operands[2]))
@@ -263,7 +262,7 @@ class FragmentAccumulator:
         load = value.owner
         if ordered == wanted == expansion.axes(value) and isinstance(load, tg.LoadOp):
             view = load.buffer.owner
-            if isinstance(view, tg.ReshapeOp) and len(tensor(view.source).get_shape()) == 1:
+            if isinstance(view, tg.ReshapeOp) and len(tg.tensor(view.source).get_shape()) == 1:
                 value = expansion.put(tg.LoadOp(view.source))
                 return expansion.put(tg.ReshapeOp(value, self._shape))
         value = expansion.broadcast(value, ordered)
@@ -333,7 +332,7 @@ def _cells(shape: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def shared_block(
-    builder: OpBuilder,
+    builder: tg.OpBuilder,
     factor: SSAValue,
     bits: Mapping[SSAValue, Sequence[str]],
     layout: Sequence[str],
@@ -354,9 +353,9 @@ def shared_block(
         return None
     if not isinstance(index := load.buffer.owner, tg.IndexOp):
         return None
-    if is_local and place(memory_of(load.buffer)).addrspace is not tg.AddrSpace.LOCAL:
+    if is_local and tg.place(tg.memory_of(load.buffer)).addrspace is not tg.AddrSpace.LOCAL:
         return None
-    shape = tensor(index.source).get_shape()
+    shape = tg.tensor(index.source).get_shape()
     if len(index.indices) != len(shape):
         return None
     steps = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
@@ -373,7 +372,7 @@ def shared_block(
 
 
 def _number(
-    builder: OpBuilder,
+    builder: tg.OpBuilder,
     digits: Sequence[tuple[SSAValue, int]],
     sums: BitSums,
     bits: Collection[SSAValue],
@@ -381,17 +380,17 @@ def _number(
 ) -> SSAValue:
     """The sum of digits times steps where all bits are 0, divided by the size of a block."""
     put, constant = builder.put, builder.index_constant
-    known: dict[SSAValue, Polynomial] = {value: Affine() for value in bits}
-    start: Polynomial = Affine()
+    known: dict[SSAValue, tg.Polynomial] = {value: tg.Affine() for value in bits}
+    start: tg.Polynomial = tg.Affine()
     for value, step in digits:
-        start += polynomial(value, known=known) * step
+        start += tg.polynomial(value, known=known) * step
     # A quotient or remainder of bits alone is 0, and its terms are left out.
     atoms = {atom for product in start.terms for atom in product if isinstance(atom, SSAValue)}
     of_bits = {atom: part for atom in atoms if (part := sums[atom]) is not None and part.strides}
     terms = {p: c for p, c in start.terms.items() if of_bits.keys().isdisjoint(p)}
     is_whole = not any(factor % size for factor in (*terms.values(), start.constant))
     if is_whole and not any(part.divisor for part in of_bits.values()):
-        return emit_sum(builder, Affine(terms, start.constant).divided(size))
+        return emit_sum(builder, tg.Affine(terms, start.constant).divided(size))
     # Otherwise it is computed from the same ops, with 0 for the bits.
     mapping = dict.fromkeys(bits, constant(0))
     number = constant(0)

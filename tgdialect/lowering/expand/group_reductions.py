@@ -27,12 +27,7 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.kernel_memory import grouped, new_buffer, version
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import WORKGROUP
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import DTYPES, number_attribute
-from tgdialect.ops.properties import known_index, tensor
-from tgdialect.ops.reduce import ALU, accumulated_dtype, identity
-from tgdialect.ops.walk import postorder
+from tgdialect.ops.reduce import ALU
 from tgdialect.targets import Target
 from tgdialect.transforms.private_ranges import make_ranges_private
 
@@ -79,7 +74,7 @@ def reduce_in_groups(block: Block, target: Target) -> None:
         outer = sorted(around[batch[0]], key=lambda range: range.axis.data)
         # A part that does not depend on the work item would be computed outside of their loop.
         owners = [op.source.owner for op in batch]
-        depends = all(isinstance(o, TgOp) and around[o].issuperset(ranges) for o in owners)
+        depends = all(isinstance(o, tg.TgOp) and around[o].issuperset(ranges) for o in owners)
         depth = sum(len(_items(range)) for range in outer)
         warps = _warps(levels, depth, len(ranges), target) if depends else None
         _Exchange(outer, ranges, warps).rewrite(batch)
@@ -111,17 +106,19 @@ class _Exchange:
 
     def rewrite(self, batch: Sequence[tg.ReduceOp]) -> None:
         # The part of each work item.
-        b = self._builder = OpBuilder.before(batch[-1])
+        b = self._builder = tg.OpBuilder.before(batch[-1])
         parts: list[SSAValue] = []
         for op in batch:
-            value, wide, kind = op.source, accumulated_dtype(op), op.kind.data
-            if tensor(value).element_type != wide:
+            value, wide, kind = op.source, tg.accumulated_dtype(op), op.kind.data
+            if tg.tensor(value).element_type != wide:
                 value = b.put(tg.CastOp(value, wide))
             if rest := [range.result for range in closed_ranges(op) if not _is_group(range)]:
                 value = b.put(tg.ReduceOp(kind, value, (), rest))
-            elif self._warps is not None and kind is tg.ReduceKind.ADD and DTYPES[wide].is_float:
+            elif self._warps is not None and kind is tg.ReduceKind.ADD and tg.DTYPES[wide].is_float:
                 # A sum begins with +0: that of -0s is not -0.
-                zero = b.put(tg.ConstOp(number_attribute(identity(kind, DTYPES[wide]), wide)))
+                zero = b.put(
+                    tg.ConstOp(tg.number_attribute(tg.identity(kind, tg.DTYPES[wide]), wide))
+                )
                 value = b.put(tg.AddOp(zero, value))
             parts.append(value)
         kinds = [op.kind.data for op in batch]
@@ -160,8 +157,8 @@ class _Exchange:
         """Replace the REDUCEs by their results."""
         b = self._builder
         for op, total in zip(batch, totals, strict=True):
-            dtype = tensor(op.result).element_type
-            if tensor(total).element_type != dtype:
+            dtype = tg.tensor(op.result).element_type
+            if tg.tensor(total).element_type != dtype:
                 total = b.put(tg.CastOp(total, dtype))
             total.name_hint = op.result.name_hint
             op.result.replace_all_uses_with(total)
@@ -191,7 +188,7 @@ class _Exchange:
         b, extents, space = self._builder, list(map(_extent, self._behind)), tg.AddrSpace.REG
         if position is not None:
             extents, space = [*map(_extent, self._before), count, *extents], tg.AddrSpace.LOCAL
-        buffers = [new_buffer(b, tensor(part).element_type, extents, space) for part in parts]
+        buffers = [new_buffer(b, tg.tensor(part).element_type, extents, space) for part in parts]
         stores = [
             b.put(tg.StoreOp(self._cell(version(b, buffer, self._outer), position), part, gate))
             for buffer, part in zip(buffers, parts, strict=True)
@@ -218,7 +215,7 @@ class _Exchange:
 
 
 def _extent(range: tg.RangeOp) -> int:
-    extent = known_index(range.bound)
+    extent = tg.known_index(range.bound)
     if extent is None:
         message = f"range {range.axis.data} around a GROUP_REDUCE range has no constant extent"
         raise locate(PassFailedException(message), range)
@@ -236,9 +233,9 @@ def _sort(block: Block) -> None:
 
     def sources(op: Operation) -> list[Operation]:
         owners = (operand.owner for operand in reversed(op.operands))
-        return [owner for owner in owners if isinstance(owner, TgOp)]
+        return [owner for owner in owners if isinstance(owner, tg.TgOp)]
 
-    for op in list(postorder(ops_of(block), sources)):
+    for op in list(tg.postorder(ops_of(block), sources)):
         op.detach()
         block.add_op(op)
 
@@ -282,4 +279,4 @@ def _warps(
 
 def _items(range: tg.RangeOp) -> Sequence[int | None]:
     """The extent of a loop that becomes an axis of a workgroup; of other loops nothing."""
-    return [known_index(range.bound)] if range.axis_type.data in WORKGROUP else []
+    return [tg.known_index(range.bound)] if range.axis_type.data in WORKGROUP else []

@@ -14,9 +14,7 @@ from tgdialect.lowering.expand.expansion import Expansion
 from tgdialect.lowering.expand.fragments import FragmentAccumulator, WarpProduct
 from tgdialect.lowering.kernel_memory import buffer_type, grouped
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.properties import tensor
-from tgdialect.ops.reduce import ALU, accumulated_dtype, identity
+from tgdialect.ops.reduce import ALU
 
 Result = Callable[[SSAValue], SSAValue]
 """The result of a REDUCE, by the END of its loops."""
@@ -78,7 +76,7 @@ def _accumulate(
     unrolled = _expanded(op, tg.AxisType.UNROLL)
     groups = _expanded(op, tg.AxisType.GROUP_REDUCE)
     axes = expansion.sorted({*expansion.union([value])} - {*unrolled} | {*groups})
-    dtype = tensor(value).element_type
+    dtype = tg.tensor(value).element_type
     type = buffer_type(dtype, expansion.shape(axes), tg.AddrSpace.REG)
     buffer = expansion.put(tg.BufferOp(next(expansion.free_slots), type), axes)
     buffer.name_hint = "acc"
@@ -86,7 +84,9 @@ def _accumulate(
     around = sorted(filter(is_loop, expansion.open[op]), key=lambda r: r.axis.data)
     outer = [range.result for range in around]
     version = expansion.put(tg.AfterOp(buffer, outer), axes) if outer else buffer
-    start = expansion.broadcast(expansion.constant(identity(kind, DTYPES[dtype]), dtype), axes)
+    start = expansion.broadcast(
+        expansion.constant(tg.identity(kind, tg.DTYPES[dtype]), dtype), axes
+    )
     init = expansion.put(tg.StoreOp(version, start))
     # Inside the loops: load, combine with each unrolled iteration, store.
     version = expansion.put(tg.AfterOp(buffer, [init, *loops]), axes)
@@ -122,14 +122,14 @@ def _factors(expansion: Expansion, op: tg.ReduceOp, value: SSAValue) -> tuple[SS
     is_sum = op.kind.data is tg.ReduceKind.ADD and op.ordered is None
     if not is_sum or not isinstance(product, tg.MulOp) or value is not expansion.value(op.source):
         return None
-    if not DTYPES[tensor(value).element_type].is_float:
+    if not tg.DTYPES[tg.tensor(value).element_type].is_float:
         return None
     return tuple(expansion.value(factor) for factor in product.operands)
 
 
 def _is_in_order(op: tg.ReduceOp) -> bool:
     """Whether the order of accumulation matters: of floats, if `ordered` is set."""
-    dtype = DTYPES[tensor(op.source).element_type]
+    dtype = tg.DTYPES[tg.tensor(op.source).element_type]
     if op.ordered is None or not dtype.is_float or op.kind.data is tg.ReduceKind.MAX:
         return False
     if _expanded(op, tg.AxisType.GROUP_REDUCE):
@@ -145,15 +145,15 @@ def _is_in_order(op: tg.ReduceOp) -> bool:
 def _widened(expansion: Expansion, op: tg.ReduceOp) -> SSAValue:
     """The operand, cast to the dtype of the accumulator."""
     value = expansion.value(op.source)
-    wide = accumulated_dtype(op)
-    if wide != tensor(value).element_type:
+    wide = tg.accumulated_dtype(op)
+    if wide != tg.tensor(value).element_type:
         return expansion.put(tg.CastOp(value, wide), expansion.axes(value))
     return value
 
 
 def _finish(expansion: Expansion, op: tg.ReduceOp, result: SSAValue) -> None:
-    dtype: Attribute = tensor(op.result).element_type
-    if tensor(result).element_type != dtype:
+    dtype: Attribute = tg.tensor(op.result).element_type
+    if tg.tensor(result).element_type != dtype:
         result = expansion.put(tg.CastOp(result, dtype), expansion.axes(result))
     result.name_hint = op.result.name_hint
     expansion.values[op.result] = result

@@ -16,11 +16,6 @@ from tgdialect.analysis.ranges import is_expanded
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.expansion import ExpandedRanges, Expansion
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import VOID
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.properties import UnknownDim, place, shape_of, tensor, tensor_type
 
 
 class Rules:
@@ -33,7 +28,7 @@ class Rules:
         self._is_grid = is_grid
         self._intervals = MinMax()
 
-    def expand(self, op: TgOp) -> None:
+    def expand(self, op: tg.TgOp) -> None:
         """Expand an op, other than a REDUCE, whose operands have been expanded."""
         expansion = self.expansion
         expansion.location = op.location
@@ -49,14 +44,14 @@ class Rules:
             new.name_hint = op.results[0].name_hint
         expansion.values[op.results[0]] = new
 
-    def _is_repeated(self, op: TgOp) -> bool:
+    def _is_repeated(self, op: tg.TgOp) -> bool:
         """Whether an op without axes has an effect for each lane of the ranges around it."""
         is_effect = isinstance(op, tg.AtomicAddOp) or (
             isinstance(op, tg.CustomOp) and isinstance(op.result.type, tg.VoidType)
         )
         return is_effect and bool(self.expansion.around(op))
 
-    def _move(self, op: TgOp, operands: list[SSAValue]) -> None:
+    def _move(self, op: tg.TgOp, operands: list[SSAValue]) -> None:
         """Move an op to the new block."""
         op.detach()
         if operands != list(op.operands):
@@ -65,7 +60,7 @@ class Rules:
         if isinstance(op, tg.ConstOp):
             self.expansion.reuse(op)
 
-    def _rule(self, op: TgOp) -> Callable[..., SSAValue]:
+    def _rule(self, op: tg.TgOp) -> Callable[..., SSAValue]:
         for kind, rule in self.RULES:
             if isinstance(op, kind):
                 return rule
@@ -76,16 +71,16 @@ class Rules:
 
     # -- values
 
-    def _elementwise(self, op: TgOp, *operands: SSAValue) -> SSAValue:
+    def _elementwise(self, op: tg.TgOp, *operands: SSAValue) -> SSAValue:
         axes = self.expansion.union(operands)
         aligned = [self.expansion.align(o, axes) for o in operands]
         return self.expansion.put(op.rebuild(aligned), axes)
 
     def _instruction(self, op: tg.InsOp, *operands: SSAValue) -> SSAValue:
         axes = self.expansion.union(operands)
-        if op.result.type == VOID:
+        if op.result.type == tg.VOID:
             raise locate(PassFailedException(f"{op.mnemonic} has one effect, not several"), op)
-        type = tensor_type(tensor(op.result).element_type, self.expansion.shape(axes))
+        type = tg.tensor_type(tg.tensor(op.result).element_type, self.expansion.shape(axes))
         aligned = [self.expansion.broadcast(o, axes) for o in operands]
         return self.expansion.put(tg.InsOp(op.mnemonic.data, aligned, type), axes)
 
@@ -105,7 +100,7 @@ class Rules:
         flattened = [expansion.flattened(index) for index in indices]
         if last > 1:
             source, flattened[-last:] = self._merged(source, last)
-        location: TgOp = tg.IndexOp(source, flattened)
+        location: tg.TgOp = tg.IndexOp(source, flattened)
         if last > 1 or any(len(expansion.axes(index)) > 1 for index in indices):
             location = tg.ReshapeOp(expansion.put(location), expansion.shape(axes))
         ordered = expansion.sorted(axes)
@@ -118,10 +113,10 @@ class Rules:
         of one whole axis, in the order of the axes of values."""
         expansion, found = self.expansion, 0
         own = [expansion.axes(expansion.value(index)) for index in op.indices]
-        is_global = place(source).addrspace is tg.AddrSpace.GLOBAL
+        is_global = tg.place(source).addrspace is tg.AddrSpace.GLOBAL
         if not self._is_grid or is_global or len(own) != len(axes) + own.count(()):
             return 0
-        each = zip(op.indices[::-1], own[::-1], shape_of(source)[::-1], strict=False)
+        each = zip(op.indices[::-1], own[::-1], tg.shape_of(source)[::-1], strict=False)
         for index, axis, extent in each:
             if not isinstance(index.owner, tg.RangeOp) or expansion.shape(axis) != (extent,):
                 break
@@ -132,7 +127,7 @@ class Rules:
     def _merged(self, source: SSAValue, last: int) -> tuple[SSAValue, list[SSAValue]]:
         """A view of memory whose last axes are one, and the index of all of its elements: what is
         contiguous is accessed as such."""
-        *outer, size = *(shape := tensor(source).get_shape())[:-last], math.prod(shape[-last:])
+        *outer, size = *(shape := tg.tensor(source).get_shape())[:-last], math.prod(shape[-last:])
         view = self.expansion.emit(tg.ReshapeOp, source, (*outer, size))
         return view, [self.expansion.emit(tg.VConstOp, tuple(range(size)))]
 
@@ -151,10 +146,10 @@ class Rules:
         exists: SSAValue | None = None
         dims: list[SSAValue] = []
         # Horner's scheme, and the condition for all indices to be in bounds.
-        for old, index, extent in zip(op.indices, indices, shape_of(op.source), strict=True):
-            if tensor(index).element_type != INDEX:
-                index = expansion.put(tg.CastOp(index, INDEX), expansion.axes(index))
-            assert not isinstance(extent, UnknownDim)
+        for old, index, extent in zip(op.indices, indices, tg.shape_of(op.source), strict=True):
+            if tg.tensor(index).element_type != tg.INDEX:
+                index = expansion.put(tg.CastOp(index, tg.INDEX), expansion.axes(index))
+            assert not isinstance(extent, tg.UnknownDim)
             dim = constant(extent) if isinstance(extent, int) else extent
             dims.append(dim)
             if not isinstance(extent, int) or not self._intervals[old].within(0, extent - 1):
@@ -166,7 +161,7 @@ class Rules:
         if exists is not None:
             flat = emit(tg.WhereOp, exists, flat, constant(-1))
         # The flat view.
-        shape = tensor(source).get_shape()
+        shape = tg.tensor(source).get_shape()
         size: int | SSAValue = math.prod(shape)
         if DYNAMIC_INDEX in shape:
             size = reduce(partial(emit, tg.MulOp), dims)
@@ -179,7 +174,7 @@ class Rules:
         return self.expansion.put(op.rebuild(operands), axes)
 
     def _store(
-        self, op: TgOp, buffer: SSAValue, value: SSAValue, gate: SSAValue | None = None
+        self, op: tg.TgOp, buffer: SSAValue, value: SSAValue, gate: SSAValue | None = None
     ) -> SSAValue:
         expansion = self.expansion
         operands = [buffer, value] if gate is None else [buffer, value, gate]
@@ -201,15 +196,15 @@ class Rules:
         """The operands of a STORE to memory that is contiguous, of a value that was computed as one
         vector or is the same everywhere; None for others."""
         view = buffer.owner
-        if not isinstance(view, tg.ReshapeOp) or len(tensor(view.source).get_shape()) != 1:
+        if not isinstance(view, tg.ReshapeOp) or len(tg.tensor(view.source).get_shape()) != 1:
             return None
-        shape = tensor(view.source).get_shape()
-        while isinstance(op := value.owner, tg.ReshapeOp) and tensor(value).get_shape() != shape:
+        shape = tg.tensor(view.source).get_shape()
+        while isinstance(op := value.owner, tg.ReshapeOp) and tg.tensor(value).get_shape() != shape:
             value = op.source
-        if tensor(value).get_shape() == ():
+        if tg.tensor(value).get_shape() == ():
             one = self.expansion.emit(tg.ReshapeOp, value, (1,))
             return view.source, self.expansion.put(tg.ExpandOp(one, shape))
-        return (view.source, value) if tensor(value).get_shape() == shape else None
+        return (view.source, value) if tg.tensor(value).get_shape() == shape else None
 
     def _gate(self, gate: SSAValue, axes: ExpandedRanges) -> SSAValue:
         """A gate is of shape () or of that of the location."""
@@ -229,7 +224,7 @@ class Rules:
         if isinstance(type, tg.VoidType):
             axes = expansion.sorted({*axes, *expansion.around(op)})
         else:
-            type = tensor_type(tensor(op.result).element_type, expansion.shape(axes))
+            type = tg.tensor_type(tg.tensor(op.result).element_type, expansion.shape(axes))
         new = op.rebuild([expansion.broadcast(o, axes) for o in operands], type)
         new.attributes = dict(op.attributes)
         return expansion.put(new, () if isinstance(type, tg.VoidType) else axes)
@@ -248,11 +243,11 @@ class Rules:
         loops = [new for old, new in zip(op.ranges, ranges, strict=True) if not _is_expanded(old)]
         return self.expansion.put(tg.EndOp(body, loops)) if loops else body
 
-    def _wait(self, op: TgOp, *operands: SSAValue) -> SSAValue:
+    def _wait(self, op: tg.TgOp, *operands: SSAValue) -> SSAValue:
         return self.expansion.put(op.rebuild(operands))
 
     RULES: ClassVar[tuple[tuple[type[Operation], Callable[..., SSAValue]], ...]] = (
-        (ElementwiseOp, _elementwise),
+        (tg.ElementwiseOp, _elementwise),
         (tg.BitcastOp, _elementwise),
         (tg.ShuffleOp, _elementwise),
         (tg.InsOp, _instruction),

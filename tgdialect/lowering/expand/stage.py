@@ -20,10 +20,6 @@ from tgdialect.lowering.levels import KernelPass
 from tgdialect.lowering.overwritten_memory import copy_overwritten
 from tgdialect.lowering.recomputation import renumber
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import known_index
-from tgdialect.ops.walk import postorder
 from tgdialect.targets.attribute import target_of
 from tgdialect.transforms.dead_ops import erase_dead_ops
 from tgdialect.transforms.private_ranges import make_ranges_private
@@ -94,7 +90,7 @@ def expand_kernel(kernel: tg.KernelOp, *, is_grid: bool = False) -> None:
         if isinstance(op, tg.ReduceOp):
             expand_reductions(expansion, groups[op], fragments)
             done.update(groups[op])
-        elif isinstance(op, TgOp):
+        elif isinstance(op, tg.TgOp):
             rules.expand(op)
     erase_dead_ops(old, ())
     kernel.body.detach_block(old)
@@ -117,14 +113,14 @@ def drop_single_iterations(ops: Sequence[Operation]) -> bool:
 
 
 def _is_single(range: tg.RangeOp) -> bool:
-    if known_index(range.bound) != 1 or range.axis_type.data is tg.AxisType.THREAD:
+    if tg.known_index(range.bound) != 1 or range.axis_type.data is tg.AxisType.THREAD:
         return False
     named = (use.operation for use in range.result.uses if use.index)
     return not any(isinstance(op, tg.ReduceOp) for op in named)
 
 
 def _drop(range: tg.RangeOp) -> None:
-    builder = OpBuilder.before(range)
+    builder = tg.OpBuilder.before(range)
     renumber(range, builder.index_constant(0))
     for op in dict.fromkeys(use.operation for use in range.result.uses):
         kept: list[SSAValue] = [operand for operand in op.operands if operand is not range.result]
@@ -157,6 +153,6 @@ def _sources_first(ops: Sequence[Operation], groups: Groups) -> Iterator[Operati
     def sources(op: Operation) -> Sequence[Operation]:
         members = groups[op] if isinstance(op, tg.ReduceOp) else (op,)
         owners = [operand.owner for member in members for operand in member.operands]
-        return [owner for owner in reversed(owners) if isinstance(owner, TgOp)]
+        return [owner for owner in reversed(owners) if isinstance(owner, tg.TgOp)]
 
-    return postorder(ops, sources)
+    return tg.postorder(ops, sources)

@@ -19,11 +19,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.kernel_memory import buffer_type
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.numbering import next_slot
-from tgdialect.ops.properties import static_shape, tensor
-from tgdialect.ops.walk import users_of
 
 LONG = 24
 """The fewest ops of an alternative that is worth a branch. A branch costs a few ops, and if it is
@@ -102,7 +99,7 @@ def _branch(
     end = last.next_op
     assert top is not None
     assert end is not None
-    first, before, after = map(OpBuilder.before, (top, last, end))
+    first, before, after = map(tg.OpBuilder.before, (top, last, end))
     cells = [_registers(first, where, next(slots)) for where in alike]
     users = [list(where.results[0].uses) for where in alike]
 
@@ -128,10 +125,10 @@ def _length(ops: Iterable[Operation]) -> int:
     return sum(LONG if isinstance(op, tg.GateOp) else 1 for op in ops)
 
 
-def _registers(builder: OpBuilder, where: Operation, slot: int) -> SSAValue:
+def _registers(builder: tg.OpBuilder, where: Operation, slot: int) -> SSAValue:
     """A new place for what a WHERE selects."""
-    type = tensor(where.results[0])
-    lanes = static_shape(type)
+    type = tg.tensor(where.results[0])
+    lanes = tg.static_shape(type)
     buffer = buffer_type(type.element_type, lanes or (1,), tg.AddrSpace.REG)
     index = builder.put(tg.VConstOp(range(*lanes))) if lanes else builder.index_constant(0)
     return builder.put(tg.IndexOp(builder.put(tg.BufferOp(slot, buffer)), [index]))
@@ -140,7 +137,7 @@ def _registers(builder: OpBuilder, where: Operation, slot: int) -> SSAValue:
 def _are_together(group: Sequence[Operation], positions: Mapping[Operation, int]) -> bool:
     """Whether no WHERE's result is needed before the last of them."""
     last = max(positions[where] for where in group)
-    users = (user for where in group for user in users_of(where))
+    users = (user for where in group for user in tg.users_of(where))
     return all(positions.get(user, last + 1) > last for user in users)
 
 
@@ -175,10 +172,10 @@ def _only_for(
     return found
 
 
-def _gate(builder: OpBuilder, condition: SSAValue, which: int) -> SSAValue:
+def _gate(builder: tg.OpBuilder, condition: SSAValue, which: int) -> SSAValue:
     """Whether any lane selects an alternative."""
     is_needed = condition if which == _YES else builder.put(tg.NotOp(condition))
-    if not static_shape(tensor(condition)):
+    if not tg.static_shape(tg.tensor(condition)):
         return is_needed
     any_lane = builder.put(tg.ReduceOp(tg.ReduceKind.MAX, is_needed, [0]))
     return builder.put(tg.ReshapeOp(any_lane, []))

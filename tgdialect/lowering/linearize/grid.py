@@ -32,13 +32,8 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.linear_blocks import GROUPS, ITEMS, close_one_by_one, loops_by_depth, nest
 from tgdialect.lowering.linearize.registers import keep_in_registers, load_once, share_registers
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import DTYPES, INDEX, number_attribute
-from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.numbering import op_key
-from tgdialect.ops.properties import known_index, place, tensor
-from tgdialect.ops.walk import computed_from, nesting
 from tgdialect.targets import Target
 from tgdialect.transforms.barriers import insert_barriers
 from tgdialect.work_items.coverage import uncovered
@@ -80,9 +75,9 @@ def _beyond(block: Block, target: Target) -> set[tg.RangeOp]:
     """Loops over work items for which the target's workgroups have no room, although they have for
     each nest by itself: at one depth, those that make its axis longer than others do. As many work
     items as possible are left."""
-    around = nesting(ops_of(block))
+    around = tg.nesting(ops_of(block))
     levels = loops_by_depth(around, ITEMS)
-    extents = {range: known_index(range.bound) or 1 for same in levels for range in same}
+    extents = {range: tg.known_index(range.bound) or 1 for same in levels for range in same}
     nests = [(*nest(around[range], ITEMS), range) for range in extents]
     largest = max((math.prod(map(extents.__getitem__, each)) for each in nests), default=1)
     longest = [max(map(extents.__getitem__, same)) for same in levels]
@@ -110,13 +105,13 @@ def _serial(block: Block, aliased: bool) -> Iterator[tg.RangeOp]:
     loops at the same depth share it unless all are constant. The extent of a loop over work items
     is constant.
     """
-    around = nesting(ops_of(block))
+    around = tg.nesting(ops_of(block))
     levels: dict[int, list[tg.RangeOp]] = defaultdict(list)
     loops = [op for op in around if isinstance(op, tg.RangeOp)]
     beside = Counter(around[op][-1] for op in loops if around[op])
     for op in loops:
         outer, kind = around[op], op.axis_type.data
-        if kind in ITEMS and known_index(op.bound) is None:
+        if kind in ITEMS and tg.known_index(op.bound) is None:
             yield op
         elif kind in GROUPS:
             is_nested = len(nest(outer, GROUPS)) == len(outer)
@@ -126,15 +121,15 @@ def _serial(block: Block, aliased: bool) -> Iterator[tg.RangeOp]:
                 levels[len(outer)].append(op)
     for ranges in levels.values():
         bounds = {range.bound for range in ranges}
-        if len(bounds) > 1 and any(known_index(bound) is None for bound in bounds):
+        if len(bounds) > 1 and any(tg.known_index(bound) is None for bound in bounds):
             yield from ranges
     yield from _dependent(block, around, aliased)
 
 
 def _is_argument(bound: SSAValue) -> bool:
     """Whether a bound is known before the kernel starts: it is computed from scalar PARAMs."""
-    kinds = tg.ConstOp | tg.ParamOp | ElementwiseOp
-    return all(isinstance(op, kinds) for op in computed_from(bound))
+    kinds = tg.ConstOp | tg.ParamOp | tg.ElementwiseOp
+    return all(isinstance(op, kinds) for op in tg.computed_from(bound))
 
 
 def _dependent(
@@ -144,7 +139,7 @@ def _dependent(
     cannot wait for each other."""
     uses: dict[SSAValue | None, list[MemoryAccess]] = defaultdict(list)
     for access in accesses(block.ops):
-        if place(access.memory).addrspace is tg.AddrSpace.GLOBAL:
+        if tg.place(access.memory).addrspace is tg.AddrSpace.GLOBAL:
             uses[None if aliased else access.memory].append(access)
     found: set[tg.RangeOp] = set()
     for same in uses.values():
@@ -168,7 +163,7 @@ class _Axis:
 
     def is_whole(self, range: tg.RangeOp) -> bool:
         """Whether a loop has as many iterations as the axis."""
-        return known_index(range.bound) == self.extent
+        return tg.known_index(range.bound) == self.extent
 
 
 class _Grid:
@@ -183,12 +178,12 @@ class _Grid:
             op.detach()
         first = block.first_op
         assert first is not None
-        self._front = OpBuilder.before(first)
+        self._front = tg.OpBuilder.before(first)
         for op in params:
             self._front.insert(op)
         """Where the axes are defined."""
         self._copies: dict[SSAValue, SSAValue] = {}
-        self._around = nesting(ops_of(block))
+        self._around = tg.nesting(ops_of(block))
         self._ifs: dict[SSAValue, tg.IfOp] = {}
         """The IF around the body of a loop that has fewer iterations than its axis."""
 
@@ -221,11 +216,13 @@ class _Grid:
     def _axes(self, kinds: Set[tg.AxisType], name: str) -> list[_Axis]:
         """The axes that the loops of some types are, the outermost first."""
         levels = loops_by_depth(self._around, kinds)
-        bounds = [max(ranges, key=lambda r: known_index(r.bound) or 0).bound for ranges in levels]
+        bounds = [
+            max(ranges, key=lambda r: tg.known_index(r.bound) or 0).bound for ranges in levels
+        ]
         put, shared = self._front.put, (tg.ParamOp,)
         clone = partial(self._front.clone, mapping=self._copies, shared=shared, everything=True)
         values = [clone(bound) for bound in bounds]
-        extents = [known_index(bound) for bound in bounds]
+        extents = [tg.known_index(bound) for bound in bounds]
         is_long = any(extent is None or extent > SHORT_AXIS for extent in extents[:-1])
         if len(values) <= DIMENSIONS and not (is_long and kinds is GROUPS):
             names = [f"{name}{i}" for i in reversed(range(len(values)))]
@@ -234,7 +231,7 @@ class _Grid:
             # One axis for all; the last loop varies fastest.
             sizes = [extent for extent in extents if extent is not None]
             if len(sizes) == len(values):
-                if (count := math.prod(sizes)) > DTYPES[INDEX].high:
+                if (count := math.prod(sizes)) > tg.DTYPES[tg.INDEX].high:
                     what = "workgroups" if kinds is GROUPS else "work items of a workgroup"
                     raise PassFailedException(f"{count} {what} are more than an index counts")
                 whole = self._front.index_constant(count)
@@ -255,7 +252,7 @@ class _Grid:
             axis.index, lambda use: not isinstance(use.operation, tg.EndOp)
         )
         if not axis.is_whole(range):
-            builder = OpBuilder.before(range)
+            builder = tg.OpBuilder.before(range)
             inside = builder.put(tg.CmpLtOp(axis.index, range.bound))
             self._ifs[range.result] = builder.insert(tg.IfOp(inside))
 
@@ -263,7 +260,7 @@ class _Grid:
         """Erase an END, and the RANGE that it closes."""
         (range,) = end.ranges
         begin = self._ifs.get(range)
-        body = end.body if begin is None else OpBuilder.before(end).put(tg.EndIfOp(begin))
+        body = end.body if begin is None else tg.OpBuilder.before(end).put(tg.EndIfOp(begin))
         end.result.replace_all_uses_with(body)
         self._block.erase_op(end)
         owner = range.owner
@@ -274,7 +271,7 @@ class _Grid:
         self, op: tg.StoreOp | tg.AtomicAddOp, groups: Sequence[_Axis], items: Sequence[_Axis]
     ) -> None:
         """Have one work item execute a write of shared memory that is outside of some axes."""
-        space, around = place(op.buffer).addrspace, self._around[op]
+        space, around = tg.place(op.buffer).addrspace, self._around[op]
         if space is tg.AddrSpace.REG:
             return
         others = list(items[len(nest(around, ITEMS)) :])
@@ -282,11 +279,11 @@ class _Grid:
             others += groups[len(nest(around, GROUPS)) :]
         if not others:
             return
-        builder = OpBuilder.before(op)
+        builder = tg.OpBuilder.before(op)
         put, zero = builder.put, builder.index_constant(0)
         are_first = (put(tg.CmpEqOp(axis.index, zero)) for axis in others)
         begin = builder.insert(tg.IfOp(reduce(lambda a, b: put(tg.AndOp(a, b)), are_first)))
-        end = OpBuilder.after(op).put(tg.EndIfOp(begin))
+        end = tg.OpBuilder.after(op).put(tg.EndIfOp(begin))
         op.result.replace_all_uses_with(end)
 
     def _check_barrier(self, op: tg.BarrierOp, items: Sequence[_Axis]) -> None:
@@ -324,20 +321,20 @@ def _clear(buffer: tg.BufferOp) -> None:
     items = [op for op in block.ops if isinstance(op, tg.SpecialOp) and op.symbol.data[0] == "l"]
     items.sort(key=lambda op: op.symbol.data)
     last = max([buffer, *items], key=lambda op: block.get_operation_index(op))
-    b = OpBuilder.after(last)
-    type = tensor(buffer.result)
+    b = tg.OpBuilder.after(last)
+    type = tg.tensor(buffer.result)
     size = math.prod(type.get_shape())
     count, index = 1, b.index_constant(0)
     for item in items:
         index = b.put(tg.AddOp(index, b.put(tg.MulOp(item.result, b.index_constant(count)))))
-        count *= known_index(item.bound) or 1
+        count *= tg.known_index(item.bound) or 1
     loop = b.range(tg.AxisType.LOOP, -(-size // count)).result
     cell = b.put(tg.AddOp(index, b.put(tg.MulOp(loop, b.index_constant(count)))))
     begin = b.insert(tg.IfOp(b.put(tg.CmpLtOp(cell, b.index_constant(size)))))
     view = buffer.result
     if len(type.get_shape()) != 1:
         view = b.put(tg.ReshapeOp(view, [size]))
-    zero = b.put(tg.ConstOp(number_attribute(0, type.element_type), type.element_type))
+    zero = b.put(tg.ConstOp(tg.number_attribute(0, type.element_type), type.element_type))
     b.insert(tg.StoreOp(b.put(tg.IndexOp(view, [cell])), zero))
     b.insert(tg.EndOp(b.put(tg.EndIfOp(begin)), [loop]))
 
@@ -391,7 +388,7 @@ def share_indices(block: Block) -> None:
         if op.results[0] in shared:
             shared.update(op.operands)
             moved.append(op)
-    front = OpBuilder.before(begin)
+    front = tg.OpBuilder.before(begin)
     for op in reversed(moved):
         op.detach()
         front.insert(op)
@@ -401,7 +398,7 @@ def _key(op: Operation, indices: set[SSAValue]) -> Hashable:
     """The key that equal ops share, if an op computes an index from those of the work item and
     constants; else None."""
     kinds = tg.AddOp | tg.MulOp | tg.IDivOp | tg.ModOp
-    if not isinstance(op, kinds) or tensor(op.results[0]).get_shape():
+    if not isinstance(op, kinds) or tg.tensor(op.results[0]).get_shape():
         return None
     operands = [o if o in indices else constant_attribute(o) for o in op.operands]
     if None in operands or indices.isdisjoint(op.operands):

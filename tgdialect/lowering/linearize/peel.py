@@ -23,12 +23,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.zeros import is_positive_zero
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.elementwise import CompareOp
-from tgdialect.ops.intervals import Interval
 from tgdialect.ops.numbering import next_axis
-from tgdialect.ops.properties import dtype_of, known_index, tensor
-from tgdialect.ops.walk import Walk
 
 MOST_OPS = 256
 """The most ops that peeling a loop may add. Larger: more code to compile; smaller: more iterations
@@ -57,7 +52,7 @@ def peel_loops(block: Block) -> None:
     """Peel the loops of a LINEAR, the inner ones first."""
     wheres = [op for op in ops_of(block) if isinstance(op, tg.WhereOp)]
     of_loads = [op for op in wheres if isinstance(op.lhs.owner, tg.LoadOp)]
-    _drop_masks([op for op in of_loads if not tensor(op.condition).get_shape()])
+    _drop_masks([op for op in of_loads if not tg.tensor(op.condition).get_shape()])
     for op in reversed(ops_of(block)):
         if isinstance(op, tg.RangeOp) and (peel := _peel(op, body := list(_body(op)))) is not None:
             _apply(op, body, peel)
@@ -74,7 +69,7 @@ def _body(loop: tg.RangeOp) -> Iterator[Operation]:
 def _peel(loop: tg.RangeOp, body: Sequence[Operation]) -> _Peel | None:
     """The fewest iterations without which most conditions of a loop are decided; None if peeling it
     decides none, or takes too many ops."""
-    extent = known_index(loop.bound)
+    extent = tg.known_index(loop.bound)
     if extent is None or loop.axis_type.data is tg.AxisType.THREAD:
         return None
     if any(isinstance(op, tg.BufferOp) for op in body):
@@ -85,7 +80,7 @@ def _peel(loop: tg.RangeOp, body: Sequence[Operation]) -> _Peel | None:
     for peel in _PEELS:
         left = extent - sum(peel)
         if left >= LEAST_ITERATIONS and sum(peel) * len(body) <= MOST_OPS:
-            intervals = MinMax({loop.result: Interval(peel.first, peel.first + left - 1)})
+            intervals = MinMax({loop.result: tg.Interval(peel.first, peel.first + left - 1)})
             decided[peel] = sum(intervals[condition].is_constant for condition in conditions)
     best = max(_PEELS, key=decided.__getitem__)
     return best if decided[best] else None
@@ -106,34 +101,34 @@ def _undecided(loop: tg.RangeOp, body: Sequence[Operation]) -> Sequence[SSAValue
 
 def _conditions(body: Sequence[Operation]) -> Iterator[SSAValue]:
     """The comparisons that mask vectors in a loop: all lanes of them, or some."""
-    walk: Walk[SSAValue] = Walk()
+    walk: tg.Walk[SSAValue] = tg.Walk()
     for op in body:
         match op:
-            case tg.LoadOp() if op.gate is not None and tensor(op.result).get_shape():
+            case tg.LoadOp() if op.gate is not None and tg.tensor(op.result).get_shape():
                 walk.add([op.gate])
             case tg.StoreOp() if op.gate is not None:
                 walk.add([op.gate])
-            case tg.WhereOp() if tensor(op.result).get_shape():
+            case tg.WhereOp() if tg.tensor(op.result).get_shape():
                 walk.add([op.condition])
             case _:
                 pass
     for value in walk:
         if isinstance(value.owner, tg.AndOp):
             walk.add(value.owner.operands)
-        elif isinstance(value.owner, CompareOp):
+        elif isinstance(value.owner, tg.CompareOp):
             yield value
 
 
 def _apply(loop: tg.RangeOp, body: Sequence[Operation], peel: _Peel) -> None:
     """Put iterations of a loop before it and after it."""
-    extent = known_index(loop.bound)
+    extent = tg.known_index(loop.bound)
     assert extent is not None
     end = _end_of_its_own(loop)
     body = list(_body(loop))
     if (following := end.next_op) is not None:
         for number in range(extent - peel.last, extent):
-            _iteration(OpBuilder.before(following), loop, body, number)
-    builder = OpBuilder.before(loop)
+            _iteration(tg.OpBuilder.before(following), loop, body, number)
+    builder = tg.OpBuilder.before(loop)
     for number in range(peel.first):
         _iteration(builder, loop, body, number)
     # The loop itself.
@@ -160,7 +155,7 @@ def _end_of_its_own(loop: tg.RangeOp) -> tg.EndOp:
     """The END of a loop, which is split if it closes others as well."""
     uses = (use for use in loop.result.uses if use.index)
     end = next(op for use in uses if isinstance(op := use.operation, tg.EndOp))
-    ranges, builder = list(end.ranges), OpBuilder.before(end)
+    ranges, builder = list(end.ranges), tg.OpBuilder.before(end)
     at = ranges.index(loop.result)
     body = end.body
     if at:
@@ -174,7 +169,7 @@ def _end_of_its_own(loop: tg.RangeOp) -> tg.EndOp:
 
 
 def _iteration(
-    builder: OpBuilder, loop: tg.RangeOp, body: Sequence[Operation], number: int
+    builder: tg.OpBuilder, loop: tg.RangeOp, body: Sequence[Operation], number: int
 ) -> None:
     """One iteration of a loop."""
     values: dict[SSAValue, SSAValue] = {loop.result: builder.index_constant(number)}
@@ -197,7 +192,7 @@ def _drop_masks(body: Sequence[Operation]) -> None:
     intervals = MinMax()
 
     def holds(value: SSAValue | None) -> bool:
-        return value is not None and dtype_of(value).is_bool and intervals[value].lo == 1
+        return value is not None and tg.dtype_of(value).is_bool and intervals[value].lo == 1
 
     for op in body:
         match op:
@@ -218,5 +213,9 @@ def _drop_masks(body: Sequence[Operation]) -> None:
             case _:
                 pass
     for op in reversed(body):
-        if isinstance(op, CompareOp | tg.AndOp) and op.parent and op.results[0].first_use is None:
+        if (
+            isinstance(op, tg.CompareOp | tg.AndOp)
+            and op.parent
+            and op.results[0].first_use is None
+        ):
             op.parent.erase_op(op)

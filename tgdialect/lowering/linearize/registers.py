@@ -27,11 +27,6 @@ from tgdialect.lowering.kernel_memory import buffer_type, new_buffer
 from tgdialect.lowering.linear_blocks import ITEMS, Nest, loops_by_depth, nest
 from tgdialect.lowering.recomputation import emit_sum
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import dtype_of, known_index, place, tensor
-from tgdialect.ops.walk import Walk, nesting
 from tgdialect.transforms.dead_ops import erase_unused
 from tgdialect.work_items.uniform import uniform_blocks
 
@@ -56,11 +51,11 @@ def keep_in_registers(block: Block, numbers: CellNumbers) -> None:
     """Make REG buffers, without the axes of work items, of the buffers that are private."""
     found: dict[tg.BufferOp, list[MemoryAccess]] = defaultdict(list)
     for access in accesses(block.ops):
-        owner, space = access.memory.owner, place(access.memory).addrspace
+        owner, space = access.memory.owner, tg.place(access.memory).addrspace
         if isinstance(owner, tg.BufferOp) and space is not tg.AddrSpace.GLOBAL:
             found[owner].append(access)
     places = [op for op in block.ops if isinstance(op, tg.SpecialOp)]
-    bounds = [(op.result, known_index(op.bound)) for op in places if op.symbol.data[0] == "l"]
+    bounds = [(op.result, tg.known_index(op.bound)) for op in places if op.symbol.data[0] == "l"]
     items: dict[SSAValue, int] = {index: n for index, n in bounds if n is not None}
     is_changed = False
     for buffer, same in found.items():
@@ -119,7 +114,7 @@ def _end(cells: PrivateCells) -> int:
 
 def _extent(value: SSAValue) -> int | None:
     """The extent of a loop; None where it is dynamic, and of other values."""
-    return known_index(value.owner.bound) if isinstance(value.owner, tg.RangeOp) else None
+    return tg.known_index(value.owner.bound) if isinstance(value.owner, tg.RangeOp) else None
 
 
 def _without(digit: _Digit, cells: PrivateCells) -> PrivateCells | None:
@@ -145,17 +140,17 @@ def _replace(
     buffer: tg.BufferOp, same: Sequence[MemoryAccess], cells: Sequence[PrivateCells], size: int
 ) -> None:
     """Replace a buffer by a REG buffer of so many cells."""
-    dtype = tensor(buffer.result).element_type
+    dtype = tg.tensor(buffer.result).element_type
     where = buffer_type(dtype, (size,), tg.AddrSpace.REG)
-    front = OpBuilder.before(buffer)
+    front = tg.OpBuilder.before(buffer)
     memory = front.put(tg.BufferOp(buffer.slot.data, where))
     memory.name_hint = buffer.result.name_hint
     constant: dict[Sequence[int], SSAValue] = {}
     """By the numbers of cells that no loop decides, their location."""
     for access, (terms, numbers) in zip(same, cells, strict=True):
-        is_vector = bool(tensor(access.location).get_shape())
+        is_vector = bool(tg.tensor(access.location).get_shape())
         if terms:
-            here = OpBuilder.before(access.op)
+            here = tg.OpBuilder.before(access.op)
             location = _location(here, memory, terms, numbers, is_vector=is_vector)
         elif (location := constant.get(numbers)) is None:
             location = _location(front, memory, terms, numbers, is_vector=is_vector)
@@ -165,10 +160,10 @@ def _replace(
 
 
 def _location(
-    b: OpBuilder, memory: SSAValue, terms: Terms, numbers: Sequence[int], *, is_vector: bool
+    b: tg.OpBuilder, memory: SSAValue, terms: Terms, numbers: Sequence[int], *, is_vector: bool
 ) -> SSAValue:
     """The cells of an access as an INDEX."""
-    total = emit_sum(b, Affine({(value,): factor for value, factor in terms.items()}))
+    total = emit_sum(b, tg.Affine({(value,): factor for value, factor in terms.items()}))
     index = b.put(tg.VConstOp(numbers)) if is_vector else b.index_constant(numbers[0])
     if terms:
         index = b.put(tg.AddOp(*((index, total) if is_vector else (total, index))))
@@ -192,12 +187,12 @@ def _clear_at_once(
             end += 1
         stores = [access.op for access in same[begin:end]]
         if zero is not None and not left and len(stores) > 1 and _are_in_one_block(stores):
-            b = OpBuilder.before(stores[-1])
+            b = tg.OpBuilder.before(stores[-1])
             zeros = b.put(tg.ExpandOp(b.put(tg.ReshapeOp(zero, [1])), [size]))
             cleared = b.put(tg.StoreOp(memory, zeros))
             for op in stores:
                 op.results[0].replace_all_uses_with(cleared)
-                OpBuilder.before(op).block.erase_op(op)
+                tg.OpBuilder.before(op).block.erase_op(op)
         begin = max(end, begin + 1)
 
 
@@ -253,11 +248,11 @@ def load_once(block: Block, numbers: CellNumbers, *, aliased: bool) -> None:
     """Keep what a loop loads and a later loop loads again. `aliased` says that different parameters
     may be the same memory."""
     found = accesses(block.ops)
-    of_global = [a for a in found if place(a.memory).addrspace is tg.AddrSpace.GLOBAL]
+    of_global = [a for a in found if tg.place(a.memory).addrspace is tg.AddrSpace.GLOBAL]
     written = {access.memory for access in of_global if access.writes}
     if aliased and written:
         return
-    around = nesting(ops_of(block))
+    around = tg.nesting(ops_of(block))
     groups: dict[object, list[_Load]] = defaultdict(list)
     for access in of_global:
         if access.memory not in written and (load := _load(access, around, numbers)) is not None:
@@ -265,7 +260,7 @@ def load_once(block: Block, numbers: CellNumbers, *, aliased: bool) -> None:
     left = MOST_BYTES
     for first, *others in groups.values():
         again = [other for other in others if _is_later(first, other)]
-        bytes = _cells(first) * dtype_of(first.op.result).itemsize
+        bytes = _cells(first) * tg.dtype_of(first.op.result).itemsize
         if again and bytes <= left:
             left -= bytes
             _keep(first, again)
@@ -284,7 +279,7 @@ def _load(
         return None
     loops = [value.owner for value in cells.terms if isinstance(value.owner, tg.RangeOp)]
     loops.sort(key=lambda loop: -cells.terms[loop.result])
-    own, extents = [loop.result for loop in loops], [known_index(loop.bound) for loop in loops]
+    own, extents = [loop.result for loop in loops], [tg.known_index(loop.bound) for loop in loops]
     if not loops or any(extent is None or extent > LONGEST for extent in extents):
         return None
     strides = [cells.terms[value] for value in own]
@@ -298,8 +293,8 @@ def _load(
 
 def _cells(load: _Load) -> int:
     """How many cells a work item loads in all iterations."""
-    extents = [known_index(loop.bound) or 1 for loop in load.loops]
-    return math.prod(extents) * math.prod(tensor(load.op.result).get_shape())
+    extents = [tg.known_index(loop.bound) or 1 for loop in load.loops]
+    return math.prod(extents) * math.prod(tg.tensor(load.op.result).get_shape())
 
 
 def _is_later(first: _Load, other: _Load) -> bool:
@@ -316,24 +311,24 @@ def _is_later(first: _Load, other: _Load) -> bool:
 def _keep(first: _Load, again: Sequence[_Load]) -> None:
     """Have the first LOAD store to registers, and the others load from them."""
     value = first.op.result
-    type, lanes = tensor(value).element_type, tensor(value).get_shape()
+    type, lanes = tg.tensor(value).element_type, tg.tensor(value).get_shape()
     root = first.around[0]
-    buffer = new_buffer(OpBuilder.before(root), type, (_cells(first),), tg.AddrSpace.REG)
-    b = OpBuilder.after(first.op)
+    buffer = new_buffer(tg.OpBuilder.before(root), type, (_cells(first),), tg.AddrSpace.REG)
+    b = tg.OpBuilder.after(first.op)
     b.insert(tg.StoreOp(_cell(b, buffer, first, lanes), value))
     for load in again:
-        b = OpBuilder.before(load.op)
+        b = tg.OpBuilder.before(load.op)
         kept = b.put(tg.LoadOp(_cell(b, buffer, load, lanes)))
         load.op.result.replace_all_uses_with(kept)
         b.block.erase_op(load.op)
 
 
-def _cell(b: OpBuilder, buffer: SSAValue, load: _Load, lanes: Sequence[int]) -> SSAValue:
+def _cell(b: tg.OpBuilder, buffer: SSAValue, load: _Load, lanes: Sequence[int]) -> SSAValue:
     """The location of what is loaded in one iteration of the loops."""
     index: SSAValue | None = None
     for loop in load.loops:
         if index is not None:
-            index = b.put(tg.MulOp(index, b.index_constant(known_index(loop.bound) or 1)))
+            index = b.put(tg.MulOp(index, b.index_constant(tg.known_index(loop.bound) or 1)))
         index = loop.result if index is None else b.put(tg.AddOp(index, loop.result))
     assert index is not None
     if lanes:
@@ -356,10 +351,10 @@ def share_registers(block: Block, around: Mapping[Operation, Sequence[Operation]
     each op is in."""
     uses: dict[SSAValue, list[MemoryAccess]] = defaultdict(list)
     for access in accesses(block.ops):
-        if place(access.memory).addrspace is tg.AddrSpace.REG:
+        if tg.place(access.memory).addrspace is tg.AddrSpace.REG:
             uses[access.memory].append(access)
     alike = uniform_blocks(block.ops if uses else ())
-    extents = [{known_index(r.bound) for r in same} for same in loops_by_depth(around, ITEMS)]
+    extents = [{tg.known_index(r.bound) for r in same} for same in loops_by_depth(around, ITEMS)]
     for memory, same in uses.items():
         nests = [nest(around[access.op], ITEMS) for access in same]
         written = max((n for n, a in zip(nests, same, strict=True) if a.writes), key=len)
@@ -403,17 +398,17 @@ def _common(a: Nest, b: Nest) -> int:
 
 def _move_to(buffer: tg.BufferOp, space: tg.AddrSpace) -> None:
     """Put a buffer into another address space, and its views."""
-    type = tensor(buffer.result)
+    type = tg.tensor(buffer.result)
     where = buffer_type(type.element_type, type.get_shape(), space)
-    walk: Walk[tg.BufferOp | MovementOp] = Walk([buffer])
+    walk: tg.Walk[tg.BufferOp | tg.MovementOp] = tg.Walk([buffer])
     for old in walk:
-        moved = isinstance(old, MovementOp)
+        moved = isinstance(old, tg.MovementOp)
         new = old.rebuild(old.operands) if moved else tg.BufferOp(old.slot.data, where)
-        builder = OpBuilder.before(old)
+        builder = tg.OpBuilder.before(old)
         value = builder.put(new)
         value.name_hint = old.results[0].name_hint
         for use in list(old.results[0].uses):
             use.operation.operands[use.index] = value
-            if isinstance(use.operation, MovementOp) and use.index == 0:
+            if isinstance(use.operation, tg.MovementOp) and use.index == 0:
                 walk.add([use.operation])
         builder.block.erase_op(old)

@@ -17,8 +17,6 @@ from tgdialect.lowering.linearize.branches import LONG, LONG_ON_A_GRID, branch_a
 from tgdialect.lowering.linearize.peel import peel_loops
 from tgdialect.lowering.passed_memory import aliased_kernels
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import tensor
 from tgdialect.targets.attribute import target_of
 from tgdialect.transforms.unique_storage import make_storage_unique
 
@@ -76,7 +74,7 @@ def linearize_kernel(kernel: tg.KernelOp) -> tg.ProgramOp:
     program.attributes = dict(kernel.attributes)
     for op in reversed(ops_of(graph)):
         Rewriter.erase_op(op)
-    builder = OpBuilder.before(kernel)
+    builder = tg.OpBuilder.before(kernel)
     builder.insert(program)
     builder.block.erase_op(kernel)
     return program
@@ -102,12 +100,12 @@ def linearize_function(function: FuncOp) -> None:
     for op in reversed(ops_of(block)):
         if isinstance(op, tg.SinkOp | tg.GroupOp | tg.AfterOp):
             block.erase_op(op)
-    OpBuilder(InsertPoint.before(terminator), function.location).insert(linear)
+    tg.OpBuilder(InsertPoint.before(terminator), function.location).insert(linear)
 
 
 def is_per_lane(gate: SSAValue) -> bool:
     """Whether a gate is a vector: a mask."""
-    return bool(tensor(gate).get_shape())
+    return bool(tg.tensor(gate).get_shape())
 
 
 class _LinearBuilder:
@@ -147,7 +145,7 @@ class _LinearBuilder:
             end.detach()
             self.block.add_op(end)
             return
-        part = OpBuilder.at_end(self.block, end.location).put(tg.EndOp(end.body, ranges))
+        part = tg.OpBuilder.at_end(self.block, end.location).put(tg.EndOp(end.body, ranges))
         # The rest of the END closes the outer loops.
         end.operands = (part, *end.ranges[len(ranges) :])
 
@@ -166,7 +164,7 @@ class _LinearBuilder:
             self.block.insert_op_before(store, last)
             end = last
         else:
-            builder = OpBuilder.at_end(self.block, store.location)
+            builder = tg.OpBuilder.at_end(self.block, store.location)
             begin = builder.insert(tg.IfOp(gate))
             builder.insert(store)
             end = builder.insert(tg.EndIfOp(begin))

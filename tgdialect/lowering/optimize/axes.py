@@ -19,12 +19,7 @@ from tgdialect.lowering.passed_memory import aliased_kernels
 from tgdialect.lowering.recomputation import IN_LOOPS, renumber
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import WORKGROUP
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import dtype_of, integers, known_index, place, tensor, tensor_type
-from tgdialect.ops.views import memory_of, movements
-from tgdialect.ops.walk import computed_from
+from tgdialect.ops.views import movements
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
 from tgdialect.transforms.dead_ops import erase_dead_ops
@@ -158,7 +153,7 @@ class Axes:
     def written(self) -> Set[SSAValue]:
         """The memory that the kernel writes."""
         writes = (op for op in self.ops if isinstance(op, tg.StoreOp | tg.AtomicAddOp))
-        return {memory_of(op.operands[0]) for op in writes}
+        return {tg.memory_of(op.operands[0]) for op in writes}
 
     @cached_property
     def accesses(self) -> Mapping[tg.RangeOp, Sequence[tg.LoadOp | tg.StoreOp | tg.AtomicAddOp]]:
@@ -204,7 +199,7 @@ class Axes:
 
     def extent(self, range: tg.RangeOp) -> int:
         """How many iterations a range has. Raises IllegalOptError where that is not known."""
-        if (extent := known_index(range.bound)) is None:
+        if (extent := tg.known_index(range.bound)) is None:
             raise IllegalOptError(f"the extent of range {range.axis.data} is dynamic")
         return extent
 
@@ -225,7 +220,7 @@ class Axes:
                 continue
             nest = {*self.open[op], *closed_ranges(op)}
             items = [r for r in nest if r.axis_type.data in WORKGROUP and r is not range]
-            count = math.prod(known_index(r.bound) or 1 for r in items) * extent
+            count = math.prod(tg.known_index(r.bound) or 1 for r in items) * extent
             if range in nest and count > most:
                 message = f"a workgroup would have {count} work items, and the target {name} allows"
                 raise IllegalOptError(f"{message} {most}")
@@ -233,7 +228,7 @@ class Axes:
     @cached_property
     def fragments(self) -> Set[int]:
         """The axis ids of the ranges of the fragments of WMMAs."""
-        return {axis for op in self.ops if _is_of_wmma(op) for axis in integers(op, "fragment")}
+        return {axis for op in self.ops if _is_of_wmma(op) for axis in tg.integers(op, "fragment")}
 
     @cached_property
     def has_matrix_instructions(self) -> bool:
@@ -263,14 +258,14 @@ class Axes:
                 memories[op.result], found[op.result] = op.result, []
             elif op.operands and (memory := memories.get(op.operands[0])) is not None:
                 found[memory].append(op)
-                if isinstance(op, MovementOp | tg.AfterOp):
+                if isinstance(op, tg.MovementOp | tg.AfterOp):
                     memories[op.results[0]] = memory
         return found
 
     def around(self, value: SSAValue) -> Ranges:
         """The ranges in whose loops a value is."""
         owner = value.owner
-        return self.open.get(owner, frozenset()) if isinstance(owner, TgOp) else frozenset()
+        return self.open.get(owner, frozenset()) if isinstance(owner, tg.TgOp) else frozenset()
 
     def depends(self, value: SSAValue, range: tg.RangeOp) -> bool:
         return range in self.around(value)
@@ -306,10 +301,10 @@ class Axes:
         """Two ranges, the outer first, in place of one. The new one is the inner, or with `top` the
         outer; the other keeps its axis id. Where the product of `parts` is more than the extent,
         the last part overlaps the one before."""
-        builder = OpBuilder.before(range)
+        builder = tg.OpBuilder.before(range)
         old, new = range.axis.data, next(builder.free_axes)
         numbers = (new, old) if top else (old, new)
-        dtype, (count, size) = tensor(range.bound).element_type, parts
+        dtype, (count, size) = tg.tensor(range.bound).element_type, parts
         bounds = [
             p if isinstance(p, SSAValue) else builder.put(tg.ConstOp(p, dtype)) for p in parts
         ]
@@ -328,7 +323,7 @@ class Axes:
         """The buffers of the kernel that are written in the loop of a range at cells that do not
         depend on it."""
         cells = [store.buffer for store in self.stores(range)]
-        shared = [memory_of(c).owner for c in cells if not self.depends_on_index(c, range)]
+        shared = [tg.memory_of(c).owner for c in cells if not self.depends_on_index(c, range)]
         return [*dict.fromkeys(owner for owner in shared if isinstance(owner, tg.BufferOp))]
 
     def depends_on_index(self, location: SSAValue, range: tg.RangeOp) -> bool:
@@ -339,12 +334,12 @@ class Axes:
     def is_bound_to(self, value: SSAValue, ranges: Set[tg.RangeOp]) -> bool:
         """Whether a value depends on a REDUCE or STORE in the loop of one of some ranges. Such a
         value cannot be computed again in other loops."""
-        ops = computed_from(value)
+        ops = tg.computed_from(value)
         return any(isinstance(op, IN_LOOPS) and self.open[op] & ranges for op in ops)
 
     def is_private(self, buffer: tg.BufferOp, range: tg.RangeOp) -> bool:
         """Whether a buffer is used in the loop of a range only."""
-        if place(buffer.result).addrspace is tg.AddrSpace.GLOBAL:
+        if tg.place(buffer.result).addrspace is tg.AddrSpace.GLOBAL:
             return False
         kinds, users = tg.LoadOp | tg.StoreOp | tg.AtomicAddOp, self._users[buffer.result]
         return all(range in self.open[op] for op in users if isinstance(op, kinds))
@@ -356,18 +351,18 @@ class Axes:
         extent = self.extent(range)
 
         def shape(view: SSAValue) -> Sequence[int]:
-            old = tensor(view).get_shape()
+            old = tg.tensor(view).get_shape()
             return (extent, *old) if is_first else (*old, extent)
 
-        where = place(buffer.result)
-        type = tensor_type(tensor(buffer.result).element_type, shape(buffer.result), where)
+        where = tg.place(buffer.result)
+        type = tg.tensor_type(tg.tensor(buffer.result).element_type, shape(buffer.result), where)
         block = self.kernel.body.block
-        wider = OpBuilder.before(buffer).put(buffer.rebuild(buffer.dims, type))
+        wider = tg.OpBuilder.before(buffer).put(buffer.rebuild(buffer.dims, type))
         views: dict[SSAValue, SSAValue] = {buffer.result: wider}
         for op in ops_of(block):
             if not op.operands or (view := views.get(op.operands[0])) is None:
                 continue
-            builder = OpBuilder.before(op)
+            builder = tg.OpBuilder.before(op)
             if isinstance(op, tg.LoadOp | tg.StoreOp | tg.AtomicAddOp):
                 # The location of a buffer of no axes is the buffer.
                 cell = builder.put(tg.IndexOp(view, [range.result]))
@@ -387,8 +382,8 @@ class Axes:
     def check_views(self, buffer: tg.BufferOp) -> None:
         """Raise IllegalOptError where a view of a buffer has no place for one more axis."""
         for op in self._users[buffer.result]:
-            if isinstance(op, tg.BitcastOp) and tensor(op.result).get_shape():
-                sizes = {dtype_of(value).itemsize for value in (op.source, op.result)}
+            if isinstance(op, tg.BitcastOp) and tg.tensor(op.result).get_shape():
+                sizes = {tg.dtype_of(value).itemsize for value in (op.source, op.result)}
                 if len(sizes) > 1:
                     raise IllegalOptError("a BITCAST of a buffer has elements of another size")
 

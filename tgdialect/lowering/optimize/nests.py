@@ -19,9 +19,6 @@ from tgdialect.lowering.optimize.optops.prepack import may_prepack
 from tgdialect.lowering.optimize.optops.split import divisors
 from tgdialect.lowering.optimize.optops.tile_loads import is_of_parameter
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import BOOL, INDEX
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.properties import dtype_of, known_index, tensor
 from tgdialect.targets import Target
 
 UNKNOWN_EXTENT = 256
@@ -41,7 +38,7 @@ class StridedAccess:
 
     @property
     def itemsize(self) -> int:
-        return dtype_of(self.op.operands[0]).itemsize
+        return tg.dtype_of(self.op.operands[0]).itemsize
 
     def apart(self, range: tg.RangeOp, most: int) -> int:
         """How many bytes apart the cells of neighbouring iterations are, `most` at most."""
@@ -142,7 +139,7 @@ class Nests:
         return list(found.values())
 
     def extent(self, range: tg.RangeOp) -> int:
-        return UNKNOWN_EXTENT if (known := known_index(range.bound)) is None else known
+        return UNKNOWN_EXTENT if (known := tg.known_index(range.bound)) is None else known
 
     def pages(self, access: StridedAccess, range: tg.RangeOp) -> float:
         """The number of pages over which the iterations of a range are spread."""
@@ -160,9 +157,9 @@ class Nests:
 
 
 def is_arithmetic(op: Operation) -> bool:
-    if not isinstance(op, ElementwiseOp | tg.ReduceOp):
+    if not isinstance(op, tg.ElementwiseOp | tg.ReduceOp):
         return False
-    return tensor(op.results[0]).element_type not in (INDEX, BOOL)
+    return tg.tensor(op.results[0]).element_type not in (tg.INDEX, tg.BOOL)
 
 
 def part(extent: int, most: int, of: int = 0) -> int:
@@ -184,7 +181,7 @@ def split_loops(axes: Axes) -> None:
 def _digits(axes: Axes) -> Iterator[tg.OptAttr]:
     """The SPLITs that remove a division."""
     for axis, range in axes.ranges.items():
-        if not (found := divisors(range)) or (extent := known_index(range.bound)) is None:
+        if not (found := divisors(range)) or (extent := tg.known_index(range.bound)) is None:
             continue
         least = min(found)
         if 1 < least < extent and not any(each % least for each in (*found, extent)):

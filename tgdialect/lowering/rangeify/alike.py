@@ -21,9 +21,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.analysis.structure import Structures
 from tgdialect.lowering.rangeify.kernel import Realised
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.properties import is_memory, tensor
-from tgdialect.ops.walk import behind
 
 T = TypeVar("T")
 
@@ -127,19 +124,19 @@ def structure_of_task(
 
     def leaf(value: SSAValue) -> str | None:
         owner = value.owner
-        if owner is not root and isinstance(owner, TgOp):
+        if owner is not root and isinstance(owner, tg.TgOp):
             if (known := realised.get(owner)) is not None:
                 return f"realised {described(known)}"
             if owner.operands and not isinstance(owner, tg.AfterOp | tg.BufferOp):
                 return None
-        buffer = behind(value, tg.AfterOp)
-        if is_memory(buffer) and isinstance(buffer.owner, tg.BufferOp | Block):
+        buffer = tg.behind(value, tg.AfterOp)
+        if tg.is_memory(buffer) and isinstance(buffer.owner, tg.BufferOp | Block):
             return f"memory {memory(buffer)}"
         return None
 
     first = described(written)
     found = structures.computing(values, leaf)
-    if found is None or any(DYNAMIC_INDEX in tensor(buffer).get_shape() for buffer in numbers):
+    if found is None or any(DYNAMIC_INDEX in tg.tensor(buffer).get_shape() for buffer in numbers):
         return None
     text = f"{first}\n{about}\n{found.text}"
     return Structure(text, [*found.numbers, *numbers], [*numbers])

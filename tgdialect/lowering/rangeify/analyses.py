@@ -15,10 +15,6 @@ from tgdialect.lowering.rangeify.alike import Alike, Facts, Structure
 from tgdialect.lowering.rangeify.kernel import ClosedForm, KernelBuilder
 from tgdialect.lowering.rangeify.planning.online import OnlineSums
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.properties import is_memory, shape_of, tensor
-from tgdialect.ops.walk import Walk, computed_from, operands_of
 from tgdialect.transforms.simplify import HANDLERS
 from tgdialect.transforms.simplify.engine import Engine
 
@@ -68,12 +64,12 @@ class ClosedForms:
     def _reads(self, op: tg.ReduceOp) -> bool:
         """Whether a REDUCE depends on memory or on a REDUCE without a closed form. Those with a
         known form are leaves."""
-        walk = Walk(op.operands)
+        walk = tg.Walk(op.operands)
         for value in walk:
-            if is_memory(value) or value.owner in self._loops:
+            if tg.is_memory(value) or value.owner in self._loops:
                 return True
             if value.owner not in self.forms:
-                walk.add(operands_of(value))
+                walk.add(tg.operands_of(value))
         return False
 
     def _is_closed(self, op: tg.ReduceOp) -> bool:
@@ -94,7 +90,7 @@ class ClosedForms:
     def _leaf(self, value: SSAValue) -> str | None:
         """A REDUCE that is one number is a leaf. The number says what it is."""
         owner = value.owner
-        form = self.forms.get(owner) if isinstance(owner, TgOp) else None
+        form = self.forms.get(owner) if isinstance(owner, tg.TgOp) else None
         known = None if form is None else form.value.owner
         return str(known.value) if isinstance(known, tg.ConstOp) else None
 
@@ -102,10 +98,10 @@ class ClosedForms:
         """Simplify a kernel that stores the elements of a REDUCE: whether none is left in it, and
         what it stores if that depends on the index alone."""
         builder = KernelBuilder({}, {}, self.form, self._interval)
-        shape = shape_of(op.result)
+        shape = tg.shape_of(op.result)
         index, ranges = builder.loops(shape, tg.AxisType.LOOP)
         cell = builder.cell(op.result, index)
-        buffer = builder.local_buffer(tensor(op.result).element_type, ())
+        buffer = builder.local_buffer(tg.tensor(op.result).element_type, ())
         store = tg.StoreOp(buffer, cell.value)
         block = builder.finish("trial", [builder.put(store)], ranges).body.block
         _Arithmetic(HANDLERS).run(block)
@@ -120,8 +116,8 @@ class ClosedForms:
 def _is_of(value: SSAValue, ranges: Sequence[SSAValue]) -> bool:
     """Whether a value is computed from RANGEs and constants alone."""
     return all(
-        isinstance(op, tg.ConstOp | ElementwiseOp) or op.results[0] in ranges
-        for op in computed_from(value)
+        isinstance(op, tg.ConstOp | tg.ElementwiseOp) or op.results[0] in ranges
+        for op in tg.computed_from(value)
     )
 
 

@@ -29,12 +29,8 @@ from tgdialect.lowering.rangeify.results import Donors, only_store_of_result, st
 from tgdialect.lowering.rangeify.task_kernels import TaskKernels
 from tgdialect.lowering.rangeify.tasks import Task, ordered_tasks, tasks_of
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.numbering import symbols
-from tgdialect.ops.properties import is_memory, place, tensor
-from tgdialect.ops.views import is_storage, memory_of, movements
-from tgdialect.ops.walk import Walk, operands_of
+from tgdialect.ops.views import movements
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
 from tgdialect.transforms.simplify import simplify
@@ -96,7 +92,7 @@ class _FunctionKernels:
     def writer(self, store: tg.StoreOp) -> Operation:
         """The op whose task does a STORE of a result."""
         op = store.value.owner
-        if not isinstance(op, TgOp) or op not in self.plan.realised:
+        if not isinstance(op, tg.TgOp) or op not in self.plan.realised:
             return store
         return op if store_of_result(store.value, self.is_valid) is store else store
 
@@ -140,7 +136,7 @@ class _FunctionKernels:
         if store:
             data = store.buffer
         else:
-            data = self.host.buffer(whole.results[0], tensor(result).element_type, order)
+            data = self.host.buffer(whole.results[0], tg.tensor(result).element_type, order)
         places = self.plan.paddings[pad].places if pad else ()
         self.realised[op] = made = Realised(data, None, order, places)
         if _is_empty(result):
@@ -148,7 +144,7 @@ class _FunctionKernels:
         written = [data]
 
         def mask() -> SSAValue:
-            buffer = self.host.buffer(result, BOOL, order)
+            buffer = self.host.buffer(result, tg.BOOL, order)
             self.realised[op] = replace(made, mask=buffer)
             written.append(buffer)
             return buffer
@@ -173,8 +169,8 @@ class _FunctionKernels:
         store = None
         if not apart:
             store = only_store_of_result(result) or store_of_result(result, self.is_valid)
-        data = store.buffer if store else self.host.buffer(result, tensor(result).element_type)
-        leaf = memory_of(data)
+        data = store.buffer if store else self.host.buffer(result, tg.tensor(result).element_type)
+        leaf = tg.memory_of(data)
 
         def emit() -> Emitted:
             kernel, emitted = self.emit.online(op, data, is_relaxed=self.is_relaxed)
@@ -195,7 +191,7 @@ class _FunctionKernels:
         """A kernel for a STORE; `copied` says that a copy of what it overwrites has been made."""
         if not copied and self.overwrite(op, op, op.value) is not None:
             return self.stored[op]
-        leaf = memory_of(op.buffer)
+        leaf = tg.memory_of(op.buffer)
         emit = partial(self.emit.storing, op, op.buffer, op.value, op.gate, in_parts=not copied)
         whole = Realised(leaf, None)
         call = self.call_alike(op, [op.result], whole, [leaf], emit, copied, in_place=leaf)
@@ -231,7 +227,7 @@ class _FunctionKernels:
     def store_through_copy(self, op: tg.StoreOp) -> SSAValue | None:
         """Kernels that compute the value, the gate and the indices of a STORE where these read what
         it overwrites, and one that stores."""
-        leaf = memory_of(op.buffer)
+        leaf = tg.memory_of(op.buffer)
         uses = [(op, position) for position in range(1, len(op.operands))]
         for movement in movements(op.buffer):
             if isinstance(movement, tg.IndexOp):
@@ -240,21 +236,21 @@ class _FunctionKernels:
             source = user.operands[position]
             if not self.reads(source, leaf):
                 continue
-            if is_storage(source):
+            if tg.is_storage(source):
                 source = self.host.put_old(tg.LoadOp(source), user)
                 user.operands[position] = source
-            assert isinstance(source.owner, TgOp)
+            assert isinstance(source.owner, tg.TgOp)
             self.realise(source.owner, apart=True)
         return self.store(op, copied=True)
 
     def reads(self, value: SSAValue, leaf: SSAValue) -> bool:
         """Whether a kernel that computes a value reads some memory."""
-        walk = Walk([value])
+        walk = tg.Walk([value])
         for each in walk:
             if each is leaf:
                 return True
             if each.owner not in self.realised:
-                walk.add(operands_of(each))
+                walk.add(tg.operands_of(each))
         return False
 
     # -- calls
@@ -308,7 +304,7 @@ class _FunctionKernels:
 
 def _is_empty(value: SSAValue) -> bool:
     """Whether a value is known to have no cells."""
-    return 0 in tensor(value).get_shape()
+    return 0 in tg.tensor(value).get_shape()
 
 
 @dataclass(frozen=True)
@@ -338,7 +334,7 @@ class BuildKernelsPass(LoweringPass):
             if isinstance(function, tg.KernelOp):
                 _call_kernels(function)
                 continue
-            devices = [place(a).device for a in function.args if is_memory(a)]
+            devices = [tg.place(a).device for a in function.args if tg.is_memory(a)]
             device = next((d for d in devices if isinstance(d, str)), "CPU")
             made = _FunctionKernels(function, device, taken, target)
             with kept_facts(SHAPES):

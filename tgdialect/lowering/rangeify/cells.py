@@ -17,14 +17,6 @@ from tgdialect.analysis.affine.positions import Index, Position
 from tgdialect.analysis.zeros import may_be_negative_zero
 from tgdialect.lowering.rangeify.emitter import ScalarEmitter
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import BOOL, INDEX, dtype_row, unsigned
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.ordering import dependent_ranges
-from tgdialect.ops.properties import Dim, integers, number, shape_of, tensor
-from tgdialect.ops.reduce import identity
 
 
 class Cell(NamedTuple):
@@ -43,7 +35,7 @@ def materialised(k: ScalarEmitter, cell: Cell) -> SSAValue:
     """A cell as it is stored: 0 where it is invalid."""
     if cell.valid is None:
         return cell.value
-    zero = k.constant(0, tensor(cell.value).element_type)
+    zero = k.constant(0, tg.tensor(cell.value).element_type)
     return k.emit(tg.WhereOp, cell.valid, cell.value, zero)
 
 
@@ -54,13 +46,13 @@ def done(cell: Cell) -> Lowering:
 
 
 def _const(k: ScalarEmitter, op: tg.ConstOp, index: Index) -> Lowering:
-    dtype = tensor(op.result).element_type
+    dtype = tg.tensor(op.result).element_type
     if isinstance(op.value, tg.InvalidAttr):
-        return done(Cell(k.constant(0, dtype), k.constant(0, BOOL)))
+        return done(Cell(k.constant(0, dtype), k.constant(0, tg.BOOL)))
     return done(Cell(k.emit(tg.ConstOp, op.value), None))
 
 
-def _move(k: ScalarEmitter, op: MovementOp, index: Index) -> Lowering:
+def _move(k: ScalarEmitter, op: tg.MovementOp, index: Index) -> Lowering:
     where = moved(k, op, index)
     assert where is not None
     return (yield op.operands[0], where)
@@ -69,18 +61,18 @@ def _move(k: ScalarEmitter, op: MovementOp, index: Index) -> Lowering:
 def _pad(k: ScalarEmitter, op: tg.PadOp, index: Index) -> Lowering:
     inner = moved(k, op, index)
     assert inner is not None
-    exists = k.inside(inner, shape_of(op.source))
+    exists = k.inside(inner, tg.shape_of(op.source))
     cell = yield op.source, inner
     if exists is not None and op.fill is None:
         return Cell(cell.value, k.both(exists, cell.valid))
-    return _filled(k, cell, exists, 0 if op.fill is None else number(op.fill))
+    return _filled(k, cell, exists, 0 if op.fill is None else tg.number(op.fill))
 
 
 def _filled(k: ScalarEmitter, cell: Cell, exists: SSAValue | None, fill: float) -> Cell:
     """A cell, or a number where it does not exist (None: it always does)."""
     if exists is None:
         return cell
-    other = k.constant(fill, tensor(cell.value).element_type)
+    other = k.constant(fill, tg.tensor(cell.value).element_type)
     value = k.emit(tg.WhereOp, exists, cell.value, other)
     if cell.valid is None:
         return Cell(value, None)
@@ -102,25 +94,25 @@ def indices(
     inner: list[Position] = []
     exists: SSAValue | None = None
     axis = 0
-    for operand, extent in zip(op.indices, shape_of(op.source), strict=False):
-        rank = len(tensor(operand).get_shape())
+    for operand, extent in zip(op.indices, tg.shape_of(op.source), strict=False):
+        rank = len(tg.tensor(operand).get_shape())
         cell = yield operand, index[axis : axis + rank]
         axis += rank
         value = cell.value if cell.valid else _clamped(k, operand, cell.value, extent)
-        if tensor(value).element_type != INDEX:
-            value = k.emit(tg.CastOp, value, INDEX)
+        if tg.tensor(value).element_type != tg.INDEX:
+            value = k.emit(tg.CastOp, value, tg.INDEX)
         position = k.position(value)
         exists = k.both(exists, k.both(cell.valid, k.inside([position], [extent])))
         inner.append(position)
     return tuple(inner), exists, index[axis:]
 
 
-def _clamped(k: ScalarEmitter, operand: SSAValue, value: SSAValue, extent: Dim) -> SSAValue:
+def _clamped(k: ScalarEmitter, operand: SSAValue, value: SSAValue, extent: tg.Dim) -> SSAValue:
     """A position that is stored, clamped to an axis in which the function proves it to be. The
     kernel that loads it has no other proof, and would need a gate for each access."""
     if not isinstance(extent, int) or not k.function_interval(operand).within(0, extent - 1):
         return value
-    found, dtype = k.intervals[value], tensor(value).element_type
+    found, dtype = k.intervals[value], tg.tensor(value).element_type
     if found.lo < 0:
         value = k.emit(tg.MaxOp, value, k.constant(0, dtype))
     if found.hi >= extent:
@@ -145,41 +137,41 @@ def _select(k: ScalarEmitter, condition: SSAValue, a: Cell, b: Cell) -> Cell:
     value = k.emit(tg.WhereOp, condition, a.value, b.value)
     if a.valid is None and b.valid is None:
         return Cell(value, None)
-    true = k.constant(1, BOOL)
+    true = k.constant(1, tg.BOOL)
     return Cell(value, k.emit(tg.WhereOp, condition, a.valid or true, b.valid or true))
 
 
 def _where(k: ScalarEmitter, op: tg.WhereOp, index: Index) -> Lowering:
-    shape = shape_of(op.result)
-    condition = yield op.condition, broadcast(index, shape, shape_of(op.condition))
-    a = yield op.lhs, broadcast(index, shape, shape_of(op.lhs))
-    b = yield op.rhs, broadcast(index, shape, shape_of(op.rhs))
+    shape = tg.shape_of(op.result)
+    condition = yield op.condition, broadcast(index, shape, tg.shape_of(op.condition))
+    a = yield op.lhs, broadcast(index, shape, tg.shape_of(op.lhs))
+    b = yield op.rhs, broadcast(index, shape, tg.shape_of(op.rhs))
     result = _select(k, condition.value, a, b)
     return Cell(result.value, k.both(condition.valid, result.valid))
 
 
-def _elementwise(k: ScalarEmitter, op: ElementwiseOp, index: Index) -> Lowering:
-    shape = shape_of(op.result)
+def _elementwise(k: ScalarEmitter, op: tg.ElementwiseOp, index: Index) -> Lowering:
+    shape = tg.shape_of(op.result)
     valid: SSAValue | None = None
     values: list[SSAValue] = []
     for operand in op.operands:
-        cell = yield operand, broadcast(index, shape, shape_of(operand))
+        cell = yield operand, broadcast(index, shape, tg.shape_of(operand))
         values.append(cell.value)
         valid = k.both(valid, cell.valid)
     arguments = (*values, op.dtype) if isinstance(op, tg.CastOp) else values
-    return Cell(k.emit(cast(Callable[..., TgOp], type(op)), *arguments), valid)
+    return Cell(k.emit(cast(Callable[..., tg.TgOp], type(op)), *arguments), valid)
 
 
 def _bitcast(k: ScalarEmitter, op: tg.BitcastOp, index: Index) -> Lowering:
-    source = tensor(op.source).element_type
-    old, new = dtype_row(source).itemsize, dtype_row(op.dtype).itemsize
+    source = tg.tensor(op.source).element_type
+    old, new = tg.dtype_row(source).itemsize, tg.dtype_row(op.dtype).itemsize
     if old == new:
         cell = yield op.source, index
         return Cell(k.emit(tg.BitcastOp, cell.value, op.dtype), cell.valid)
-    narrow, wide = (unsigned(8 * size) for size in sorted((old, new)))
+    narrow, wide = (tg.unsigned(8 * size) for size in sorted((old, new)))
     ratio = max(old, new) // min(old, new)
     if new < old:
-        whole, last = k.divided(index[-1], Affine(constant=ratio))
+        whole, last = k.divided(index[-1], tg.Affine(constant=ratio))
         cell = yield op.source, (*index[:-1], whole)
         bits = k.emit(tg.BitcastOp, cell.value, wide)
         part = k.value(last * (8 * new))
@@ -204,13 +196,13 @@ def _bitcast(k: ScalarEmitter, op: tg.BitcastOp, index: Index) -> Lowering:
 def _reduce(k: ScalarEmitter, op: tg.ReduceOp, index: Index) -> Lowering:
     """REDUCE over axes becomes REDUCE over ranges; an invalid cell counts as the identity."""
     # The operand in loops over the reduced axes.
-    axes, shape = integers(op, "axes"), shape_of(op.source)
+    axes, shape = tg.integers(op, "axes"), tg.shape_of(op.source)
     inner, loops = k.loops(tuple(shape[a] for a in axes), tg.AxisType.REDUCE)
     reduced = dict(zip(axes, inner, strict=True))
     cell = yield op.source, tuple(reduced.get(a, i) for a, i in enumerate(index))
-    dtype = tensor(op.result).element_type
+    dtype = tg.tensor(op.result).element_type
     kind = op.kind.data
-    neutral = k.constant(identity(kind, dtype_row(dtype)), dtype)
+    neutral = k.constant(tg.identity(kind, tg.dtype_row(dtype)), dtype)
     value = cell.value
     if cell.valid is not None:
         value = k.emit(tg.WhereOp, cell.valid, value, neutral)
@@ -219,7 +211,7 @@ def _reduce(k: ScalarEmitter, op: tg.ReduceOp, index: Index) -> Lowering:
         if kind is tg.ReduceKind.ADD and may_be_negative_zero(value):
             value = k.emit(tg.AddOp, value, neutral)
         return Cell(value, None)
-    dependent = dependent_ranges(value, k.open_ranges)
+    dependent = tg.dependent_ranges(value, k.open_ranges)
     for loop in loops:
         if loop.owner not in dependent:
             # The operand is the same along this range. A condition that always holds makes it
@@ -235,7 +227,7 @@ def _load(k: ScalarEmitter, op: tg.LoadOp, index: Index) -> Lowering:
     value = materialised(k, cell)
     if op.gate is None or op.alt is None:
         return Cell(value, None)
-    gate = yield op.gate, index if tensor(op.gate).get_shape() else ()
+    gate = yield op.gate, index if tg.tensor(op.gate).get_shape() else ()
     alt = yield op.alt, index
     condition = k.both(gate.value, gate.valid)
     assert condition is not None
@@ -244,13 +236,13 @@ def _load(k: ScalarEmitter, op: tg.LoadOp, index: Index) -> Lowering:
 
 RULES: tuple[tuple[type[Operation], Callable[[ScalarEmitter, Any, Index], Lowering]], ...] = (
     (tg.WhereOp, _where),
-    (ElementwiseOp, _elementwise),
+    (tg.ElementwiseOp, _elementwise),
     (tg.ConstOp, _const),
     (tg.PadOp, _pad),
     (tg.IndexOp, _index),
     (tg.StackOp, _stack),
     (tg.BitcastOp, _bitcast),
-    (MovementOp, _move),
+    (tg.MovementOp, _move),
     (tg.ReduceOp, _reduce),
     (tg.LoadOp, _load),
 )

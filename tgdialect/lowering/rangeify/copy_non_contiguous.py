@@ -13,10 +13,6 @@ from tgdialect.analysis.memory_order import written_operands
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.function_pass import FunctionPass
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import Device
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.views import movements
 
 
@@ -34,12 +30,12 @@ class CopyNonContiguousPass(FunctionPass):
     def rewrite(self, block: Block) -> None:
         for call in ops_of(block):
             if isinstance(call, tg.CallOp):
-                memory = [a for a in dict.fromkeys(call.arguments) if is_memory(a)]
+                memory = [a for a in dict.fromkeys(call.arguments) if tg.is_memory(a)]
                 if views := [a for a in memory if not all(map(_keeps_contiguous, movements(a)))]:
                     copy_arguments(call, views)
 
 
-def _keeps_contiguous(view: MovementOp) -> bool:
+def _keeps_contiguous(view: tg.MovementOp) -> bool:
     """Whether a view of contiguous memory is contiguous.
 
     A SHRINK is if its offsets are constant and each axis before the innermost that it cuts has one
@@ -49,7 +45,7 @@ def _keeps_contiguous(view: MovementOp) -> bool:
         return True
     if not isinstance(view, tg.ShrinkOp) or len(view.operands) > 1:
         return False
-    old, new = tensor(view.source).get_shape(), tensor(view.result).get_shape()
+    old, new = tg.tensor(view.source).get_shape(), tg.tensor(view.result).get_shape()
     cut = [axis for axis, pair in enumerate(zip(old, new, strict=True)) if len({*pair}) > 1]
     return all(extent == 1 for extent in new[: max(cut, default=0)])
 
@@ -60,12 +56,12 @@ def copy_arguments(call: tg.CallOp, views: Sequence[SSAValue]) -> Sequence[tg.St
     written = written_operands(call)
     # The STOREs into the copies come before the CALL, those back into views after it.
     uses = list(call.result.uses)
-    before, after = OpBuilder.before(call), OpBuilder.after(call)
+    before, after = tg.OpBuilder.before(call), tg.OpBuilder.after(call)
     effects: list[SSAValue] = [call.result]
     copies: dict[SSAValue, SSAValue] = {}
     stores: list[tg.StoreOp] = []
     for view in views:
-        dtype, device = tensor(view).element_type, place(view).device
+        dtype, device = tg.tensor(view).element_type, tg.place(view).device
         buffer = before.put(buffer_like(view, dtype, device, next(before.free_slots)))
         stores.append(before.insert(tg.StoreOp(buffer, view)))
         copies[view] = before.put(tg.AfterOp(buffer, [stores[-1].result]))
@@ -82,12 +78,12 @@ def copy_arguments(call: tg.CallOp, views: Sequence[SSAValue]) -> Sequence[tg.St
 
 
 def buffer_like(
-    value: SSAValue, dtype: Attribute, device: Device, slot: int, order: Sequence[int] = ()
+    value: SSAValue, dtype: Attribute, device: tg.Device, slot: int, order: Sequence[int] = ()
 ) -> tg.BufferOp:
     """A buffer in global memory with the shape of a value, or its axes in another order."""
-    shape, where = shape_of(value), tg.PlaceAttr.of(device, tg.AddrSpace.GLOBAL)
+    shape, where = tg.shape_of(value), tg.PlaceAttr.of(device, tg.AddrSpace.GLOBAL)
     if order:
         shape = tuple(shape[axis] for axis in order)
     static = tuple(extent if isinstance(extent, int) else DYNAMIC_INDEX for extent in shape)
     dims = [extent for extent in shape if isinstance(extent, SSAValue)]
-    return tg.BufferOp(slot, tensor_type(dtype, static, where), dims)
+    return tg.BufferOp(slot, tg.tensor_type(dtype, static, where), dims)

@@ -17,12 +17,6 @@ from xdsl.rewriter import Rewriter
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.function_pass import TargetFunctionPass
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import DTYPES, number_attribute
-from tgdialect.ops.elementwise import CompareOp, ElementwiseOp
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import dtype_of, is_memory, number
 from tgdialect.targets import Target
 
 
@@ -59,14 +53,14 @@ def demote_f64(block: Block) -> None:
     users = [op for op in ops if any(v in demoted for v in (*op.operands, *op.results))]
     new: dict[SSAValue, SSAValue] = {}
     for op in users:
-        assert isinstance(op, ElementwiseOp | MovementOp)
+        assert isinstance(op, tg.ElementwiseOp | tg.MovementOp)
         operands = [_demoted(operand, new) for operand in op.operands]
-        result, builder = op.result, OpBuilder.before(op)
+        result, builder = op.result, tg.OpBuilder.before(op)
         if isinstance(op, tg.CastOp):
             dtype = f32 if result in demoted else op.dtype
-            is_same = dtype_of(operands[0]) == DTYPES[dtype]
+            is_same = tg.dtype_of(operands[0]) == tg.DTYPES[dtype]
             # A CAST of memory reads it, also to the dtype that it has.
-            is_needed = is_memory(operands[0]) or not is_same
+            is_needed = tg.is_memory(operands[0]) or not is_same
             value = builder.put(tg.CastOp(operands[0], dtype)) if is_needed else operands[0]
         else:
             value = builder.put(op.rebuild(operands))
@@ -81,7 +75,7 @@ def _demoted(value: SSAValue, new: dict[SSAValue, SSAValue]) -> SSAValue:
     """The value that an op on demoted values takes for an operand."""
     constant = value.owner
     if value not in new and isinstance(constant, tg.ConstOp) and _is_f64(value):
-        new[value] = OpBuilder.before(constant).put(tg.ConstOp(_rounded(constant.value)))
+        new[value] = tg.OpBuilder.before(constant).put(tg.ConstOp(_rounded(constant.value)))
     return new.get(value, value)
 
 
@@ -89,10 +83,10 @@ def _rounded(value: Attribute) -> Attribute:
     """A constant in f32. A finite one stays finite: what is compared with it may be infinite."""
     if isinstance(value, tg.InvalidAttr):
         return tg.InvalidAttr(f32)
-    constant = float(number(value))
+    constant = float(tg.number(value))
     if math.isfinite(constant):
         constant = max(-_MOST, min(constant, _MOST))
-    return number_attribute(constant, f32)
+    return tg.number_attribute(constant, f32)
 
 
 def _values_between_casts(ops: Sequence[Operation]) -> Set[SSAValue]:
@@ -116,16 +110,16 @@ def _values_between_casts(ops: Sequence[Operation]) -> Set[SSAValue]:
 
 def _may_be_demoted(op: Operation) -> bool:
     if isinstance(op, tg.CastOp):
-        source = dtype_of(op.source)
+        source = tg.dtype_of(op.source)
         return _is_f64(op.result) and (source.is_float or source.bits <= _EXACT_BITS)
     if isinstance(op, tg.FmodOp | tg.BitcastOp) or (
         isinstance(op, tg.PadOp) and op.fill is not None
     ):
         return False
     return (
-        isinstance(op, ElementwiseOp | MovementOp)
+        isinstance(op, tg.ElementwiseOp | tg.MovementOp)
         and _is_f64(op.result)
-        and not is_memory(op.result)
+        and not tg.is_memory(op.result)
     )
 
 
@@ -139,17 +133,17 @@ def _takes_demoted(op: Operation, found: Set[SSAValue]) -> bool:
 
 def _uses_demoted(op: Operation, found: Set[SSAValue]) -> bool:
     """Whether an op may use a demoted value."""
-    if isinstance(op, CompareOp):
+    if isinstance(op, tg.CompareOp):
         return _takes_demoted(op, found)
     if isinstance(op, tg.CastOp) and not _is_f64(op.result):
-        return dtype_of(op.result).is_float
+        return tg.dtype_of(op.result).is_float
     return any(result in found for result in op.results)
 
 
 def _is_f64(value: SSAValue) -> bool:
-    return is_tensor(value.type) and dtype_of(value).name == "f64"
+    return tg.is_tensor(value.type) and tg.dtype_of(value).name == "f64"
 
 
-_MOST = DTYPES[f32].max_finite
+_MOST = tg.DTYPES[f32].max_finite
 _EXACT_BITS = 16
 """The bits of the widest integer dtype whose numbers f32 represents."""

@@ -21,12 +21,6 @@ from tgdialect.analysis.affine.positions import (
 )
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import UniquingBuilder
-from tgdialect.ops.dtypes import DTYPES, INDEX, number_attribute, wrap_to
-from tgdialect.ops.intervals import Interval
-from tgdialect.ops.ordering import dependent_ranges
-from tgdialect.ops.properties import Dim, Shape, is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.walk import driven, needing
 
 Splits = Sequence[Sequence[int]]
@@ -46,14 +40,14 @@ class _Part(NamedTuple):
     value: SSAValue
 
 
-class ScalarEmitter(Positions, UniquingBuilder):
+class ScalarEmitter(Positions, tg.UniquingBuilder):
     """The block of a kernel under construction. Ops are appended, and equal ops are one."""
 
-    def __init__(self, function_interval: Callable[[SSAValue], Interval]) -> None:
+    def __init__(self, function_interval: Callable[[SSAValue], tg.Interval]) -> None:
         """`function_interval` is that of a value of the function."""
         Positions.__init__(self)
         self.function_interval = function_interval
-        UniquingBuilder.__init__(self, InsertPoint.at_end(Block()))
+        tg.UniquingBuilder.__init__(self, InsertPoint.at_end(Block()))
         self.arguments: dict[SSAValue, SSAValue] = {}
         """The PARAM for each buffer and index scalar of the host, in the order of slots."""
         self.open_ranges: dict[SSAValue, frozenset[tg.RangeOp]] = {}
@@ -64,23 +58,23 @@ class ScalarEmitter(Positions, UniquingBuilder):
         self._parts: dict[LoopVariable, tuple[_Part, ...]] = {}
         """The RANGEs that a loop is made of, outermost first."""
 
-    def constant(self, value: float, dtype: Attribute = INDEX) -> SSAValue:
+    def constant(self, value: float, dtype: Attribute = tg.INDEX) -> SSAValue:
         """A scalar. An index constant wraps to 64 bits, as computed indices do."""
-        if dtype == INDEX:
-            value = wrap_to(DTYPES[INDEX], int(value))
-        return self.emit(tg.ConstOp, number_attribute(value, dtype))
+        if dtype == tg.INDEX:
+            value = tg.wrap_to(tg.DTYPES[tg.INDEX], int(value))
+        return self.emit(tg.ConstOp, tg.number_attribute(value, dtype))
 
     def parameter(self, host: SSAValue) -> SSAValue:
         """The PARAM for a buffer or index scalar of the host."""
         if (known := self.arguments.get(host)) is None:
-            where = tg.PlaceAttr.of(addrspace=place(host).addrspace)
-            type = tensor_type(tensor(host).element_type, tensor(host).get_shape(), where)
-            dims = [self.value(self.dim(d)) for d in shape_of(host) if not isinstance(d, int)]
+            where = tg.PlaceAttr.of(addrspace=tg.place(host).addrspace)
+            type = tg.tensor_type(tg.tensor(host).element_type, tg.tensor(host).get_shape(), where)
+            dims = [self.value(self.dim(d)) for d in tg.shape_of(host) if not isinstance(d, int)]
             param = self.insert(tg.ParamOp(len(self.arguments), type, dims))
             known = self.arguments[host] = param.result
             known.name_hint = host.name_hint
             # The bounds of an index scalar of the host.
-            if not is_memory(host) and (interval := MinMax()[host]).within(-(2**62), 2**62):
+            if not tg.is_memory(host) and (interval := MinMax()[host]).within(-(2**62), 2**62):
                 param.min, param.max = map(tg.NumberAttr, (int(interval.lo), int(interval.hi)))
         return known
 
@@ -90,7 +84,7 @@ class ScalarEmitter(Positions, UniquingBuilder):
         """A `tensor<index>` value of this kernel as a position."""
         if (known := self._positions.get(value)) is not None:
             return known
-        ranges = dependent_ranges(value, self.open_ranges)
+        ranges = tg.dependent_ranges(value, self.open_ranges)
         loops = (
             (loop, 1)
             for loop, parts in self._parts.items()
@@ -132,7 +126,7 @@ class ScalarEmitter(Positions, UniquingBuilder):
             case "value":
                 (value,) = cast("tuple[SSAValue]", atom.parts)
                 owner = value.owner
-                inside = isinstance(owner, TgOp) and owner.parent is self.block
+                inside = isinstance(owner, tg.TgOp) and owner.parent is self.block
                 return value if inside else self.parameter(value)
             case "product":
                 first, *others = cast("tuple[PositionAtom, ...]", atom.parts)
@@ -171,7 +165,7 @@ class ScalarEmitter(Positions, UniquingBuilder):
             value = self.emit(tg.ModOp, value, self.constant(extent))
         return value
 
-    def inside(self, index: Sequence[Position], extents: Sequence[Dim]) -> SSAValue | None:
+    def inside(self, index: Sequence[Position], extents: Sequence[tg.Dim]) -> SSAValue | None:
         """The condition for an index to be within a shape; None if intervals prove that it is."""
         condition: SSAValue | None = None
         for position, extent in zip(index, map(self.dim, extents), strict=True):
@@ -199,7 +193,11 @@ class ScalarEmitter(Positions, UniquingBuilder):
     # -- loops
 
     def loops(
-        self, shape: Shape, axis_type: tg.AxisType, splits: Splits = (), order: Sequence[int] = ()
+        self,
+        shape: tg.Shape,
+        axis_type: tg.AxisType,
+        splits: Splits = (),
+        order: Sequence[int] = (),
     ) -> tuple[Index, list[SSAValue]]:
         """A loop for each axis of more than one cell; returns its index and its RANGEs.
 

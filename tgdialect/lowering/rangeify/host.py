@@ -20,12 +20,7 @@ from tgdialect.lowering.passed_memory import add_parameters
 from tgdialect.lowering.rangeify.copy_non_contiguous import buffer_like
 from tgdialect.lowering.rangeify.planning.plan import erase_plan
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import VOID, is_tensor
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.ops.views import views_of
-from tgdialect.ops.walk import computed_from
 
 MAX_CALLS = 1 << 12
 """The most CALLs that a function may get from functions that have been outlined, beyond the first
@@ -34,7 +29,7 @@ until they are refused (so many CALLs take ten seconds); smaller: models are ref
 of 96 layers with 40 kernels each has 3,800."""
 
 
-class Calls(OpBuilder):
+class Calls(tg.OpBuilder):
     """Appends CALLs to a block, after the ops that they replace.
 
     Whoever calls sets `location` to that of the op that the new ops are for.
@@ -59,7 +54,7 @@ class Calls(OpBuilder):
 
     def _keep(self, value: SSAValue) -> None:
         """Keep an old value, which the extent of a buffer or a CALL needs, and its operands."""
-        self._kept.update(computed_from(value))
+        self._kept.update(tg.computed_from(value))
 
     # -- calls
 
@@ -69,7 +64,7 @@ class Calls(OpBuilder):
         """CALL a kernel with buffers and index scalars, some of which it writes."""
         arguments = list(arguments)
         for argument in arguments:
-            if not is_memory(argument):
+            if not tg.is_memory(argument):
                 self._keep(argument)
         versions = [self._version(a, a in written) for a in arguments]
         call = self.put(tg.CallOp(kernel, versions))
@@ -84,7 +79,7 @@ class Calls(OpBuilder):
         """
         # The buffer of each argument, and the movements that make the argument of it.
         memory: list[SSAValue] = []
-        chains: list[list[MovementOp]] = []
+        chains: list[list[tg.MovementOp]] = []
         for argument in op.arguments:
             source, views = views_of(argument)
             source, outer = views_of(values.get(source, source))
@@ -96,7 +91,7 @@ class Calls(OpBuilder):
         # The same movements of the current version.
         arguments: list[SSAValue] = []
         for source, chain in zip(memory, chains, strict=True):
-            value = self._version(source, source in written) if is_memory(source) else source
+            value = self._version(source, source in written) if tg.is_memory(source) else source
             self._keep(source)
             for view in chain:
                 extents = [values.get(operand, operand) for operand in view.operands[1:]]
@@ -104,8 +99,8 @@ class Calls(OpBuilder):
                     self._keep(extent)
                 value = self.put(view.rebuild([value, *extents]))
             arguments.append(value)
-        call = self.put(tg.CallOp(op.callee.string_value(), arguments, VOID))
-        self._record(call, [a for a in memory if is_memory(a)], list(written))
+        call = self.put(tg.CallOp(op.callee.string_value(), arguments, tg.VOID))
+        self._record(call, [a for a in memory if tg.is_memory(a)], list(written))
         return call
 
     def inline(self, op: tg.CallOp, callee: FuncOp) -> SSAValue:
@@ -129,9 +124,9 @@ class Calls(OpBuilder):
                 new = inner.clone(values)
                 new.properties["slot"] = tg.NumberAttr.of(next(self.free_slots))
                 self.insert(new)
-            elif inner.results and is_tensor(inner.results[0].type):
+            elif inner.results and tg.is_tensor(inner.results[0].type):
                 # Of the others, versions and views are memory, which each CALL makes for itself.
-                if is_memory(inner.results[0]):
+                if tg.is_memory(inner.results[0]):
                     continue
                 self.insert(inner.clone(values))
         return self.put(tg.GroupOp(effects))
@@ -155,7 +150,7 @@ class Calls(OpBuilder):
             self._current[buffer] = self.put(tg.AfterOp(buffer, [effect]))
             self._readers[buffer] = []
         for buffer in arguments:
-            if is_memory(buffer) and buffer not in written:
+            if tg.is_memory(buffer) and buffer not in written:
                 self._readers.setdefault(buffer, []).append(effect)
 
 
@@ -183,7 +178,7 @@ class HostFunction(Calls):
     def put_old(self, op: Operation, user: Operation) -> SSAValue:
         """Add an op to those that are erased at the end, before one that is to use it."""
         self._old.insert(self._old.index(user), op)
-        return OpBuilder.before(user).put(op)
+        return tg.OpBuilder.before(user).put(op)
 
     def buffer(self, like: SSAValue, dtype: Attribute, order: Sequence[int] = ()) -> SSAValue:
         """A new buffer in global memory with the shape of a value, or its axes in another order."""
@@ -218,9 +213,9 @@ class CallingKernel(Calls):
                 # What an iteration reads is what the one before has left.
                 self._current[op.buffer] = op.result
         buffers = [op for op in self.block.ops if isinstance(op, tg.BufferOp)]
-        params = add_parameters(self._kernel, [tensor(buffer.result) for buffer in buffers])
+        params = add_parameters(self._kernel, [tg.tensor(buffer.result) for buffer in buffers])
         loops = [op for op in self.block.ops if isinstance(op, tg.RangeOp)]
-        inside = OpBuilder(InsertPoint.after(loops[-1]), self._kernel.location)
+        inside = tg.OpBuilder(InsertPoint.after(loops[-1]), self._kernel.location)
         for buffer, memory in zip(buffers, params, strict=True):
             if self._writers[buffer.result] > 1:
                 # What fills it is done in each iteration: another CALL overwrites it there. A CALL

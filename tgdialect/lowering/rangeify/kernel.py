@@ -31,15 +31,8 @@ from tgdialect.lowering.rangeify.cells import (
 from tgdialect.lowering.rangeify.emitter import ScalarEmitter
 from tgdialect.lowering.rangeify.planning.padding import AxisPlace
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import unsigned
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.intervals import Interval
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import Dim, dtype_of, is_memory, shape_of, tensor
 from tgdialect.ops.views import movements
-from tgdialect.ops.walk import behind, driven, needing
+from tgdialect.ops.walk import driven, needing
 
 _T = TypeVar("_T")
 
@@ -89,7 +82,7 @@ class KernelBuilder(ScalarEmitter):
         realised: dict[Operation, Realised],
         local_axes: Mapping[Operation, tuple[int, ...]],
         form: Callable[[SSAValue], ClosedForm | None],
-        interval: Callable[[SSAValue], Interval],
+        interval: Callable[[SSAValue], tg.Interval],
     ) -> None:
         """`realised` values are loaded from memory, and values of `local_axes` get a LOCAL buffer
         with these axes (`Fusion`). A REDUCE that has a closed `form` is computed by it. `interval`
@@ -118,16 +111,16 @@ class KernelBuilder(ScalarEmitter):
 
     def _resumed(self, request: Request) -> None:
         owner = request[0].owner
-        if isinstance(owner, TgOp):
+        if isinstance(owner, tg.TgOp):
             self.location = owner.location
 
     def _lower(self, request: Request) -> Lowering:
         value, index = request
         owner = value.owner
-        if isinstance(owner, TgOp) and (rule := self.given.get(owner)) is not None:
+        if isinstance(owner, tg.TgOp) and (rule := self.given.get(owner)) is not None:
             return rule(index)
         # Values that are stored or known.
-        if isinstance(owner, TgOp) and (buffers := self.realised.get(owner)) is not None:
+        if isinstance(owner, tg.TgOp) and (buffers := self.realised.get(owner)) is not None:
             at = buffers.at(index)
             data = self._load(buffers.data, at)
             mask = None if buffers.mask is None else self._load(buffers.mask, at)
@@ -136,13 +129,13 @@ class KernelBuilder(ScalarEmitter):
             at = {loop: self.value(index[axis]) for loop, axis in form.axes.items()}
             return done(Cell(self.clone(form.value, at, everything=True), None))
         # Leaves.
-        leaf = behind(value, tg.AfterOp)
-        if is_memory(leaf) and isinstance(leaf.owner, tg.BufferOp | Block):
+        leaf = tg.behind(value, tg.AfterOp)
+        if tg.is_memory(leaf) and isinstance(leaf.owner, tg.BufferOp | Block):
             return done(Cell(self._load(leaf, index), None))
-        if isinstance(value, BlockArgument) and not is_memory(value):  # An index scalar.
+        if isinstance(value, BlockArgument) and not tg.is_memory(value):  # An index scalar.
             return done(Cell(self.parameter(value), None))
         # Values that this kernel computes.
-        assert isinstance(owner, TgOp)
+        assert isinstance(owner, tg.TgOp)
         if owner in self.local_axes:
             return self._from_local_buffer(owner, index)
         return self._rule(owner, index)
@@ -161,7 +154,7 @@ class KernelBuilder(ScalarEmitter):
         axes = self.local_axes[op]
         key = op, tuple(p for a, p in enumerate(index) if a not in axes)
         if (row := self._rows.get(key)) is None:
-            shape = tensor(op.results[0]).get_shape()
+            shape = tg.tensor(op.results[0]).get_shape()
             inner, ranges = self.loops(tuple(shape[a] for a in axes), tg.AxisType.LOOP)
             at = dict(zip(axes, inner, strict=True))
             cell = yield from self._rule(op, tuple(at.get(a, p) for a, p in enumerate(index)))
@@ -175,7 +168,7 @@ class KernelBuilder(ScalarEmitter):
         """Store a cell in a LOCAL buffer, in loops; returns the buffer after these."""
         parts = [cell.value] if cell.valid is None else [materialised(self, cell), cell.valid]
         shape = [int(interval_of(position).hi) + 1 for position in index]
-        buffers = [self.local_buffer(tensor(part).element_type, shape) for part in parts]
+        buffers = [self.local_buffer(tg.tensor(part).element_type, shape) for part in parts]
         stores = [
             self.put(tg.StoreOp(self._at(buffer, index), part))
             for buffer, part in zip(buffers, parts, strict=True)
@@ -202,9 +195,9 @@ class KernelBuilder(ScalarEmitter):
 
         `a[i // 4, i % 4]` of a `3x4` buffer is `a[i]` of 12 cells: no division is left.
         """
-        extents: list[Dim] = []
+        extents: list[tg.Dim] = []
         positions: list[Position] = []
-        for extent, position in zip(shape_of(memory), index, strict=True):
+        for extent, position in zip(tg.shape_of(memory), index, strict=True):
             if positions and isinstance(extent, int) and isinstance(extents[-1], int):
                 whole = self.add(positions[-1] * extent, position)
                 if _is_digit(whole) and _is_digit(positions[-1]) and _is_digit(position):
@@ -236,14 +229,14 @@ class KernelBuilder(ScalarEmitter):
     def locate(self, target: SSAValue, index: Index) -> Sequence[MemoryCell]:
         """The memory cells that a view shows at an index: one, unless a BITCAST on the way goes
         from smaller elements to larger ones."""
-        size, unit = dtype_of(target).itemsize, _smallest_element(target)
+        size, unit = tg.dtype_of(target).itemsize, _smallest_element(target)
         return [self._piece(target, index, part, unit) for part in range(size // unit)]
 
     def _piece(self, target: SSAValue, index: Index, number: int, unit: int) -> MemoryCell:
         """The memory cell that has a part of an element: the n-th one of `unit` bytes."""
         valid: SSAValue | None = None
-        part: Position = Affine(constant=number)
-        while isinstance(op := target.owner, TgOp) and not isinstance(op, tg.BufferOp):
+        part: Position = tg.Affine(constant=number)
+        while isinstance(op := target.owner, tg.TgOp) and not isinstance(op, tg.BufferOp):
             match op:
                 case tg.AfterOp():
                     target = op.buffer
@@ -252,29 +245,29 @@ class KernelBuilder(ScalarEmitter):
                     target, index = op.source, (*inner, *rest)
                     valid = self.both(valid, exists)
                 case tg.BitcastOp():
-                    new, old = (dtype_of(v).itemsize for v in (op.result, op.source))
+                    new, old = (tg.dtype_of(v).itemsize for v in (op.result, op.source))
                     target = op.source
                     if new == old:
                         continue
                     *outer, last = index
                     if new < old:
-                        last, within = self.divided(last, Affine(constant=old // new))
+                        last, within = self.divided(last, tg.Affine(constant=old // new))
                         part = self.add(within * (new // unit), part)
                     else:
-                        whole, part = self.divided(part, Affine(constant=old // unit))
+                        whole, part = self.divided(part, tg.Affine(constant=old // unit))
                         last = self.add(last * (new // old), whole)
                     index = (*outer, last)
-                case MovementOp() if (inner := moved(self, op, index)) is not None:
+                case tg.MovementOp() if (inner := moved(self, op, index)) is not None:
                     target, index = op.operands[0], inner
                     if isinstance(op, tg.PadOp):
-                        valid = self.both(valid, self.inside(inner, shape_of(target)))
+                        valid = self.both(valid, self.inside(inner, tg.shape_of(target)))
                 case _:
                     raise locate(PassFailedException(f"a STORE cannot go through {op.name}"), op)
-        if (size := dtype_of(target).itemsize) == unit:
+        if (size := tg.dtype_of(target).itemsize) == unit:
             return MemoryCell(target, index, valid)
         *outer, last = index
         at = self.add(last * (size // unit), part)
-        return MemoryCell(target, (*outer, at), valid, unsigned(8 * unit))
+        return MemoryCell(target, (*outer, at), valid, tg.unsigned(8 * unit))
 
     def store(
         self, where: Sequence[MemoryCell], cell: Cell, gate: SSAValue | None = None
@@ -282,17 +275,17 @@ class KernelBuilder(ScalarEmitter):
         """Write a cell if the memory cells exist, the value is valid, and the gate is true."""
         values = [cell.value]
         if len(where) > 1:
-            bits = 8 * dtype_of(cell.value).itemsize
-            whole, size = self.emit(tg.BitcastOp, cell.value, unsigned(bits)), bits // len(where)
+            bits = 8 * tg.dtype_of(cell.value).itemsize
+            whole, size = self.emit(tg.BitcastOp, cell.value, tg.unsigned(bits)), bits // len(where)
             values = [self.emit(tg.ShrOp, whole, self.constant(n)) for n in range(0, bits, size)]
-            values = [self.emit(tg.CastOp, value, unsigned(size)) for value in values]
+            values = [self.emit(tg.CastOp, value, tg.unsigned(size)) for value in values]
         stores: list[SSAValue] = []
         for (buffer, position, exists, dtype), value in zip(where, values, strict=True):
             memory = self.parameter(buffer)
             if dtype is not None:
                 memory = self.emit(tg.BitcastOp, memory, dtype)
-            dtype = tensor(memory).element_type
-            if tensor(value).element_type != dtype:
+            dtype = tg.tensor(memory).element_type
+            if tg.tensor(value).element_type != dtype:
                 value = self.emit(tg.BitcastOp, value, dtype)
             condition = self.both(gate, self.both(exists, cell.valid))
             stores.append(self.put(tg.StoreOp(self._at(memory, position), value, condition)))
@@ -305,7 +298,7 @@ class KernelBuilder(ScalarEmitter):
         self.put(tg.SinkOp([self.ended(stores, ranges)]))
         for op in reversed(ops_of(self.block)):
             if (
-                isinstance(op, tg.ConstOp | tg.IndexOp | ElementwiseOp)
+                isinstance(op, tg.ConstOp | tg.IndexOp | tg.ElementwiseOp)
                 and op.results[0].first_use is None
             ):
                 Rewriter.erase_op(op)
@@ -323,4 +316,4 @@ def _smallest_element(target: SSAValue) -> int:
     """The bytes of an element of the views on the way from a view to its memory, where they have
     fewest."""
     views = (target, *(view.operands[0] for view in movements(target)))
-    return min(dtype_of(view).itemsize for view in views)
+    return min(tg.dtype_of(view).itemsize for view in views)

@@ -43,9 +43,7 @@ from tgdialect.analysis.ranges import closed_ranges, needed_ops, open_ranges
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.passed_memory import drop_parameters
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import known_index, same_dim
-from tgdialect.ops.views import memory_of, versions
+from tgdialect.ops.views import versions
 from tgdialect.transforms.dead_ops import erase_dead_ops
 from tgdialect.transforms.simplify import simplify
 
@@ -93,7 +91,7 @@ def _index_sets(kernel: tg.KernelOp) -> Sequence[tg.KernelOp]:
     decided in one step."""
     if (split := index_set_split(kernel.body.block)) is None:
         return ()
-    extent = known_index(split.loop.bound)
+    extent = tg.known_index(split.loop.bound)
     assert extent is not None
     middle = split.starts[len(split.starts) // 2]
     parts: list[tg.KernelOp] = []
@@ -113,7 +111,7 @@ def _index_sets(kernel: tg.KernelOp) -> Sequence[tg.KernelOp]:
 def _narrow(loop: tg.RangeOp, start: int, size: int) -> None:
     """Let a loop go over `size` cells from `start` on; one cell is no loop."""
     ends = [use for use in loop.result.uses if isinstance(use.operation, tg.EndOp) and use.index]
-    builder = OpBuilder.before(loop)
+    builder = tg.OpBuilder.before(loop)
     index = builder.index_constant(start)
     if size == 1:
         for use in ends:
@@ -145,7 +143,7 @@ def _phases(kernel: tg.KernelOp) -> Sequence[tg.KernelOp]:
         op
         for op in ops
         if isinstance(op, tg.AfterOp)
-        and isinstance(memory_of(op.buffer).owner, tg.ParamOp)
+        and isinstance(tg.memory_of(op.buffer).owner, tg.ParamOp)
         and all(isinstance(e.owner, tg.EndOp) and not around[e.owner] for e in op.dependencies)
     ]
     if not waits:
@@ -160,11 +158,11 @@ def _phases(kernel: tg.KernelOp) -> Sequence[tg.KernelOp]:
         copy.results[0].replace_all_uses_with(copy.operands[0])
     left = set(needed_ops(second.body.block))
     old = {access.op for access in accesses(ops) if not _waits_for(access.location, waits)}
-    written = {memory_of(a.location) for a in accesses(needed_ops(first.body.block)) if a.writes}
+    written = {tg.memory_of(a.location) for a in accesses(needed_ops(first.body.block)) if a.writes}
     slots = {memory.owner.slot for memory in written if isinstance(memory.owner, tg.ParamOp)}
     reads_old = any(
         after[number[op]] in left
-        and isinstance(memory := memory_of(op.operands[0]).owner, tg.ParamOp)
+        and isinstance(memory := tg.memory_of(op.operands[0]).owner, tg.ParamOp)
         and memory.slot in slots
         for op in old
     )
@@ -183,8 +181,8 @@ def _add_in_any_order(kernel: tg.KernelOp) -> None:
     simplify(kernel)
     ops = needed_ops(kernel.body.block)
     around = open_ranges(ops)
-    added = {memory_of(op.operands[0]) for op in ops if isinstance(op, tg.AtomicAddOp)}
-    if any(isinstance(op, tg.LoadOp) and memory_of(op.buffer) in added for op in ops):
+    added = {tg.memory_of(op.operands[0]) for op in ops if isinstance(op, tg.AtomicAddOp)}
+    if any(isinstance(op, tg.LoadOp) and tg.memory_of(op.buffer) in added for op in ops):
         return
     ordered = {
         axis for op in ops if isinstance(op, tg.StoreOp | tg.ReduceOp) for axis in around[op]
@@ -233,7 +231,7 @@ def _nest(
             or copy.axis_type.data is not tg.AxisType.LOOP
             or copy not in updating
             or outer not in before
-            or not same_dim(outer.bound, copy.bound)
+            or not tg.same_dim(outer.bound, copy.bound)
         ):
             break
         shared[outer] = copy
@@ -244,7 +242,7 @@ def _nest(
         Rewriter.erase_op(copy)
     rest = [axis for axis in updating if axis not in shared.values()]
     own = [axis for axis in before if axis not in shared]
-    put = OpBuilder.before(last).put
+    put = tg.OpBuilder.before(last).put
     stored = put(tg.EndOp(store.result, [axis.result for axis in own])) if own else store.result
     steps = [axis.result for axis in rest if axis.axis_type.data is tg.AxisType.REDUCE]
     here = put(tg.IndexOp(put(tg.AfterOp(after.buffer, [stored, *steps])), cell.indices))

@@ -24,10 +24,7 @@ from tgdialect.analysis.conditions import conjuncts, order
 from tgdialect.analysis.min_max import MinMax, keeps_integer
 from tgdialect.lowering.rangeify.planning.online import unmasked
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.ordering import dependent_ranges
-from tgdialect.ops.properties import Atom, Polynomial, number
+from tgdialect.ops.properties import Atom
 
 
 def skip_masked_blocks(
@@ -42,15 +39,15 @@ def skip_masked_blocks(
     intervals = MinMax()
     ends = (use.operation for use in blocks.result.uses if use.index)
     (end,) = (op for op in ends if isinstance(op, tg.EndOp))
-    around = dependent_ranges(end.result)
+    around = tg.dependent_ranges(end.result)
     for condition, holds in conjuncts(unmasked(store.value)):
         if (found := order(condition, holds)) is None:
             continue
         # A score is not masked only if this is not negative.
         low = _not_clamped(_exact(found.low, intervals), blocks, intervals)
         room = _exact(found.high, intervals) - low - found.margin
-        known: Polynomial = Affine(constant=room.constant)
-        rest: Polynomial = Affine()
+        known: tg.Polynomial = tg.Affine(constant=room.constant)
+        rest: tg.Polynomial = tg.Affine()
         per_block = 0
         for product, factor in room.terms.items():
             loops = _loops_of(product)
@@ -59,22 +56,22 @@ def skip_masked_blocks(
             elif blocks in loops:
                 break
             elif loops <= around:
-                known += Affine({product: factor})
+                known += tg.Affine({product: factor})
             else:
-                rest += Affine({product: factor})
+                rest += tg.Affine({product: factor})
         else:
             most = interval(rest, intervals).hi
             if per_block < 0 and math.isfinite(most):
                 _end_at(blocks, known + int(most), -per_block, intervals)
                 # The room of the first step of a block, at most.
-                left = known + Affine({(blocks.result,): per_block}) + int(most)
+                left = known + tg.Affine({(blocks.result,): per_block}) + int(most)
                 for loop, each in inside.items():
                     _end_at(loop, left, -per_block // steps * each, intervals)
 
 
-def _end_at(loop: tg.RangeOp, room: Polynomial, each: int, intervals: MinMax) -> None:
+def _end_at(loop: tg.RangeOp, room: tg.Polynomial, each: int, intervals: MinMax) -> None:
     """Leave iterations out for which `each` times their number is more than `room`."""
-    b = OpBuilder.before(loop)
+    b = tg.OpBuilder.before(loop)
     total = b.index_constant(room.constant + each)
     for product, factor in room.terms.items():
         term = b.index_constant(factor)
@@ -89,18 +86,18 @@ def _end_at(loop: tg.RangeOp, room: Polynomial, each: int, intervals: MinMax) ->
     loop.operands[0] = b.put(tg.WhereOp(is_less, count, loop.bound))
 
 
-def _not_clamped(low: Polynomial, blocks: tg.RangeOp, intervals: MinMax) -> Polynomial:
+def _not_clamped(low: tg.Polynomial, blocks: tg.RangeOp, intervals: MinMax) -> tg.Polynomial:
     """A polynomial with x for `min(x, c)`, if the first x of each block is not more than c. That
     decides whether a block has a score that is not masked."""
-    result: Polynomial = Affine(constant=low.constant)
+    result: tg.Polynomial = tg.Affine(constant=low.constant)
     for product, factor in low.terms.items():
-        term: Polynomial = Affine({product: factor})
+        term: tg.Polynomial = tg.Affine({product: factor})
         pair = minimum(_value(product[0])) if len(product) == 1 and factor > 0 else None
         if pair is not None and isinstance(limit := pair[1].owner, tg.ConstOp):
             x = _exact(pair[0], intervals)
-            of_block = Affine({p: f for p, f in x.terms.items() if blocks in _loops_of(p)})
+            of_block = tg.Affine({p: f for p, f in x.terms.items() if blocks in _loops_of(p)})
             first = interval(of_block, intervals).hi + interval(x - of_block, intervals).lo
-            if first <= number(limit.value):
+            if first <= tg.number(limit.value):
                 term = x * factor
         result += term
     return result
@@ -111,11 +108,13 @@ def _loops_of(product: Sequence[Atom]) -> set[tg.RangeOp]:
     its bound depends on."""
     loops = set[tg.RangeOp]()
     for value in map(_value, product):
-        loops |= {op} if isinstance(op := value.owner, tg.RangeOp) else {*dependent_ranges(value)}
+        loops |= (
+            {op} if isinstance(op := value.owner, tg.RangeOp) else {*tg.dependent_ranges(value)}
+        )
     return loops
 
 
-def _exact(value: SSAValue, intervals: MinMax) -> Polynomial:
+def _exact(value: SSAValue, intervals: MinMax) -> tg.Polynomial:
     """An integer as a polynomial; casts that keep all its values are left out."""
     while isinstance(op := value.owner, tg.CastOp) and keeps_integer(op, intervals):
         value = op.source

@@ -35,11 +35,6 @@ from tgdialect.lowering.rangeify.masked_blocks import skip_masked_blocks
 from tgdialect.lowering.rangeify.planning.online import OnlineSum, OnlineSums, follow, reduced_at
 from tgdialect.lowering.rangeify.planning.online_blocks import SCORED_STEPS, Blocks
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import shape_of, tensor
-from tgdialect.ops.reduce import accumulated_dtype
-from tgdialect.ops.walk import behind
 from tgdialect.transforms.float_format import FORMATS
 from tgdialect.transforms.transcendental import least_of_normal
 
@@ -75,7 +70,7 @@ class OnlineKernel:
         """`is_relaxed` says whether maxima of scores are, where NaN and zeros allow it."""
         self.k, self.group, self.blocks = k, group, blocks
         self.is_relaxed = is_relaxed and group.keeps_nan
-        self.shape = shape = tensor(group.root.results[0]).get_shape()
+        self.shape = shape = tg.tensor(group.root.results[0]).get_shape()
         self.extents = list(shape)
         """The extents of loops: work items share the last of the columns."""
         for axis in group.columns[-1:]:
@@ -104,7 +99,7 @@ class OnlineKernel:
         """The loops over the steps of a block that count."""
         self.tiles: SSAValue | None = None
         """The loop over tiles of steps whose scores are computed, if there are tiles."""
-        self.dtype = tensor(group.scores).element_type
+        self.dtype = tg.tensor(group.scores).element_type
         self.powers = k.local_buffer(self.dtype, self.placed(blocks.rows, blocks.steps))
         """A block of scores, and then of exponentials."""
         self.greatest = k.local_buffer(self.dtype, (blocks.rows,))
@@ -210,14 +205,14 @@ class OnlineKernel:
             difference = k.emit(tg.MulOp, difference, k.constant(scale, self.dtype))
         if self.blocks.is_grid:
             return k.emit(kind, difference)
-        format = FORMATS[DTYPES[self.dtype].name]
+        format = FORMATS[tg.DTYPES[self.dtype].name]
         least = k.constant(least_of_normal(format, natural=kind is tg.ExpOp), self.dtype)
         is_normal = k.emit(tg.CmpGeOp, difference, least)
         return k.emit(tg.WhereOp, is_normal, k.emit(kind, difference), k.constant(0, self.dtype))
 
     def finite(self, greatest: SSAValue) -> SSAValue:
         """A maximum, or the least finite number instead of -inf."""
-        least = self.k.constant(-DTYPES[self.dtype].max_finite, self.dtype)
+        least = self.k.constant(-tg.DTYPES[self.dtype].max_finite, self.dtype)
         return self.k.emit(tg.MaxOp, greatest, least)
 
     # -- the kernel
@@ -230,7 +225,7 @@ class OnlineKernel:
         kept = [each for each in group.sums if not (self.is_single and each.columns)]
         totals = {
             each: k.local_buffer(
-                accumulated_dtype(each.op),
+                tg.accumulated_dtype(each.op),
                 self.placed(rows, *(self.extents[axis] for axis in each.columns)),
             )
             for each in kept
@@ -257,7 +252,7 @@ class OnlineKernel:
                 value = self.load(totals[each], ends, *self.placed(nest.ranges[0], *own))
             else:
                 value = self.sum(each, _Nest(nest.at, (nest.ranges[0], *own)), stored)
-            nan = k.constant(float("nan"), tensor(value).element_type)
+            nan = k.constant(float("nan"), tg.tensor(value).element_type)
             given[each.op] = self.result(each, k.emit(tg.WhereOp, known, value, nan))
         k.given = given
         cell = k.cell(group.root.results[0], nest.at)
@@ -284,7 +279,7 @@ class OnlineKernel:
         for columns in dict.fromkeys(each.columns for each in totals):
             same = [each for each in totals if each.columns == columns]
             buffers = [totals[each] for each in same]
-            zeros = [k.constant(0, tensor(buffer).element_type) for buffer in buffers]
+            zeros = [k.constant(0, tg.tensor(buffer).element_type) for buffer in buffers]
             start = self.fill(buffers, zeros, columns)
             found.update(dict.fromkeys(same, _Before(start, change)))
         return found
@@ -376,12 +371,12 @@ class OnlineKernel:
         k, nest = self.k, self.rows(each.columns)
         row, *columns = nest.ranges
         value = self.sum(each, nest, stored)
-        dtype = tensor(value).element_type
+        dtype = tg.tensor(value).element_type
         after = self.within if before is None else [before.start, *self.within]
         cell = self.at(total, after, *self.placed(row, *columns))
         if before is not None:
             by = self.load(before.change, [changed], row)
-            if tensor(by).element_type != dtype:
+            if tg.tensor(by).element_type != dtype:
                 by = k.emit(tg.CastOp, by, dtype)
             value = k.emit(tg.AddOp, k.emit(tg.MulOp, k.put(tg.LoadOp(cell)), by), value)
         return self.k.ended([k.put(tg.StoreOp(cell, value))], nest.ranges)
@@ -401,17 +396,17 @@ class OnlineKernel:
         has_rest = self.blocks.is_grid and group.steps % self.blocks.steps
         if has_rest and not self.blocks.reads_zeros:
             exists = k.emit(tg.CmpLtOp, k.value(step), k.constant(group.steps))
-            value = k.emit(tg.WhereOp, exists, value, k.constant(0, tensor(value).element_type))
-        if tensor(value).element_type != (dtype := accumulated_dtype(each.op)):
+            value = k.emit(tg.WhereOp, exists, value, k.constant(0, tg.tensor(value).element_type))
+        if tg.tensor(value).element_type != (dtype := tg.accumulated_dtype(each.op)):
             value = k.emit(tg.CastOp, value, dtype)
         return k.put(tg.ReduceOp(tg.ReduceKind.ADD, value, (), [column]))
 
     def without(self, op: Operation, operand: int) -> Callable[[Index], Lowering]:
         """A rule for a MUL or DIV whose other operand follows the loop."""
-        value, shape = op.operands[operand], shape_of(op.results[0])
+        value, shape = op.operands[operand], tg.shape_of(op.results[0])
 
         def rule(index: Index) -> Lowering:
-            return (yield value, broadcast(index, shape, shape_of(value)))
+            return (yield value, broadcast(index, shape, tg.shape_of(value)))
 
         return rule
 
@@ -419,25 +414,25 @@ class OnlineKernel:
         """Whether a value is the sum of the exponentials themselves, by which a softmax divides:
         one division for all columns of a row is enough."""
         return any(
-            each.op is behind(value, tg.ExpandOp, tg.PermuteOp, tg.ReshapeOp).owner
+            each.op is tg.behind(value, tg.ExpandOp, tg.PermuteOp, tg.ReshapeOp).owner
             and not each.factors
-            and all(isinstance(i.op, MovementOp | tg.CastOp) for i in each.inner)
+            and all(isinstance(i.op, tg.MovementOp | tg.CastOp) for i in each.inner)
             for each in self.group.sums
         )
 
     def result(self, each: OnlineSum, total: SSAValue) -> Callable[[Index], Lowering]:
         """A rule for a sum after the loop: its factors follow."""
-        k, dtype = self.k, tensor(each.op.result).element_type
+        k, dtype = self.k, tg.tensor(each.op.result).element_type
 
         def rule(index: Index) -> Lowering:
-            value, wide = total, tensor(total).element_type
+            value, wide = total, tg.tensor(total).element_type
             for op, operand, path in reversed(each.factors):
                 # The factor is the same in all steps.
                 at = follow(k, path, reduced_at(each.op, index, ZERO), ZERO)
                 other = op.operands[1 - operand]
-                at = broadcast(at, shape_of(op.result), shape_of(other))
+                at = broadcast(at, tg.shape_of(op.result), tg.shape_of(other))
                 factor = (yield other, at).value
-                if tensor(factor).element_type != wide:
+                if tg.tensor(factor).element_type != wide:
                     factor = k.emit(tg.CastOp, factor, wide)
                 if isinstance(op, tg.DivOp) and self.is_total(other):
                     # From 1 to the number of steps, so that its inverse is no subnormal number.

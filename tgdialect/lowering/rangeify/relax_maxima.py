@@ -11,8 +11,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.function_pass import TargetFunctionPass
 from tgdialect.ops import tg
-from tgdialect.ops.properties import dtype_of, integers, tensor
-from tgdialect.ops.walk import behind
 from tgdialect.targets import Target
 from tgdialect.targets.cpu import has_maximum
 
@@ -47,7 +45,7 @@ def _is_shift(op: tg.ReduceOp) -> bool:
     the sum is, and all that is divided by it. If none is, a relaxed maximum differs in the sign of
     zero at most, and as the shift of an exponent both zeros are the same.
     """
-    if op.kind.data is not tg.ReduceKind.MAX or not dtype_of(op.result).is_float or op.ranges:
+    if op.kind.data is not tg.ReduceKind.MAX or not tg.dtype_of(op.result).is_float or op.ranges:
         return False
     return all(_is_shifted(user, op) for user in _users(op.result))
 
@@ -57,8 +55,8 @@ def _is_shifted(user: Operation, op: tg.ReduceOp) -> bool:
     if not isinstance(user, tg.SubOp) or user.operands[0] is not op.source:
         return False
     exponentials = [use.operation for use in user.result.uses]
-    return tensor(user.result).get_num_dims() == tensor(op.source).get_num_dims() and all(
-        isinstance(each, tg.ExpOp | tg.Exp2Op) and _is_divided(each.result, integers(op, "axes"))
+    return tg.tensor(user.result).get_num_dims() == tg.tensor(op.source).get_num_dims() and all(
+        isinstance(each, tg.ExpOp | tg.Exp2Op) and _is_divided(each.result, tg.integers(op, "axes"))
         for each in exponentials
     )
 
@@ -70,7 +68,7 @@ def _is_divided(exponential: SSAValue, axes: tuple[int, ...]) -> bool:
         use
         for use in uses
         if isinstance(use, tg.ReduceOp) and use.kind.data is tg.ReduceKind.ADD and not use.ranges
-        if integers(use, "axes") == axes
+        if tg.integers(use, "axes") == axes
     }
     inverses = {
         user.result
@@ -80,7 +78,7 @@ def _is_divided(exponential: SSAValue, axes: tuple[int, ...]) -> bool:
     }
     return all(
         isinstance(use, tg.MulOp)
-        and any(behind(each, tg.ExpandOp) in inverses for each in use.operands)
+        and any(tg.behind(each, tg.ExpandOp) in inverses for each in use.operands)
         for use in uses - sums
     )
 

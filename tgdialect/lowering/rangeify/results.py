@@ -19,24 +19,13 @@ from tgdialect.analysis.sparsity import constant_of
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.store_before_movement import moved_back
 from tgdialect.ops import tg
-from tgdialect.ops.arguments import (
-    ANY_RESULT,
-    argument_attributes,
-    dims_attribute,
-    integer_attribute,
-)
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import number, shape_of, tensor, window
-from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import through
 
 
 def is_result(memory: SSAValue) -> bool:
     """Whether memory is, or may become, a result of the function: invalid cells of it are 0."""
     if not isinstance(memory, BlockArgument):
         return False
-    return not {"tg.output", "tg.donated"}.isdisjoint(argument_attributes(memory))
+    return not {"tg.output", "tg.donated"}.isdisjoint(tg.argument_attributes(memory))
 
 
 def store_of_result(value: SSAValue, is_valid: Callable[[SSAValue], bool]) -> tg.StoreOp | None:
@@ -49,7 +38,7 @@ def store_of_result(value: SSAValue, is_valid: Callable[[SSAValue], bool]) -> tg
             and use.index == 1
             and op.gate is None
             and is_result(op.buffer)
-            and tensor(op.buffer).element_type == tensor(value).element_type
+            and tg.tensor(op.buffer).element_type == tg.tensor(value).element_type
             and is_valid(value)
         ):
             return op
@@ -61,8 +50,8 @@ def only_store_of_result(value: SSAValue) -> tg.StoreOp | None:
     uses = [use.operation for use in value.uses]
     if len(uses) != 1 or not isinstance(store := uses[0], tg.StoreOp) or store.gate is not None:
         return None
-    is_same = tensor(store.buffer).element_type == tensor(value).element_type
-    return store if is_same and is_result(memory_of(store.buffer)) else None
+    is_same = tg.tensor(store.buffer).element_type == tg.tensor(value).element_type
+    return store if is_same and is_result(tg.memory_of(store.buffer)) else None
 
 
 # -- donated memory -------------------------------------------------------------------------------
@@ -86,11 +75,11 @@ class Donors:
         """The arguments whose memory is taken, and the arguments of these results."""
         self.last_read: dict[SSAValue, int] = {}
         """The number of the last task that reads an argument."""
-        attributes = [(a, argument_attributes(a)) for a in function.args]
+        attributes = [(a, tg.argument_attributes(a)) for a in function.args]
         self._wanted: dict[BlockArgument, int] = {
             a: wanted
             for a, given in attributes
-            if (wanted := integer_attribute(given, "tg.donated")) is not None
+            if (wanted := tg.integer_attribute(given, "tg.donated")) is not None
         }
         """The donated arguments, and the result that is to take the memory of each."""
         outputs = [a for a, given in attributes if "tg.output" in given]
@@ -101,7 +90,7 @@ class Donors:
             if (store := _only_store(output)) is not None
         }
         """The STOREs that write all cells of a result, and nothing else does."""
-        self._views = OpBuilder.at_end(Block())
+        self._views = tg.OpBuilder.at_end(Block())
         """The views that pieces are of."""
 
     def pairs(self) -> Iterator[tuple[tg.StoreOp, BlockArgument]]:
@@ -112,7 +101,7 @@ class Donors:
         for argument, wanted in self._wanted.items():
             if (store := by_number.get(wanted)) and self._are_alike(argument, self.stores[store]):
                 yield store, argument
-            elif wanted == ANY_RESULT:
+            elif wanted == tg.ANY_RESULT:
                 alike = (s for s, o in self.stores.items() if self._are_alike(argument, o))
                 others += ((store, argument) for store in alike)
         yield from others
@@ -151,7 +140,7 @@ class Donors:
     @staticmethod
     def _are_alike(argument: BlockArgument, output: BlockArgument) -> bool:
         """Whether memory has the same type, and the same extents where these are dynamic."""
-        dims = [dims_attribute(argument_attributes(a)) for a in (argument, output)]
+        dims = [tg.dims_attribute(tg.argument_attributes(a)) for a in (argument, output)]
         return argument.type == output.type and dims[0] == dims[1]
 
     def pieces(self, store: tg.StoreOp, memory: SSAValue, value: SSAValue) -> Sequence[Piece]:
@@ -181,7 +170,7 @@ class Donors:
         attributes: list[DictionaryAttr] = []
         for argument in kept:
             given: dict[str, Attribute] = {
-                n: v for n, v in argument_attributes(argument).items() if n != "tg.donated"
+                n: v for n, v in tg.argument_attributes(argument).items() if n != "tg.donated"
             }
             if argument in numbers:
                 given["tg.result"] = IntegerAttr(numbers[argument], 64)
@@ -212,22 +201,22 @@ def _only_store(output: SSAValue) -> tg.StoreOp | None:
 # -- what is written -------------------------------------------------------------------------------
 
 
-def _rebased(builder: OpBuilder, view: SSAValue, memory: SSAValue) -> SSAValue:
+def _rebased(builder: tg.OpBuilder, view: SSAValue, memory: SSAValue) -> SSAValue:
     """The same view of other memory."""
-    for op in reversed([*through(view, MovementOp)]):
+    for op in reversed([*tg.through(view, tg.MovementOp)]):
         memory = builder.put(op.rebuild([memory, *op.operands[1:]]))
     return memory
 
 
-def _changed(builder: OpBuilder, view: SSAValue, value: SSAValue) -> list[Piece] | None:
+def _changed(builder: tg.OpBuilder, view: SSAValue, value: SSAValue) -> list[Piece] | None:
     """The cells of a view that have to be written for it to have a value; None if these may be all
     cells."""
     windows: list[tuple[SSAValue, SSAValue]] = []
     while not _is_same_view(view, value):
         op = value.owner
         if isinstance(op, tg.WhereOp) and (new := _window_of(op)) is not None:
-            offsets, _ = window(new)
-            shown = builder.put(tg.ShrinkOp(view, offsets, shape_of(new.source)))
+            offsets, _ = tg.window(new)
+            shown = builder.put(tg.ShrinkOp(view, offsets, tg.shape_of(new.source)))
             windows.append((shown, new.source))
             value = op.rhs
         elif not windows and (back := moved_back(view, value)) is not None:
@@ -246,8 +235,8 @@ def _is_same_view(a: SSAValue, b: SSAValue) -> bool:
     while a is not b:
         first, second = a.owner, b.owner
         if (
-            not isinstance(first, MovementOp)
-            or not isinstance(second, MovementOp)
+            not isinstance(first, tg.MovementOp)
+            or not isinstance(second, tg.MovementOp)
             or type(first) is not type(second)
             or first.properties != second.properties
             or first.operands[1:] != second.operands[1:]
@@ -264,11 +253,11 @@ def _window_of(op: tg.WhereOp) -> tg.PadOp | None:
         return None
     is_window = (
         mask.fill is not None
-        and not number(mask.fill)
+        and not tg.number(mask.fill)
         and constant_of(mask.source) == 1
-        and window(mask) == window(new)
-        and shape_of(mask.source) == shape_of(new.source)
-        and shape_of(new.result) == shape_of(op.result)
-        and tensor(op.rhs).get_shape() == tensor(op.result).get_shape()
+        and tg.window(mask) == tg.window(new)
+        and tg.shape_of(mask.source) == tg.shape_of(new.source)
+        and tg.shape_of(new.result) == tg.shape_of(op.result)
+        and tg.tensor(op.rhs).get_shape() == tg.tensor(op.result).get_shape()
     )
     return new if is_window else None

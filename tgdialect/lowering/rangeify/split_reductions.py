@@ -32,10 +32,7 @@ from tgdialect.lowering.rangeify.function_pass import TargetFunctionPass
 from tgdialect.lowering.rangeify.planning.contractions import summed_product
 from tgdialect.lowering.rangeify.planning.plan import realise
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import dtype_of, integers, tensor
-from tgdialect.ops.reduce import ALU, accumulated_dtype
-from tgdialect.ops.walk import computed_from
+from tgdialect.ops.reduce import ALU
 from tgdialect.targets import Target
 
 WHOLE = 128
@@ -104,18 +101,20 @@ class SplitReductionsPass(TargetFunctionPass):
 
 def _is_splittable(op: tg.ReduceOp) -> bool:
     """Whether a reduction is free to be done in parts, which are not rounded."""
-    is_static = DYNAMIC_INDEX not in tensor(op.source).get_shape()
+    is_static = DYNAMIC_INDEX not in tg.tensor(op.source).get_shape()
     return (
-        op.ordered is None and is_static and accumulated_dtype(op) == tensor(op.source).element_type
+        op.ordered is None
+        and is_static
+        and tg.accumulated_dtype(op) == tg.tensor(op.source).element_type
     )
 
 
 def _axis(op: tg.ReduceOp, target: Target) -> tuple[int, int, int] | None:
     """The axis to split, the number of parts, and their size; None where splitting does not pay."""
-    source, result = tensor(op.source).get_shape(), tensor(op.result).get_shape()
+    source, result = tg.tensor(op.source).get_shape(), tg.tensor(op.result).get_shape()
     if may_be_one_hot(op):
         return None if target.is_grid else _scatter_axis(op)
-    for axis in integers(op, "axes"):
+    for axis in tg.integers(op, "axes"):
         extent, cells, results = source[axis], math.prod(source), math.prod(result)
         is_last = math.prod(source[axis + 1 :]) == 1
         if target.is_grid and _is_tiled(op):
@@ -135,9 +134,9 @@ def _axis(op: tg.ReduceOp, target: Target) -> tuple[int, int, int] | None:
 
 def _scatter_axis(op: tg.ReduceOp) -> tuple[int, int, int] | None:
     """The same for a sum with a one-hot mask, if it scatters: the axis of the updates."""
-    (axis,) = integers(op, "axes")
-    extent = tensor(op.source).get_shape()[axis]
-    if not (parts := scatter_parts_of(extent, math.prod(tensor(op.result).get_shape()))):
+    (axis,) = tg.integers(op, "axes")
+    extent = tg.tensor(op.source).get_shape()[axis]
+    if not (parts := scatter_parts_of(extent, math.prod(tg.tensor(op.result).get_shape()))):
         return None
     block = op.parent_block()
     assert block is not None
@@ -146,8 +145,8 @@ def _scatter_axis(op: tg.ReduceOp) -> tuple[int, int, int] | None:
 
 def _split(op: tg.ReduceOp, axis: int, parts: int, size: int) -> tg.ReduceOp:
     """Replace a REDUCE by two, and one of the remainder; returns the first."""
-    kind, source = op.kind.data, tensor(op.source).get_shape()
-    put, even, whole = OpBuilder.before(op).put, op.source, parts * size
+    kind, source = op.kind.data, tg.tensor(op.source).get_shape()
+    put, even, whole = tg.OpBuilder.before(op).put, op.source, parts * size
     start, before, after = [0] * len(source), source[:axis], source[axis + 1 :]
     if left := source[axis] - whole:
         even = put(tg.ShrinkOp(even, start, (*before, whole, *after)))
@@ -157,7 +156,7 @@ def _split(op: tg.ReduceOp, axis: int, parts: int, size: int) -> tg.ReduceOp:
     if left:
         start[axis] = whole
         rest = put(tg.ShrinkOp(op.source, start, (*before, left, *after)))
-        result = put(ALU[kind](result, put(tg.ReduceOp(kind, rest, integers(op, "axes")))))
+        result = put(ALU[kind](result, put(tg.ReduceOp(kind, rest, tg.integers(op, "axes")))))
     Rewriter.replace_op(op, (), [result])
     return partial
 
@@ -167,16 +166,16 @@ def _in_parts(
 ) -> tuple[tg.ReduceOp, SSAValue]:
     """A REDUCE as two, of parts of some sizes that divide the extents of their axes, and of their
     results: the first, and the result of both. The axis of parts `is_first` if it is to be."""
-    kind, builder = op.kind.data, OpBuilder.before(op)
+    kind, builder = op.kind.data, tg.OpBuilder.before(op)
     shape: list[int] = []
     inside: list[int] = []
     outside: list[int] = []
-    for axis, extent in enumerate(tensor(source).get_shape()):
+    for axis, extent in enumerate(tg.tensor(source).get_shape()):
         if axis in sizes:
             outside.append(len(shape))
             shape.append(extent // sizes[axis])
             extent = sizes[axis]
-        if axis in integers(op, "axes"):
+        if axis in tg.integers(op, "axes"):
             inside.append(len(shape))
         shape.append(extent)
     view = builder.put(tg.ReshapeOp(source, shape))
@@ -186,7 +185,7 @@ def _in_parts(
         inside, outside = [order.index(axis) for axis in inside], [0]
     partial = builder.insert(tg.ReduceOp(kind, view, inside))
     whole = builder.put(tg.ReduceOp(kind, partial, outside))
-    return partial, builder.put(tg.ReshapeOp(whole, tensor(op.result).get_shape()))
+    return partial, builder.put(tg.ReshapeOp(whole, tg.tensor(op.result).get_shape()))
 
 
 def _is_tiled(op: tg.ReduceOp) -> bool:
@@ -204,13 +203,13 @@ def _is_tiled(op: tg.ReduceOp) -> bool:
 
 def _is_normalised(factor: SSAValue) -> bool:
     """Whether a factor is computed from a reduction that is no product."""
-    ops = computed_from(factor, until=(tg.ReduceOp,))
+    ops = tg.computed_from(factor, until=(tg.ReduceOp,))
     return any(isinstance(op, tg.ReduceOp) and summed_product(op) is None for op in ops)
 
 
 def _uses(product: tg.MulOp, factor: SSAValue) -> int:
     """For how many products each element of a factor is used."""
-    whole, own = tensor(product.results[0]).get_shape(), tensor(factor).get_shape()
+    whole, own = tg.tensor(product.results[0]).get_shape(), tg.tensor(factor).get_shape()
     aligned = (*([1] * (len(whole) - len(own))), *own)
     return math.prod(n for n, each in zip(whole, aligned, strict=True) if each == 1)
 
@@ -222,9 +221,9 @@ def _cached_parts(op: tg.ReduceOp, target: Target) -> dict[int, int]:
     Only sums over windows are split that have fewer cells than there are windows: the gradients of
     weights.
     """
-    source, cells = tensor(op.source).get_shape(), math.prod(tensor(op.result).get_shape())
-    axes = [axis for axis in integers(op, "axes") if source[axis] > 1]
-    itemsize = dtype_of(op.source).itemsize
+    source, cells = tg.tensor(op.source).get_shape(), math.prod(tg.tensor(op.result).get_shape())
+    axes = [axis for axis in tg.integers(op, "axes") if source[axis] > 1]
+    itemsize = tg.dtype_of(op.source).itemsize
     steps = 8 * target.l1 // (TILE_REGISTERS * target.vector_bits) if target.vector_bits else 0
     if math.prod(source[axis] for axis in axes) <= steps or not _sums_over_windows(op):
         return {}
@@ -247,9 +246,9 @@ def _sums_over_windows(op: tg.ReduceOp) -> bool:
     factors = op.source.owner
     if not isinstance(factors, tg.MulOp):
         return False
-    summed, whole = {*integers(op, "axes")}, tensor(op.source).get_shape()
+    summed, whole = {*tg.integers(op, "axes")}, tg.tensor(op.source).get_shape()
     for factor in factors.operands:
-        shape = tensor(factor).get_shape()
+        shape = tg.tensor(factor).get_shape()
         missing = len(whole) - len(shape)
         if _uses(factors, factor) < MANY_USES:
             continue

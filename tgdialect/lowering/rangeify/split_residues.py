@@ -31,10 +31,6 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.function_pass import FunctionPass
 from tgdialect.lowering.rangeify.planning.plan import realise
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import integers, place, tensor
-from tgdialect.ops.walk import behind, computed, operands_of, through
 from tgdialect.transforms.affine_views import cropped, emit_view, permuted, reshaped
 
 MANY_SUMS = 9
@@ -75,8 +71,8 @@ def _is_plain(op: tg.ReduceOp) -> bool:
         op.kind.data is tg.ReduceKind.ADD
         and not op.ranges
         and op.ordered is None
-        and DYNAMIC_INDEX not in tensor(op.source).get_shape()
-        and not isinstance(place(op.source).device, tuple)
+        and DYNAMIC_INDEX not in tg.tensor(op.source).get_shape()
+        and not isinstance(tg.place(op.source).device, tuple)
     )
 
 
@@ -176,11 +172,11 @@ def _find(op: tg.ReduceOp) -> _Split | None:
     is_inner = {leaf: _may_be_dilated(leaf) for leaf in leaves}
     if not any(is_inner.values()):
         return None
-    computed(
+    tg.computed(
         source,
         is_inner,
-        operands_of,
-        lambda value: any(is_inner[operand] for operand in operands_of(value)),
+        tg.operands_of,
+        lambda value: any(is_inner[operand] for operand in tg.operands_of(value)),
     )
     leaves = elementwise_leaves(source, lambda value: is_inner.get(value, False))
     views = {leaf: _dilated_views(op, leaf) for leaf in leaves if is_inner.get(leaf, False)}
@@ -215,8 +211,8 @@ def _find(op: tg.ReduceOp) -> _Split | None:
 
 def _dilated_views(op: tg.ReduceOp, leaf: SSAValue) -> list[_Dilated]:
     """The views that a leaf of the terms of a sum is of dilated values, nearest first."""
-    summed, shape = {*integers(op, "axes")}, tensor(op.source).get_shape()
-    own = tensor(leaf).get_shape()
+    summed, shape = {*tg.integers(op, "axes")}, tg.tensor(op.source).get_shape()
+    own = tg.tensor(leaf).get_shape()
     missing = len(shape) - len(own)
     found: list[_Dilated] = []
     for view in affine_views(leaf):
@@ -229,7 +225,7 @@ def _dilated_views(op: tg.ReduceOp, leaf: SSAValue) -> list[_Dilated]:
             if o + missing in summed or k + missing not in summed:
                 continue
             terms = o + missing, k + missing, a, b, axis.constant, axis.divisor
-            extents = own[k], shape[o + missing], tensor(view.source).get_shape()[at]
+            extents = own[k], shape[o + missing], tg.tensor(view.source).get_shape()[at]
             residues[_Residues(*terms, *extents)] = at
         if residues and view.has_zeros and all(len(axis.terms) <= 2 for axis in view.axes):
             found.append(_Dilated(view, missing, residues))
@@ -240,18 +236,18 @@ def _may_be_dilated(value: SSAValue) -> bool:
     """Whether zeros are put between cells on the way to a value: a PAD of an axis of one cell."""
     return any(
         old == 1 and new > 1
-        for op in through(value, MovementOp)
+        for op in tg.through(value, tg.MovementOp)
         if isinstance(op, tg.PadOp)
         for old, new in zip(
-            tensor(op.source).get_shape(), tensor(op.result).get_shape(), strict=True
+            tg.tensor(op.source).get_shape(), tg.tensor(op.result).get_shape(), strict=True
         )
     )
 
 
 def _extents(leaf: SSAValue, op: tg.ReduceOp) -> tuple[int, ...]:
     """The extents of the axes of a leaf. They are 1 where it lacks an axis, or repeats a cell."""
-    shape = tensor(behind(leaf, tg.ExpandOp)).get_shape()
-    return (*(1,) * (len(tensor(op.source).get_shape()) - len(shape)), *shape)
+    shape = tg.tensor(tg.behind(leaf, tg.ExpandOp)).get_shape()
+    return (*(1,) * (len(tg.tensor(op.source).get_shape()) - len(shape)), *shape)
 
 
 def _few(residues: Sequence[_Residues]) -> list[_Residues]:
@@ -294,8 +290,8 @@ class _Split:
 
     def emit(self) -> SSAValue:
         """The results of all residues, interleaved."""
-        builder = OpBuilder.before(self.op)
-        shape = list(tensor(self.op.result).get_shape())
+        builder = tg.OpBuilder.before(self.op)
+        shape = list(tg.tensor(self.op.result).get_shape())
         groups = [each.parts() for each in self.residues]
         sums = [
             None if None in parts else self._sum(builder, cast("tuple[_Part, ...]", parts))
@@ -304,7 +300,7 @@ class _Split:
         made = [value for value in sums if value is not None]
 
         def zeros(shape: Sequence[int]) -> SSAValue:
-            zero = builder.put(tg.ConstOp(0, tensor(self.op.result).element_type))
+            zero = builder.put(tg.ConstOp(0, tg.tensor(self.op.result).element_type))
             zero = builder.put(tg.ReshapeOp(zero, [1] * len(shape)))
             return builder.put(tg.ExpandOp(zero, shape))
 
@@ -312,7 +308,7 @@ class _Split:
             return zeros(shape)
         # The parts are axes before the others; each goes where the residues of its axis are.
         result, counts = made[0], [len(parts) for parts in groups]
-        extents = tensor(result).get_shape()
+        extents = tg.tensor(result).get_shape()
         if len(sums) > 1:
             zero = zeros(extents)
             result = builder.put(tg.StackOp([zero if value is None else value for value in sums]))
@@ -332,9 +328,9 @@ class _Split:
         """The position of an axis after those of residues are put in."""
         return axis + sum(each.o < axis for each in self.residues)
 
-    def _sum(self, builder: OpBuilder, parts: Sequence[_Part]) -> SSAValue:
+    def _sum(self, builder: tg.OpBuilder, parts: Sequence[_Part]) -> SSAValue:
         """The sum for one part of the residues of each axis."""
-        shape = list(tensor(self.op.source).get_shape())
+        shape = list(tg.tensor(self.op.source).get_shape())
         for each, part in zip(self.residues, parts, strict=True):
             shape[each.o] = -(-shape[each.o] // each.stride)
             shape[each.k] = part.steps
@@ -351,14 +347,14 @@ class _Split:
             for leaf in self.leaves
         }
         total = builder.clone(self.op.source, leaves)
-        if tensor(total).get_shape() != (*shape,):
+        if tg.tensor(total).get_shape() != (*shape,):
             total = builder.put(tg.ExpandOp(total, shape))  # An axis that no leaf has.
-        axes = [self._place(axis) for axis in integers(self.op, "axes")]
+        axes = [self._place(axis) for axis in tg.integers(self.op, "axes")]
         self.sums.append(builder.insert(tg.ReduceOp(tg.ReduceKind.ADD, total, axes)))
         return self.sums[-1].result
 
     def _windows(
-        self, builder: OpBuilder, leaf: _Dilated, parts: Sequence[_Part], shape: Sequence[int]
+        self, builder: tg.OpBuilder, leaf: _Dilated, parts: Sequence[_Part], shape: Sequence[int]
     ) -> SSAValue:
         """The view of a value before it is dilated."""
         axes = [
@@ -376,12 +372,12 @@ class _Split:
         return emit_view(builder, replace(leaf.view, axes=tuple(axes)), shape)
 
     def _selected(
-        self, builder: OpBuilder, leaf: SSAValue, parts: Sequence[_Part], shape: Sequence[int]
+        self, builder: tg.OpBuilder, leaf: SSAValue, parts: Sequence[_Part], shape: Sequence[int]
     ) -> SSAValue:
         """The cells of another leaf that the steps and results of the parts read."""
-        leaf = behind(leaf, tg.ExpandOp)  # Elementwise ops repeat their operands by themselves.
-        extents = tensor(leaf).get_shape()
-        missing = len(tensor(self.op.source).get_shape()) - len(extents)
+        leaf = tg.behind(leaf, tg.ExpandOp)  # Elementwise ops repeat their operands by themselves.
+        extents = tg.tensor(leaf).get_shape()
+        missing = len(tg.tensor(self.op.source).get_shape()) - len(extents)
         axes = [
             AxisView({self._place(a + missing): 1} if extent > 1 else {})
             for a, extent in enumerate(extents)

@@ -8,10 +8,6 @@ from xdsl.ir import Block, SSAValue
 
 from tgdialect.lowering.rangeify.function_pass import FunctionPass
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import integers, is_memory, shape_of
-from tgdialect.ops.walk import operands_of
 
 
 @dataclass(frozen=True)
@@ -29,26 +25,26 @@ class StoreBeforeMovementPass(FunctionPass):
     def rewrite(self, block: Block) -> None:
         for store in block.ops:
             while isinstance(store, tg.StoreOp) and store.gate is None:
-                is_of_memory = any(map(is_memory, operands_of(old := store.value)[:1]))
+                is_of_memory = any(map(tg.is_memory, tg.operands_of(old := store.value)[:1]))
                 if is_of_memory and not isinstance(old.owner, tg.ReshapeOp):
                     break
                 if (back := moved_back(store.buffer, old)) is None:
                     break
-                store.operands = (OpBuilder.before(store).put(back[0]), back[1])
-                if isinstance(old.owner, TgOp) and not old.uses:
+                store.operands = (tg.OpBuilder.before(store).put(back[0]), back[1])
+                if isinstance(old.owner, tg.TgOp) and not old.uses:
                     block.erase_op(old.owner)
 
 
-def moved_back(view: SSAValue, value: SSAValue) -> tuple[TgOp, SSAValue] | None:
+def moved_back(view: SSAValue, value: SSAValue) -> tuple[tg.TgOp, SSAValue] | None:
     """The view to store to, and the value before a RESHAPE, PERMUTE or FLIP, where its result was
     to be stored to `view`; None for other values."""
     match value.owner:
         case tg.ReshapeOp() as op:
-            return tg.ReshapeOp(view, shape_of(op.source)), op.source
+            return tg.ReshapeOp(view, tg.shape_of(op.source)), op.source
         case tg.FlipOp() as op:
-            return tg.FlipOp(view, [bool(flag) for flag in integers(op, "flags")]), op.source
+            return tg.FlipOp(view, [bool(flag) for flag in tg.integers(op, "flags")]), op.source
         case tg.PermuteOp() as op:
-            order = integers(op, "order")
+            order = tg.integers(op, "order")
             inverse = [order.index(axis) for axis in range(len(order))]
             return tg.PermuteOp(view, inverse), op.source
         case _:

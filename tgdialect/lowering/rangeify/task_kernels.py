@@ -20,9 +20,6 @@ from tgdialect.lowering.rangeify.planning.padding import Slabs
 from tgdialect.lowering.rangeify.planning.plan import Fusion
 from tgdialect.lowering.rangeify.results import is_result
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine
-from tgdialect.ops.properties import Shape, integers, shape_of, tensor
-from tgdialect.ops.views import memory_of
 
 MANY_PARTS = 32
 """The most operands of a STACK of which an iteration of its kernel stores an element each. Larger:
@@ -66,7 +63,7 @@ class TaskKernels:
         k.parameter(made.data)
         if self._is_stored_in_parts(op, result):
             return self._store_parts(k, op, op, lambda index: k.locate(made.data, made.at(index)))
-        index, ranges = self._loops(k, op, shape_of(result))
+        index, ranges = self._loops(k, op, tg.shape_of(result))
         cell, at = k.root_cell(op, index), made.at(index)
         stores = [k.store(k.locate(made.data, at), Cell(materialised(k, cell), None))]
         if cell.valid is not None:
@@ -91,7 +88,7 @@ class TaskKernels:
         """A kernel that stores a value of which sums are computed in one pass over blocks in a view
         of memory."""
         k = self.builder()
-        k.parameter(memory_of(data))
+        k.parameter(tg.memory_of(data))
         kernel = OnlineKernel(k, *self._plan.online[op], is_relaxed=is_relaxed)
         cell, index, gate, ranges = kernel.emit()
         return kernel, Emitted(k, [k.store(k.locate(data, index), cell, gate)], ranges)
@@ -109,7 +106,7 @@ class TaskKernels:
         for the `root`, if one is given."""
         k = self.builder()
         # The memory cell, the value, and the gate at the index of the loops.
-        leaf = memory_of(target)
+        leaf = tg.memory_of(target)
         k.parameter(leaf)
         parts = value.owner
         if (
@@ -121,14 +118,14 @@ class TaskKernels:
             and not (_interleaves(target) and len(parts.sources) >= MANY_INTERLEAVED)
         ):
             return self._store_parts(k, root, parts, partial(k.locate, target))
-        index, ranges = self._loops(k, root, shape_of(target))
+        index, ranges = self._loops(k, root, tg.shape_of(target))
         where = k.locate(target, index)
         cell = k.cell(value, index)
         if self._is_result(leaf):
             cell = Cell(materialised(k, cell), None)
         condition = None
         if gate is not None:
-            gated = k.cell(gate, index if tensor(gate).get_shape() else ())
+            gated = k.cell(gate, index if tg.tensor(gate).get_shape() else ())
             condition = k.both(gated.value, gated.valid)
         return Emitted(k, [k.store(where, cell, condition)], ranges)
 
@@ -148,16 +145,16 @@ class TaskKernels:
     ) -> Emitted:
         """STOREs of an element of each operand of a STACK in the loops of a kernel, where `locate`
         says."""
-        index, ranges = self._loops(k, root, shape_of(stack.result)[1:], first=1)
+        index, ranges = self._loops(k, root, tg.shape_of(stack.result)[1:], first=1)
         stores: list[SSAValue] = []
         for number, source in enumerate(stack.sources):
             cell = k.cell(source, index)
-            where = locate((Affine(constant=number), *index))
+            where = locate((tg.Affine(constant=number), *index))
             stores.append(k.store(where, Cell(materialised(k, cell), None)))
         return Emitted(k, stores, ranges)
 
     def _loops(
-        self, k: KernelBuilder, root: Operation | None, shape: Shape, *, first: int = 0
+        self, k: KernelBuilder, root: Operation | None, shape: tg.Shape, *, first: int = 0
     ) -> tuple[Index, list[SSAValue]]:
         """The loops of a kernel, in the order and with the splits that are planned. They are those
         of the axes from the `first` on."""
@@ -171,4 +168,7 @@ class TaskKernels:
 def _interleaves(view: SSAValue) -> bool:
     """Whether neighbours in memory are along the first axis of a view."""
     op = view.owner
-    return isinstance(op, tg.PermuteOp) and integers(op, "order")[0] == len(tensor(view).shape) - 1
+    return (
+        isinstance(op, tg.PermuteOp)
+        and tg.integers(op, "order")[0] == len(tg.tensor(view).shape) - 1
+    )

@@ -20,12 +20,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.copy_non_contiguous import copy_arguments
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.intervals import Interval
-from tgdialect.ops.properties import integers, is_memory, tensor, window
-from tgdialect.ops.views import memory_of, movements, versions
-from tgdialect.ops.walk import Walk, computed_from, operands_of, topological
+from tgdialect.ops.views import movements, versions
 
 
 @dataclass(eq=False)
@@ -55,9 +50,9 @@ def tasks_of(block: Block, realised: set[Operation]) -> list[Task]:
         if op in realised:
             tasks[op] = Task(op, len(tasks), [])
         elif isinstance(op, tg.StoreOp):
-            tasks[op] = Task(op, len(tasks), [memory_of(op.buffer)])
+            tasks[op] = Task(op, len(tasks), [tg.memory_of(op.buffer)])
         elif isinstance(op, tg.CallOp):
-            written = [memory_of(a) for a in written_operands(op)]
+            written = [tg.memory_of(a) for a in written_operands(op)]
             tasks[op] = Task(op, len(tasks), written)
     for task in tasks.values():
         _add_data_edges(task, tasks)
@@ -95,33 +90,33 @@ def _add_data_edges(task: Task, tasks: dict[Operation, Task]) -> None:
 def _needs(
     task: Task, tasks: Mapping[Operation, Task]
 ) -> Iterator[tuple[Operation, int, SSAValue | None, frozenset[Task]]]:
-    """What the ops of a task read: each with the position of the operand. Of a view of memory the
+    """The values that the ops of a task read, with positions of operands. Of a view of memory the
     memory, and the tasks whose writes it sees; of a value the task that makes it."""
-    walk = Walk([task.op])
+    walk = tg.Walk([task.op])
     for op in walk:
         for position, operand in enumerate(op.operands):
             sources = [operand]
-            if is_memory(operand):
+            if tg.is_memory(operand):
                 sources = [v for movement in movements(operand) for v in movement.operands[1:]]
                 if position or not isinstance(op, tg.StoreOp):
                     version = frozenset(_effects_of(operand, tasks))
-                    yield op, position, memory_of(operand), version
+                    yield op, position, tg.memory_of(operand), version
             for owner in (source.owner for source in sources):
-                if isinstance(owner, TgOp) and (other := tasks.get(owner)) is not None:
+                if isinstance(owner, tg.TgOp) and (other := tasks.get(owner)) is not None:
                     yield op, position, None, frozenset({other})
-                elif isinstance(owner, TgOp):
+                elif isinstance(owner, tg.TgOp):
                     walk.add([owner])
 
 
 def _effects_of(value: SSAValue, tasks: Mapping[Operation, Task]) -> Iterable[Task]:
     """The tasks that the AFTERs under a view of memory wait for."""
-    walk = Walk(each for after in versions(value) for each in after.dependencies)
+    walk = tg.Walk(each for after in versions(value) for each in after.dependencies)
     for value in walk:
         owner = value.owner
-        if isinstance(owner, TgOp) and (task := tasks.get(owner)) is not None:
+        if isinstance(owner, tg.TgOp) and (task := tasks.get(owner)) is not None:
             yield task
         else:
-            walk.add(operands_of(value))
+            walk.add(tg.operands_of(value))
 
 
 def _up_to(order: Iterable[Task]) -> dict[Task, int]:
@@ -204,7 +199,7 @@ def _runnable(tasks: Sequence[Task]) -> list[Task]:
     for task in tasks:
         for other in task.before:
             followers[other.number].append(task.number)
-    return [tasks[number] for number in topological(range(len(tasks)), followers)]
+    return [tasks[number] for number in tg.topological(range(len(tasks)), followers)]
 
 
 def early_reads(tasks: Sequence[Task]) -> set[Operation]:
@@ -232,7 +227,7 @@ def early_reads(tasks: Sequence[Task]) -> set[Operation]:
                 if reader is not task.op:
                     fused.add(reader)
                 elif not isinstance(reader, tg.LoadOp) and (
-                    writer.op not in computed_from(*reader.operands)
+                    writer.op not in tg.computed_from(*reader.operands)
                 ):
                     loaded.append((reader, position))
     if not fused:
@@ -242,7 +237,7 @@ def early_reads(tasks: Sequence[Task]) -> set[Operation]:
                 if view not in written_operands(op):
                     fused.add(copy_arguments(op, [view])[0])
                 continue
-            copy = OpBuilder.before(op).insert(tg.LoadOp(view))
+            copy = tg.OpBuilder.before(op).insert(tg.LoadOp(view))
             op.operands[position] = copy.result
             fused.add(copy)
     return fused
@@ -297,32 +292,32 @@ def _disjoint(a: Operation, b: Operation, intervals: MinMax) -> bool:
     return any(x.hi < y.lo or y.hi < x.lo for x, y in zip(window_a, window_b, strict=True))
 
 
-def _written_window(view: SSAValue, intervals: MinMax) -> list[Interval] | None:
+def _written_window(view: SSAValue, intervals: MinMax) -> list[tg.Interval] | None:
     """An interval per axis of the buffer that contains the cells of a view; None if unknown."""
-    chain, view = [*movements(view)], memory_of(view)
-    if not tensor(view).has_static_shape():
+    chain, view = [*movements(view)], tg.memory_of(view)
+    if not tg.tensor(view).has_static_shape():
         return None
-    result = [Interval(0, n - 1) for n in tensor(view).get_shape()]
+    result = [tg.Interval(0, n - 1) for n in tg.tensor(view).get_shape()]
     for op in reversed(chain):
         match op:
             case tg.ShrinkOp():
-                offsets, shape = window(op)
-                cut: list[Interval] = []
+                offsets, shape = tg.window(op)
+                cut: list[tg.Interval] = []
                 for interval, offset, extent in zip(result, offsets, shape, strict=True):
                     if not isinstance(offset, int) or not isinstance(extent, int):
                         return None
                     first = interval.lo + offset
-                    cut.append(Interval(first, first + extent - 1))
+                    cut.append(tg.Interval(first, first + extent - 1))
                 result = cut
             case tg.PermuteOp():
                 # From here on the axes of the view are not those of the buffer.
-                order = integers(op, "order")
+                order = tg.integers(op, "order")
                 if list(order) != sorted(order):
                     return None
-            case tg.IndexOp() if all(not tensor(i).get_shape() for i in op.indices):
+            case tg.IndexOp() if all(not tg.tensor(i).get_shape() for i in op.indices):
                 # An index counts from where a SHRINK below begins.
                 at = zip(result, (intervals[i] for i in op.indices), strict=False)
-                fixed = [Interval(axis.lo + i.lo, axis.lo + i.hi) for axis, i in at]
+                fixed = [tg.Interval(axis.lo + i.lo, axis.lo + i.hi) for axis, i in at]
                 return [*fixed, *result[len(fixed) :]]
             case tg.ReshapeOp():
                 return result

@@ -16,26 +16,15 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
-from tgdialect.ops.intervals import Interval
-from tgdialect.ops.properties import (
-    Atom,
-    Dim,
-    Polynomial,
-    is_memory,
-    polynomial,
-    shape_of,
-    show_dim,
-    substituted,
-    tensor,
-)
+from tgdialect.ops.properties import Atom, show_dim, substituted
 
 
 class Requirement(NamedTuple):
     """The requirement on one argument: the bounds of a scalar, or the dynamic extents of memory."""
 
     slot: int
-    bounds: Interval | None
-    extents: Sequence[tuple[int, Polynomial]]
+    bounds: tg.Interval | None
+    extents: Sequence[tuple[int, tg.Polynomial]]
     """Axis, and its extent as a polynomial in the scalar PARAMs."""
     scalars: Mapping[Atom, int]
     """The slots of the scalar PARAMs."""
@@ -46,13 +35,13 @@ def requirements(body: Block) -> Sequence[Requirement]:
     intervals = MinMax()
     params = [op for op in ops_of(body) if isinstance(op, tg.ParamOp)]
     scalars: dict[Atom, int] = {
-        op.result: op.slot.data for op in params if not is_memory(op.result)
+        op.result: op.slot.data for op in params if not tg.is_memory(op.result)
     }
     found: list[Requirement] = []
     for op in params:
-        axes = [a for a, e in enumerate(tensor(op.result).get_shape()) if e == DYNAMIC_INDEX]
-        extents = list(zip(axes, map(polynomial, op.dims), strict=True))
-        bounds = None if is_memory(op.result) else intervals[op.result]
+        axes = [a for a, e in enumerate(tg.tensor(op.result).get_shape()) if e == DYNAMIC_INDEX]
+        extents = list(zip(axes, map(tg.polynomial, op.dims), strict=True))
+        bounds = None if tg.is_memory(op.result) else intervals[op.result]
         found.append(Requirement(op.slot.data, bounds, extents, scalars))
     return found
 
@@ -70,11 +59,11 @@ def check_call(op: tg.CallOp, wanted: Sequence[Requirement], intervals: MinMax) 
                 )
         if not extents:
             continue
-        shape = shape_of(argument)
-        values: dict[Atom, Dim] = {scalar: op.arguments[i] for scalar, i in scalars.items()}
+        shape = tg.shape_of(argument)
+        values: dict[Atom, tg.Dim] = {scalar: op.arguments[i] for scalar, i in scalars.items()}
         for axis, extent in extents:
             asked = substituted(extent, values)
-            given = polynomial(shape[axis])
+            given = tg.polynomial(shape[axis])
             if asked is None or _settled(asked, intervals) != _settled(given, intervals):
                 raise PassFailedException(
                     f"axis {axis} of argument {slot} of @{name} is not known to have the extent "
@@ -82,9 +71,9 @@ def check_call(op: tg.CallOp, wanted: Sequence[Requirement], intervals: MinMax) 
                 )
 
 
-def _settled(extent: Polynomial, intervals: MinMax) -> Polynomial | None:
+def _settled(extent: tg.Polynomial, intervals: MinMax) -> tg.Polynomial | None:
     """An extent in which values that have only one possible value are numbers."""
-    values: dict[Atom, Dim] = {atom: atom for product in extent.terms for atom in product}
+    values: dict[Atom, tg.Dim] = {atom: atom for product in extent.terms for atom in product}
     for atom in values:
         if isinstance(atom, SSAValue) and (interval := intervals[atom]).is_constant:
             values[atom] = int(interval.lo)

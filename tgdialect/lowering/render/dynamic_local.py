@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.ops import tg
-from tgdialect.ops.properties import dtype_of, place, tensor
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import REPEAT
 
@@ -40,8 +39,8 @@ def dynamic_local(ops: Iterable[Operation], target: Target) -> DynamicLocal | No
     offsets: dict[SSAValue, int] = {}
     end = 0
     for op in ops:
-        if isinstance(op, tg.BufferOp) and place(op.result).addrspace is tg.AddrSpace.LOCAL:
+        if isinstance(op, tg.BufferOp) and tg.place(op.result).addrspace is tg.AddrSpace.LOCAL:
             start = -(-end // alignment) * alignment
-            size = math.prod(tensor(op.result).get_shape()) * dtype_of(op.result).itemsize
+            size = math.prod(tg.tensor(op.result).get_shape()) * tg.dtype_of(op.result).itemsize
             offsets[op.result], end = start, start + max(size, 1)
     return DynamicLocal(offsets, end, alignment) if end > target.declared_local else None

@@ -10,9 +10,8 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.render.output import V, refusal
-from tgdialect.ops.dtypes import DType, Kind
-from tgdialect.ops.intervals import Interval
-from tgdialect.ops.properties import dtype_of
+from tgdialect.ops import tg
+from tgdialect.ops.dtypes import Kind
 
 F = TypeVar("F")
 """A function under construction in an output language."""
@@ -28,21 +27,21 @@ class ComputedOp(NamedTuple, Generic[F, V]):
     """The intervals of the program's values."""
 
     @property
-    def source(self) -> DType:
+    def source(self) -> tg.DType:
         """The dtype of the first operand."""
-        return dtype_of(self.op.operands[0])
+        return tg.dtype_of(self.op.operands[0])
 
     @property
-    def dtype(self) -> DType:
+    def dtype(self) -> tg.DType:
         """The dtype of the result."""
-        return dtype_of(self.op.results[0])
+        return tg.dtype_of(self.op.results[0])
 
     @property
-    def interval(self) -> Interval:
+    def interval(self) -> tg.Interval:
         """The interval of the result."""
         return self.intervals[self.op.results[0]]
 
-    def interval_of(self, operand: int) -> Interval:
+    def interval_of(self, operand: int) -> tg.Interval:
         """The interval of an operand."""
         return self.intervals[self.op.operands[operand]]
 
@@ -66,7 +65,7 @@ def row(
     *,
     unsigned: T | None = None,
 ) -> Mapping[Kind, T]:
-    """What a table has for each kind of dtype; unsigned integers have what others have, unless
+    """The entries of a table for each kind of dtype; unsigned integers have what others have, unless
     something else is given."""
     found = {Kind.FLOAT: float, Kind.SIGNED: integer, Kind.BOOL: bool}
     found[Kind.UNSIGNED] = integer if unsigned is None else unsigned

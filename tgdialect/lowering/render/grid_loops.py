@@ -15,10 +15,7 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.kernel_memory import new_buffer
 from tgdialect.lowering.render.work_items import is_effect, is_leaf
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import number_attribute
 from tgdialect.ops.numbering import next_axis
-from tgdialect.ops.properties import known_index, place, tensor
 
 
 def loops_of_grid(linear: tg.LinearOp) -> None:
@@ -52,7 +49,7 @@ def loops_of_grid(linear: tg.LinearOp) -> None:
         op.result.replace_all_uses_with(ranges[op.symbol.data])
         block.erase_op(op)
     *_, last = effects
-    end = OpBuilder.after(last).put(tg.EndOp(last.results[0], list(ranges.values())[::-1]))
+    end = tg.OpBuilder.after(last).put(tg.EndOp(last.results[0], list(ranges.values())[::-1]))
     if isinstance(sink := block.last_op, tg.SinkOp):
         sink.operands = (end,)
 
@@ -70,7 +67,7 @@ def _open(
     block: Block, specials: Sequence[tg.SpecialOp], at: InsertPoint, axis: int
 ) -> dict[str, SSAValue]:
     """Begin a loop for each name of a SPECIAL, the outermost first, and clear REG memory."""
-    builder = OpBuilder(at)
+    builder = tg.OpBuilder(at)
     ranges: dict[str, SSAValue] = {}
     # Workgroups are outside of work items, and the last dimension outside of the others.
     last_first = sorted(specials, key=lambda op: -int(op.symbol.data[-1]))
@@ -81,16 +78,16 @@ def _open(
             range.name_hint = op.result.name_hint
             ranges[name], axis = range, axis + 1
     for op in block.ops:
-        if isinstance(op, tg.BufferOp) and place(op.result).addrspace is tg.AddrSpace.REG:
+        if isinstance(op, tg.BufferOp) and tg.place(op.result).addrspace is tg.AddrSpace.REG:
             _clear(op, builder)
     return ranges
 
 
-def _clear(buffer: tg.BufferOp, builder: OpBuilder) -> None:
+def _clear(buffer: tg.BufferOp, builder: tg.OpBuilder) -> None:
     """Store 0 to all of a buffer."""
-    type = tensor(buffer.result)
+    type = tg.tensor(buffer.result)
     size = math.prod(type.get_shape())
-    zero = builder.put(tg.ConstOp(number_attribute(0, type.element_type), type.element_type))
+    zero = builder.put(tg.ConstOp(tg.number_attribute(0, type.element_type), type.element_type))
     view = buffer.result
     if type.get_shape() != (size,):
         view = builder.put(tg.ReshapeOp(view, [size]))
@@ -119,7 +116,7 @@ def shuffles_through_memory(linear: tg.LinearOp) -> None:
         (op for op in ops_of(block) if isinstance(op, tg.SpecialOp) and op.symbol.data[0] == "l"),
         key=lambda op: op.symbol.data,
     )
-    extents = [known_index(op.bound) or 0 for op in items]
+    extents = [tg.known_index(op.bound) or 0 for op in items]
     for op in found:
         count = math.prod(extents)
         if not items or count % op.threads.data:
@@ -129,7 +126,7 @@ def shuffles_through_memory(linear: tg.LinearOp) -> None:
 
 
 def _exchange(op: tg.ShuffleOp, items: list[tg.SpecialOp], extents: list[int]) -> None:
-    b = OpBuilder.before(op)
+    b = tg.OpBuilder.before(op)
     (first, *others), count = items, 1
     number = first.result
     for item, extent in zip(others, extents, strict=False):
@@ -137,7 +134,7 @@ def _exchange(op: tg.ShuffleOp, items: list[tg.SpecialOp], extents: list[int]) -
         number = b.put(tg.AddOp(number, b.put(tg.MulOp(item.result, b.index_constant(count)))))
     other = b.put(tg.XorOp(number, b.index_constant(op.distance.data)))
     # The buffer has a cell for each lane of a vector.
-    type = tensor(op.value)
+    type = tg.tensor(op.value)
     shape = type.get_shape()
     lanes = math.prod(shape)
     cells = math.prod(extents) * lanes

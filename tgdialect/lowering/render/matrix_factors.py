@@ -9,16 +9,12 @@ from typing import NamedTuple
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.ops import tg
-from tgdialect.ops.codegen import is_shared_factor
-from tgdialect.ops.properties import integers, number, place, tensor
-from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import behind
 
 
 def is_factor(op: tg.LoadOp) -> bool:
     """Whether a LOAD is of a factor that WMMAs read from memory."""
     uses = list(op.result.uses)
-    return bool(uses) and all(is_shared_factor(use) for use in uses)
+    return bool(uses) and all(tg.is_shared_factor(use) for use in uses)
 
 
 def overwritten(ops: Sequence[Operation]) -> Iterator[Operation]:
@@ -27,8 +23,8 @@ def overwritten(ops: Sequence[Operation]) -> Iterator[Operation]:
     written: set[SSAValue] = set()
     for op in reversed(ops):
         if isinstance(op, tg.StoreOp | tg.AtomicAddOp):
-            written.add(memory_of(op.operands[0]))
-        elif isinstance(op, tg.LoadOp) and memory_of(op.buffer) in written:
+            written.add(tg.memory_of(op.operands[0]))
+        elif isinstance(op, tg.LoadOp) and tg.memory_of(op.buffer) in written:
             yield op
 
 
@@ -50,7 +46,7 @@ def chains(ops: Sequence[Operation]) -> Iterator[Chain]:
     loaded: dict[SSAValue, tg.LoadOp] = {}
     for op in ops:
         if isinstance(op, tg.LoadOp):
-            is_register = place(op.buffer).addrspace is tg.AddrSpace.REG
+            is_register = tg.place(op.buffer).addrspace is tg.AddrSpace.REG
             if is_register and op.gate is None and op.result.has_one_use():
                 loaded[op.result] = op
         elif isinstance(op, tg.StoreOp):
@@ -118,24 +114,24 @@ _EVENTS = (
 
 def _is_of_all(load: tg.LoadOp) -> bool:
     """Whether a LOAD is of all cells of a buffer, in order."""
-    index, memory = load.buffer.owner, memory_of(load.buffer)
+    index, memory = load.buffer.owner, tg.memory_of(load.buffer)
     if not isinstance(index, tg.IndexOp) or index.source is not memory or len(index.indices) > 1:
         return False
     cells = index.indices[0].owner
     if not isinstance(memory.owner, tg.BufferOp) or not isinstance(cells, tg.VConstOp):
         return False
-    return [*integers(cells, "values")] == [*range(math.prod(tensor(memory).get_shape()))]
+    return [*tg.integers(cells, "values")] == [*range(math.prod(tg.tensor(memory).get_shape()))]
 
 
 def _is_cleared(store: tg.StoreOp, chain: Chain) -> bool:
     """Whether a STORE is one of +0 to all of the buffer of a chain."""
-    if store.buffer is not memory_of(chain.load.buffer) or store.gate is not None:
+    if store.buffer is not tg.memory_of(chain.load.buffer) or store.gate is not None:
         return False
-    value = behind(store.value, tg.ExpandOp, tg.ReshapeOp).owner
+    value = tg.behind(store.value, tg.ExpandOp, tg.ReshapeOp).owner
     if (
         not isinstance(value, tg.ConstOp)
-        or tensor(store.value).get_shape() != tensor(store.buffer).get_shape()
+        or tg.tensor(store.value).get_shape() != tg.tensor(store.buffer).get_shape()
     ):
         return False
-    constant = number(value.value)
+    constant = tg.number(value.value)
     return constant == 0 and math.copysign(1, constant) > 0

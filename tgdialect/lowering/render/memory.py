@@ -19,19 +19,7 @@ from tgdialect.analysis.divisors import Divisors
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.render.output import Output, PointerView, V
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import DTYPES, INDEX
-from tgdialect.ops.intervals import Interval, dtype_range
-from tgdialect.ops.properties import (
-    Dim,
-    Shape,
-    dtype_of,
-    place,
-    same_dim,
-    shape_of,
-    static_shape,
-    tensor,
-    window,
-)
+from tgdialect.ops.intervals import dtype_range
 from tgdialect.targets import Target
 
 
@@ -58,7 +46,7 @@ class MemoryViews(Generic[V]):
 
     def add(self, value: SSAValue, pointer: V, alignment: int | None = None) -> None:
         """Add memory at a pointer; its alignment is that of an element unless given."""
-        dtype = dtype_of(value)
+        dtype = tg.dtype_of(value)
         self._views[value] = PointerView(value, pointer, dtype, alignment or dtype.itemsize)
 
     def view(self, op: Operation) -> None:
@@ -78,14 +66,14 @@ class MemoryViews(Generic[V]):
 
     def bitcast(self, op: tg.BitcastOp, source: PointerView[V]) -> PointerView[V]:
         return replace(
-            source, pointer=self._output.address(source), index=None, dtype=dtype_of(op.result)
+            source, pointer=self._output.address(source), index=None, dtype=tg.dtype_of(op.result)
         )
 
     def shrink(self, op: tg.ShrinkOp, source: PointerView[V]) -> PointerView[V]:
         """A contiguous SHRINK: axes before the innermost that it cuts have one cell."""
-        old, new = shape_of(op.source), shape_of(op.result)
-        offsets, _ = window(op)
-        kept = [same_dim(a, b) for a, b in zip(old, new, strict=True)]
+        old, new = tg.shape_of(op.source), tg.shape_of(op.result)
+        offsets, _ = tg.window(op)
+        kept = [tg.same_dim(a, b) for a, b in zip(old, new, strict=True)]
         cut = [axis for axis, same in enumerate(kept) if not same]
         if any(extent != 1 for extent in new[: max(cut, default=0)]):
             raise PassFailedException("a shrink that is not contiguous")
@@ -96,16 +84,16 @@ class MemoryViews(Generic[V]):
                 raise PassFailedException(f"a shrink that may leave its source on axis {axis}")
         return self._moved(source, offsets, old)
 
-    def _interval(self, dim: Dim) -> Interval:
+    def _interval(self, dim: tg.Dim) -> tg.Interval:
         """The interval of an extent or offset."""
         if isinstance(dim, SSAValue):
             return self._intervals[dim]
-        return Interval(dim, dim) if isinstance(dim, int) else dtype_range(DTYPES[INDEX])
+        return tg.Interval(dim, dim) if isinstance(dim, int) else dtype_range(tg.DTYPES[tg.INDEX])
 
     def index(self, op: tg.IndexOp, source: PointerView[V]) -> PointerView[V]:
         """INDEX by scalars: an element or a row. INDEX by a vector: an element for each lane."""
-        shape = shape_of(op.source)
-        if any(static_shape(tensor(index)) for index in op.indices):
+        shape = tg.shape_of(op.source)
+        if any(tg.static_shape(tg.tensor(index)) for index in op.indices):
             return self._neighbours(op, source)
         moved = self._moved(source, op.indices, shape)
         is_safe = source.index is None and all(self._interval(e).lo >= 1 for e in shape)
@@ -113,7 +101,7 @@ class MemoryViews(Generic[V]):
 
     def _neighbours(self, op: tg.IndexOp, source: PointerView[V]) -> PointerView[V]:
         (index,) = op.indices
-        out, lanes = self._output, static_shape(tensor(index))[0]
+        out, lanes = self._output, tg.static_shape(tg.tensor(index))[0]
         # Indices of unknown distances.
         if (found := lane_indices(index)) is None:
             vector = self._values[index]
@@ -130,19 +118,19 @@ class MemoryViews(Generic[V]):
             total = value if total is None else out.add(total, value)
         if found.is_ramp:
             first = self._advanced(source, total, found.numbers[0], divisor)
-            (extent,) = shape_of(op.source)
+            (extent,) = tg.shape_of(op.source)
             is_safe = source.index is None and self._interval(extent).lo >= lanes
             return replace(first, lanes=lanes, is_safe=is_safe)
         first = self._advanced(source, total, 0, divisor)
         first = replace(first, pointer=self._output.address(first), index=None)
         each = [self._advanced(first, None, number) for number in found.numbers]
         # A REG buffer that is loaded in other pieces than it was stored stays on the stack.
-        is_register = place(op.source).addrspace is tg.AddrSpace.REG
+        is_register = tg.place(op.source).addrspace is tg.AddrSpace.REG
         offsets = () if is_register else found.numbers
         return replace(first, elements=tuple(each), offsets=offsets, lanes=lanes)
 
     def _moved(
-        self, source: PointerView[V], offsets: Sequence[Dim], shape: Shape
+        self, source: PointerView[V], offsets: Sequence[tg.Dim], shape: tg.Shape
     ) -> PointerView[V]:
         """A view from the element on at these offsets along the leading axes."""
         out = self._output
@@ -162,7 +150,7 @@ class MemoryViews(Generic[V]):
             total = term if total is None else out.add(total, term)
         return self._advanced(source, total, known, divisor)
 
-    def _divisor(self, dim: Dim) -> int:
+    def _divisor(self, dim: tg.Dim) -> int:
         """A number that divides an extent, an offset or a stride."""
         if isinstance(dim, int):
             return dim
@@ -187,7 +175,7 @@ class MemoryViews(Generic[V]):
             source, pointer=self._output.address(source), index=total, alignment=alignment
         )
 
-    def _index_value(self, dim: Dim) -> V:
+    def _index_value(self, dim: tg.Dim) -> V:
         if isinstance(dim, SSAValue):
             return self._values[dim]
         if not isinstance(dim, int) or dim == DYNAMIC_INDEX:

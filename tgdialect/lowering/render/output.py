@@ -15,7 +15,6 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.custom import CallSignature
 from tgdialect.lowering.lacking import lacking
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import DType
 from tgdialect.targets import Target
 from tgdialect.targets.instructions import InstructionForm
 from tgdialect.targets.matrix import MatrixInstruction
@@ -31,7 +30,7 @@ class PointerView(Generic[V]):
     memory: SSAValue
     """The PARAM, BUFFER or argument that the elements belong to."""
     pointer: V
-    dtype: DType
+    dtype: tg.DType
     alignment: int
     """The known alignment of the pointer, in bytes."""
     index: V | None = None
@@ -83,11 +82,11 @@ class Output(ABC, Generic[V]):
     # -- scalars
 
     @abstractmethod
-    def constant_of(self, value: Attribute, dtype: DType) -> V:
+    def constant_of(self, value: Attribute, dtype: tg.DType) -> V:
         """The number of a `tg.const`."""
 
     @abstractmethod
-    def zero(self, dtype: DType) -> V:
+    def zero(self, dtype: tg.DType) -> V:
         """The scalar 0."""
 
     @abstractmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from tgdialect.ops.dtypes import DTYPES, TYPES
+from tgdialect.ops import tg
 from tgdialect.targets.local_factors import CORE_BYTES, CORE_ROWS, WARP
 from tgdialect.targets.matrix import MatrixInstruction, mma_mnemonic
 
@@ -29,7 +29,7 @@ def _ldmatrix_mma(instruction: MatrixInstruction) -> str:
     along k. Source: PTX ISA, "Warp-level matrix load instruction: ldmatrix"."""
     m, n, _ = instruction.fragments.dims
     *_, factor, majors = instruction.name.split(".")
-    itemsize = DTYPES[TYPES[instruction.factor]].itemsize
+    itemsize = tg.DTYPES[tg.TYPES[instruction.factor]].itemsize
     pitch = _CORE * _core_columns(instruction)
     first = m * n // WARP
     lines = [
@@ -91,7 +91,7 @@ def _wgmma(instruction: MatrixInstruction) -> str:
     registers = "{" + ", ".join(f"${i}" for i in range(c[0])) + "}"
     m, n, _ = instruction.fragments.dims
     *_, factor, majors = instruction.name.split(".")
-    itemsize = DTYPES[TYPES[instruction.factor]].itemsize
+    itemsize = tg.DTYPES[tg.TYPES[instruction.factor]].itemsize
     name = f"wgmma.mma_async.sync.aligned.m{m}n{n}k{_STEP // itemsize}.f32.{factor}.{factor}"
     # 16-bit factors say whether their rows lie along the rows of A and the columns of B.
     flags = ["1", "1", *(str(int(major != "k")) for major in majors if itemsize == 2)]
@@ -113,11 +113,11 @@ def _advance(instruction: MatrixInstruction, side: str) -> int:
     the swizzling is of addresses, so that it is what it would be without; else blocks of 8 rows."""
     if instruction.major(side) == "k":
         return _STEP
-    itemsize = DTYPES[TYPES[instruction.factor]].itemsize
+    itemsize = tg.DTYPES[tg.TYPES[instruction.factor]].itemsize
     return _CORE * instruction.runs(side) * (_STEP // itemsize // CORE_ROWS)
 
 
 def _core_columns(instruction: MatrixInstruction) -> int:
     """The core matrices along k: 16 bytes of each row, or 8 rows where they lie along k."""
-    itemsize = DTYPES[TYPES[instruction.factor]].itemsize
+    itemsize = tg.DTYPES[tg.TYPES[instruction.factor]].itemsize
     return instruction.fragments.dims[2] * itemsize // CORE_BYTES

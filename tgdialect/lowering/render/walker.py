@@ -30,23 +30,9 @@ from tgdialect.lowering.render.matrix_factors import Stay, is_factor, overwritte
 from tgdialect.lowering.render.memory import MemoryViews
 from tgdialect.lowering.render.output import Output, PointerView, V, refusal
 from tgdialect.ops import tg
-from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.attributes import VOID
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import (
-    dtype_of,
-    integers,
-    is_memory,
-    number,
-    place,
-    shape_of,
-    show_dim,
-    static_shape,
-    tensor,
-)
-from tgdialect.ops.views import memory_of
+from tgdialect.ops.properties import show_dim
 from tgdialect.targets import Target
 from tgdialect.targets.local_factors import CORE_BYTES
 from tgdialect.targets.matrix import MatrixInstruction, instruction_of
@@ -104,7 +90,7 @@ class LinearWalker(Generic[V]):
         """Bind parameters to arguments of the function. Memory is aligned to so many bytes, by
         default to those of an element."""
         for value, argument, alignment in zip(values, arguments, alignments, strict=False):
-            if is_memory(value):
+            if tg.is_memory(value):
                 self._memory.add(value, argument, alignment)
             else:
                 self._values[value] = argument
@@ -130,7 +116,7 @@ class LinearWalker(Generic[V]):
             self._unrolled = register_loops(ops)
         for op in ops:
             if isinstance(op, tg.ParamOp) and op.result is not (param := params[op.slot.data]):
-                if is_memory(param):
+                if tg.is_memory(param):
                     pointer, known = self._memory.pointer(param), self._memory[param].alignment
                     self._memory.add(op.result, pointer, known)
                 else:
@@ -142,7 +128,7 @@ class LinearWalker(Generic[V]):
         by a flag at the start of the persistent memory."""
         self._handlers = _HOST_HANDLERS
         ops = list(_in_order(function.body.block))
-        kept = [a for a in function.args if "tg.persistent" in argument_attributes(a)]
+        kept = [a for a in function.args if "tg.persistent" in tg.argument_attributes(a)]
         if not kept:
             self._append(ops)
             return
@@ -167,7 +153,7 @@ class LinearWalker(Generic[V]):
     def _render(self, op: Operation) -> None:
         if (handler := self._handlers.get(type(op))) is not None:
             handler(self, op)
-        elif isinstance(op, MovementOp) and op.operands[0] in self._memory:
+        elif isinstance(op, tg.MovementOp) and op.operands[0] in self._memory:
             self._memory.view(op)
         elif (movement := _MOVEMENTS.get(type(op))) is not None:
             movement(self, op)
@@ -189,11 +175,11 @@ class LinearWalker(Generic[V]):
     # -- leaves
 
     def const(self, op: tg.ConstOp) -> None:
-        self._values[op.result] = self._output.constant_of(op.value, dtype_of(op.result))
+        self._values[op.result] = self._output.constant_of(op.value, tg.dtype_of(op.result))
 
     def vconst(self, op: tg.VConstOp) -> None:
         if not only_locates(op):
-            lanes = [self._output.number(value) for value in integers(op, "values")]
+            lanes = [self._output.number(value) for value in tg.integers(op, "values")]
             self._define(op, self._output.stack(lanes))
 
     def special(self, op: tg.SpecialOp) -> None:
@@ -201,12 +187,12 @@ class LinearWalker(Generic[V]):
 
     def buffer(self, op: tg.BufferOp) -> None:
         """A REG or LOCAL buffer."""
-        type, space = tensor(op.result), place(op.result).addrspace
+        type, space = tg.tensor(op.result), tg.place(op.result).addrspace
         if space is tg.AddrSpace.GLOBAL:
             raise PassFailedException("a global buffer has no memory yet: run tg-plan first")
         if not type.has_static_shape():
             raise PassFailedException(f"a buffer in a program has a static shape, not {type}")
-        bytes = max(math.prod(type.get_shape()) * dtype_of(op.result).itemsize, 1)
+        bytes = max(math.prod(type.get_shape()) * tg.dtype_of(op.result).itemsize, 1)
         # A CPU has both kinds on the stack; on a grid REG is in registers.
         if space is tg.AddrSpace.LOCAL or self._target.execution == "loops":
             self._buffer_bytes += bytes
@@ -257,7 +243,7 @@ class LinearWalker(Generic[V]):
                 return
             self._load(load)
         out, value, view = self._output, self._values[op.value], self._memory[op.buffer]
-        if place(op.buffer).addrspace is not tg.AddrSpace.REG:
+        if tg.place(op.buffer).addrspace is not tg.AddrSpace.REG:
             self._forget_matrices()
         if op.gate is None:
             out.store_view(value, view, None)
@@ -275,7 +261,7 @@ class LinearWalker(Generic[V]):
 
     def stack(self, op: tg.StackOp) -> None:
         sources = [self._values[source] for source in op.sources]
-        if static_shape(tensor(op.sources[0])):
+        if tg.static_shape(tg.tensor(op.sources[0])):
             self._rows[op.result] = sources
         else:
             self._define(op, self._output.stack(sources))
@@ -283,7 +269,7 @@ class LinearWalker(Generic[V]):
     def permute(self, op: tg.PermuteOp) -> None:
         """PERMUTE of a STACK of vectors: a transpose, unless every axis stays where it is. Where
         all columns become one vector, the rows are interleaved."""
-        is_identity = list(integers(op, "order")) == sorted(integers(op, "order"))
+        is_identity = list(tg.integers(op, "order")) == sorted(tg.integers(op, "order"))
         if (rows := self._rows.get(op.source)) is not None:
             if not is_identity:
                 is_joined = all(isinstance(use.operation, tg.ReshapeOp) for use in op.result.uses)
@@ -299,11 +285,11 @@ class LinearWalker(Generic[V]):
         attribute = constant_attribute(op.indices[0])
         if attribute is None or len(op.indices) > 1:
             raise PassFailedException("a vector is indexed by one constant")
-        out, position = self._output, int(number(attribute))
+        out, position = self._output, int(tg.number(attribute))
         rows = self._rows.get(op.source)
-        if not 0 <= position < static_shape(tensor(op.source))[0]:
-            lanes = math.prod(static_shape(tensor(op.result)))
-            self._values[op.result] = out.splat(out.zero(dtype_of(op.result)), lanes)
+        if not 0 <= position < tg.static_shape(tg.tensor(op.source))[0]:
+            lanes = math.prod(tg.static_shape(tg.tensor(op.result)))
+            self._values[op.result] = out.splat(out.zero(tg.dtype_of(op.result)), lanes)
         elif rows is not None:
             self._define(op, rows[position])
         else:
@@ -319,14 +305,14 @@ class LinearWalker(Generic[V]):
 
     def expand(self, op: tg.ExpandOp) -> None:
         """A scalar in every lane."""
-        lanes = static_shape(tensor(op.result))[0]
+        lanes = tg.static_shape(tg.tensor(op.result))[0]
         self._define(op, self._output.splat(self._values[op.source], lanes))
 
     def reduce(self, op: tg.ReduceOp) -> None:
         self._define(op, self._output.across(op, self._values[op.source]))
 
     def wmma(self, op: tg.WmmaOp) -> None:
-        factor, accumulator = dtype_of(op.a).name, dtype_of(op.accumulator).name
+        factor, accumulator = tg.dtype_of(op.a).name, tg.dtype_of(op.accumulator).name
         instruction = instruction_of(self._target, op.config, factor, accumulator)
         if instruction is None:
             raise refusal(op, self._target)
@@ -368,7 +354,7 @@ class LinearWalker(Generic[V]):
     def _sums(self, stay: Stay) -> PointerView[V]:
         """Where the sums of a chain are. Those that stay in a loop are a whole buffer."""
         where = stay.chain.load.buffer
-        return self._memory[where if stay.loop is None else memory_of(where)]
+        return self._memory[where if stay.loop is None else tg.memory_of(where)]
 
     def shuffle(self, op: tg.ShuffleOp) -> None:
         """SHUFFLE, lane by lane: each moves a register."""
@@ -387,7 +373,7 @@ class LinearWalker(Generic[V]):
         if any(value not in self._values for value in op.arguments):
             raise PassFailedException("the operands of CUSTOM are values: LOAD them from memory")
         values = [self._values[value] for value in op.arguments]
-        lanes = 1 if is_void else math.prod(static_shape(tensor(op.result)))
+        lanes = 1 if is_void else math.prod(tg.static_shape(tg.tensor(op.result)))
         lanes = max(lanes, *map(out.lanes, values), 1)
         values = [out.splat(value, lanes) for value in values]
         made: list[V] = []
@@ -404,7 +390,7 @@ class LinearWalker(Generic[V]):
             raise PassFailedException(f"the code calls no {op.function.data}")
         signature = signature_of_custom(op, call)
         for argument, operand in zip(signature.arguments, call.order, strict=True):
-            if argument.dtype != (dtype := dtype_of(op.arguments[operand])).name:
+            if argument.dtype != (dtype := tg.dtype_of(op.arguments[operand])).name:
                 raise PassFailedException(f"a function is passed no {dtype.name}: CAST it to f32")
         arguments = [values[operand] for operand in call.order]
         return self._output.call_host(signature, arguments, is_registered=True)
@@ -412,7 +398,7 @@ class LinearWalker(Generic[V]):
     def instruction(self, op: tg.InsOp) -> None:
         """INS, in the form for the lanes of its result."""
         out, operands = self._output, [self._values[operand] for operand in op.arguments]
-        lanes = 1 if op.result.type == VOID else math.prod(static_shape(tensor(op.result)))
+        lanes = 1 if op.result.type == tg.VOID else math.prod(tg.static_shape(tg.tensor(op.result)))
         form = next((form for form in forms_of(op, self._target) if form.lanes == lanes), None)
         if form is None:
             message = f"{op.mnemonic} computes no {lanes} cells: tg-select cuts them into registers"
@@ -466,7 +452,7 @@ class LinearWalker(Generic[V]):
             return
         check_call(op, wanted, self._intervals)
         for slot, argument in enumerate(op.arguments):
-            if is_memory(argument):
+            if tg.is_memory(argument):
                 known = self._alignments.get((name, slot), 0)
                 self._alignments[name, slot] = math.gcd(known, self._memory[argument].alignment)
         self._output.call(name, self._passed(op))
@@ -482,8 +468,8 @@ class LinearWalker(Generic[V]):
             name = op.callee.string_value()
             raise PassFailedException(f"@{name} is neither a program nor a tg.customfunction")
         extents: list[V] = []
-        for argument in filter(is_memory, op.arguments):
-            for extent in shape_of(argument):
+        for argument in filter(tg.is_memory, op.arguments):
+            for extent in tg.shape_of(argument):
                 if isinstance(extent, SSAValue) and extent in self._values:
                     extents.append(self._values[extent])
                 elif not isinstance(extent, int):

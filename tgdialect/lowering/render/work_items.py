@@ -34,17 +34,9 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.kernel_memory import buffer_type
 from tgdialect.lowering.linear_blocks import close_one_by_one
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import VOID
 from tgdialect.ops.axis_types import WORK_ITEMS
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
-from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.numbering import next_axis, next_slot
-from tgdialect.ops.properties import is_memory, place, tensor
-from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import Walk, computed, nesting, operands_of
 
 _MOST_WORK_ITEMS = 1 << 20
 """More work items than any workgroup has: an extent beyond this counts as unbounded."""
@@ -71,7 +63,7 @@ def _split_blocks(ops: Iterable[Operation]) -> set[Operation]:
     these."""
     return {
         each
-        for op, around in nesting(ops).items()
+        for op, around in tg.nesting(ops).items()
         if isinstance(op, tg.BarrierOp)
         for each in dropwhile(lambda block: not _is_work_item(block), around)
     }
@@ -127,7 +119,7 @@ class _Regions:
     def _find_regions(self) -> None:
         """Assign each op inside a split work-item loop to a region, in order."""
         region: _BarrierRegion | None = None
-        for op, around in nesting(self._ops).items():
+        for op, around in tg.nesting(self._ops).items():
             ranges = tuple(
                 e
                 for e in around
@@ -147,7 +139,7 @@ class _Regions:
 
     def home(self, value: SSAValue) -> _BarrierRegion | None:
         owner = value.owner
-        return self.of.get(owner) if isinstance(owner, TgOp) else None
+        return self.of.get(owner) if isinstance(owner, tg.TgOp) else None
 
     # -- what lives across a barrier
 
@@ -160,7 +152,7 @@ class _Regions:
         # The regions that access each buffer, and where these are.
         uses: dict[SSAValue, set[_BarrierRegion | None]] = defaultdict(set)
         for access in accesses(self._ops):
-            if place(access.memory).addrspace is tg.AddrSpace.REG:
+            if tg.place(access.memory).addrspace is tg.AddrSpace.REG:
                 uses[access.memory].add(self.of.get(access.op))
         positions: dict[_BarrierRegion, list[int]] = defaultdict(list)
         for position, op in enumerate(self._ops):
@@ -179,7 +171,7 @@ class _Regions:
             # A row for each work item of the loops around all of these regions.
             nests = [region.ranges for region in inside]
             common = tuple(r for r in nests[0] if all(r in nest for nest in nests))
-            shape = tensor(memory).get_shape()
+            shape = tg.tensor(memory).get_shape()
             self.spills[memory] = self._buffer(memory, (self.items(common, memory), *shape))
             self.rows[memory] = common
 
@@ -190,22 +182,22 @@ class _Regions:
             for op in self._ops
             if op not in self.split
             for operand in op.operands
-            if operand.type != VOID and self.home(operand) not in (None, self.of.get(op))
+            if operand.type != tg.VOID and self.home(operand) not in (None, self.of.get(op))
         ]
-        walk = Walk(across)
+        walk = tg.Walk(across)
         for value in walk:
             if (home := self.home(value)) is None:
                 continue
             if self.is_recomputed(value):
-                walk.add(operands_of(value))
+                walk.add(tg.operands_of(value))
                 continue
-            count = math.prod(tensor(value).get_shape()) * self.items(home.ranges, value)
+            count = math.prod(tg.tensor(value).get_shape()) * self.items(home.ranges, value)
             self.spills[value] = self._buffer(value, (count,))
             home.has_effect = True
 
     def is_recomputed(self, value: SSAValue) -> bool:
         """Whether other regions recompute a value: a movement op, or index arithmetic."""
-        return isinstance(value.owner, MovementOp) or self._is_index(value)
+        return isinstance(value.owner, tg.MovementOp) or self._is_index(value)
 
     def _is_index(self, value: SSAValue) -> bool:
         """Whether a value depends on RANGEs, scalar PARAMs and constants alone."""
@@ -216,13 +208,13 @@ class _Regions:
                 op, Operation
             ):
                 return True
-            is_pure = type(op) in _ELEMENTWISE or isinstance(op, MovementOp)
+            is_pure = type(op) in _ELEMENTWISE or isinstance(op, tg.MovementOp)
             return is_pure and all(self._indices[operand] for operand in op.operands)
 
         def sources(value: SSAValue) -> Iterable[SSAValue]:
-            return () if isinstance(value.owner, tg.RangeOp) else operands_of(value)
+            return () if isinstance(value.owner, tg.RangeOp) else tg.operands_of(value)
 
-        return computed(value, self._indices, sources, compute)
+        return tg.computed(value, self._indices, sources, compute)
 
     def items(self, ranges: Sequence[tg.RangeOp], value: SSAValue) -> int:
         """The greatest number of work items of some ranges; refused if it is not bounded."""
@@ -238,7 +230,7 @@ class _Regions:
 
     def _buffer(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         """A new REG buffer for the copies of a value."""
-        type = buffer_type(tensor(value).element_type, shape, tg.AddrSpace.REG)
+        type = buffer_type(tg.tensor(value).element_type, shape, tg.AddrSpace.REG)
         buffer = tg.BufferOp(next(self._slots), type)
         buffer.location = _owner_of(value).location
         buffer.result.name_hint = value.name_hint
@@ -251,12 +243,12 @@ def is_leaf(op: Operation) -> bool:
 
 
 def is_effect(op: Operation) -> bool:
-    return op.results[0].type == VOID
+    return op.results[0].type == tg.VOID
 
 
 def _owner_of(value: SSAValue) -> Operation:
     owner = value.owner
-    assert isinstance(owner, TgOp)
+    assert isinstance(owner, tg.TgOp)
     return owner
 
 
@@ -282,7 +274,7 @@ class _Fission:
         self._emit()
         for op in reversed(self._gone):
             op.erase(safe_erase=False)
-        front = OpBuilder(InsertPoint.at_start(self._block))
+        front = tg.OpBuilder(InsertPoint.at_start(self._block))
         for op in (*leaves, *self._regions.buffers, *self._constants):
             front.insert(op)
 
@@ -313,7 +305,7 @@ class _Fission:
         """Begin the loops of a region."""
         for range in region.ranges:
             bound = self._same_for_all(range, range.bound)
-            new = OpBuilder.at_end(self._block, range.location).put(
+            new = tg.OpBuilder.at_end(self._block, range.location).put(
                 tg.RangeOp(next(self._axes), range.axis_type.data, bound)
             )
             new.name_hint = range.result.name_hint
@@ -325,7 +317,7 @@ class _Fission:
             last = self._block.last_op
             assert last is not None
             end = tg.EndOp(last.results[0], [region.known[range.result]])
-            OpBuilder.at_end(self._block, range.location).insert(end)
+            tg.OpBuilder.at_end(self._block, range.location).insert(end)
 
     def _place(self, op: Operation, region: _BarrierRegion) -> None:
         """Append an op of a region, and a STORE of its value if that is spilled."""
@@ -335,7 +327,7 @@ class _Fission:
         (result,) = op.results
         if result in self._regions.spills:
             store = tg.StoreOp(self._cell(region, result), result)
-            OpBuilder.at_end(self._block, op.location).insert(store)
+            tg.OpBuilder.at_end(self._block, op.location).insert(store)
 
     def _place_outside(self, op: Operation) -> None:
         """Append an op outside of work-item loops, or drop one that ends a region."""
@@ -392,12 +384,12 @@ class _Fission:
                 )
                 raise locate(PassFailedException(message), block)
             op = _owner_of(value)
-            assert isinstance(op, TgOp)
+            assert isinstance(op, tg.TgOp)
             again = op.rebuild([known[o] for o in self._operands[op]])
-            return OpBuilder.at_end(self._block).put(again)
+            return tg.OpBuilder.at_end(self._block).put(again)
 
         known: dict[SSAValue, SSAValue] = {}
-        return computed(value, known, sources, compute)
+        return tg.computed(value, known, sources, compute)
 
     # -- values in a region
 
@@ -406,7 +398,7 @@ class _Fission:
 
         def is_rebuilt(value: SSAValue) -> bool:
             """Whether the op of a value is rebuilt in the region."""
-            if value in self._regions.spills or value.type == VOID:
+            if value in self._regions.spills or value.type == tg.VOID:
                 return False
             home = self._regions.home(value)
             return home is not region if home else self._is_view_of_row(value)
@@ -423,21 +415,21 @@ class _Fission:
             if not is_rebuilt(value):
                 return value
             op = _owner_of(value)
-            assert isinstance(op, TgOp)
+            assert isinstance(op, tg.TgOp)
             operands = [region.known[operand] for operand in self._operands[op]]
             return self._before(region, op.rebuild(operands), value)
 
-        return computed(value, region.known, sources, compute)
+        return tg.computed(value, region.known, sources, compute)
 
     def _is_view_of_row(self, value: SSAValue) -> bool:
-        return is_memory(value) and memory_of(value) in self._regions.rows
+        return tg.is_memory(value) and tg.memory_of(value) in self._regions.rows
 
     def _cell(self, region: _BarrierRegion, value: SSAValue) -> SSAValue:
         """The location of a spilled value for a work item: a cell, or one for each lane."""
         home = self._regions.home(value)
         assert home is not None
         at = self._number(region, home.ranges, value)
-        if shape := tensor(value).get_shape():
+        if shape := tg.tensor(value).get_shape():
             (lanes,) = shape
             at = self._before(region, tg.MulOp(at, self._constant(lanes)), value)
             neighbours = self._before(region, tg.VConstOp(range(lanes)), value)
@@ -462,13 +454,13 @@ class _Fission:
         region.numbers[tuple(ranges)] = number
         return number
 
-    def _before(self, region: _BarrierRegion, op: TgOp, like: SSAValue) -> SSAValue:
+    def _before(self, region: _BarrierRegion, op: tg.TgOp, like: SSAValue) -> SSAValue:
         """Insert an op before the first op of a region, outside of its inner loops."""
         assert region.start is not None
-        value = OpBuilder(InsertPoint.before(region.start), _owner_of(like).location).put(op)
+        value = tg.OpBuilder(InsertPoint.before(region.start), _owner_of(like).location).put(op)
         value.name_hint = like.name_hint
         return value
 
     def _constant(self, value: int) -> SSAValue:
-        self._constants.append(constant := tg.ConstOp(value, INDEX))
+        self._constants.append(constant := tg.ConstOp(value, tg.INDEX))
         return constant.result

@@ -30,7 +30,6 @@ from tgdialect.lowering.select.scalars import Scalars, dtype_name
 from tgdialect.lowering.select.tiles import RegisterTile, StaticShape
 from tgdialect.ops import tg
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.properties import dtype_of, number, place, tensor, tensor_type
 
 _PART = 16
 """The bytes of the parts of a register between which shuffles are slow. Columns of so many bytes or
@@ -89,16 +88,16 @@ class Accesses:
     def load_block(self, memory: SSAValue) -> SSAValue:
         """Load contiguous cells as one vector in their own dtype, which only a matrix instruction
         can do, whatever their number is."""
-        (size,) = tensor(memory).get_shape()
+        (size,) = tg.tensor(memory).get_shape()
         where = self.locations.locate(memory, (Ramp(0, 1, size),))
         if self.bounds.gate(where.checks, None) is not None:
             raise PassFailedException("a block of LOCAL memory that may be out of bounds")
-        view, dtype = where.view, tensor(memory).element_type
-        if tensor(view).element_type != dtype:
+        view, dtype = where.view, tg.tensor(memory).element_type
+        if tg.tensor(view).element_type != dtype:
             view = self.scalars.emit(tg.BitcastOp, (view,), {"dtype": dtype})
         location = self.locations.reference(view, where.position)
         sizes = {"operandSegmentSizes": segments(1, 0, 0)}
-        return self.scalars.emit(tg.LoadOp, (location,), sizes, tensor_type(dtype, (size,)))
+        return self.scalars.emit(tg.LoadOp, (location,), sizes, tg.tensor_type(dtype, (size,)))
 
     def store(
         self, memory: SSAValue, cell: CellIndex, width: int, piece: SSAValue, gate: SSAValue | None
@@ -146,8 +145,8 @@ class Accesses:
         The other lanes are `alt` where `gate` is false, and 0 where only a bounds check fails.
         """
         dtype = dtype_name(memory)
-        type, lanes = tensor(location).element_type, lanes_of(location)
-        result = tensor_type(type, (lanes,) if lanes > 1 else ())
+        type, lanes = tg.tensor(location).element_type, lanes_of(location)
+        result = tg.tensor_type(type, (lanes,) if lanes > 1 else ())
         if exists is None:
             sizes = {"operandSegmentSizes": segments(1, 0, 0)}
             loaded = self.scalars.emit(tg.LoadOp, (location,), sizes, result)
@@ -193,20 +192,20 @@ class Accesses:
         height = self._square(shape, widths)
         if not height or _are_neighbours(row := self._first_piece(memory, shape, widths)):
             return 0
-        is_register = place(memory).addrspace is tg.AddrSpace.REG
+        is_register = tg.place(memory).addrspace is tg.AddrSpace.REG
         if not is_register and is_ramp(row) and _is_quicker_by_rows(row, height):
             return 0
         if not self._has_columns(memory, shape, height):
             return 0
         # Halves of a register are joined as they are loaded, which replaces a round of shuffles.
-        is_whole = height == self._lanes and height * dtype_of(memory).itemsize >= 2 * _PART
+        is_whole = height == self._lanes and height * tg.dtype_of(memory).itemsize >= 2 * _PART
         return height // 2 if is_whole else height
 
     def height_of_store(self, memory: SSAValue, tile: RegisterTile) -> int:
         """How many elements of a column are stored as one vector; 0 if rows are stored. With masked
         stores a vector may have more elements than the tile has rows."""
         shape, widths, target = tile.shape, tile.widths, self.scalars.target
-        is_masked = target.masks_stores and dtype_of(memory).itemsize >= 4
+        is_masked = target.masks_stores and tg.dtype_of(memory).itemsize >= 4
         height = self._square(shape, widths, is_masked=is_masked)
         if not height or _are_neighbours(self._first_piece(memory, shape, widths)):
             return 0
@@ -258,7 +257,7 @@ class Accesses:
         """Load the columns of a tile, and transpose them to the pieces of its rows: as many columns
         at once as a register has lanes, if they are not too short."""
         pieces: list[TilePiece] = []
-        is_long = height * dtype_of(memory).itemsize >= _PART
+        is_long = height * tg.dtype_of(memory).itemsize >= _PART
         most = self._lanes if is_long else height
         for lead in product(*map(range, shape[:-2])):
             rows: dict[int, Sequence[TilePiece]] = {}
@@ -334,7 +333,7 @@ def _is_constant(mask: SSAValue) -> bool:
 def _is_true(lane: SSAValue | None) -> bool:
     """Whether one lane of a mask is the constant true."""
     attribute = None if lane is None else constant_attribute(lane)
-    return attribute is not None and bool(number(attribute))
+    return attribute is not None and bool(tg.number(attribute))
 
 
 def _are_neighbours(row: LaneIndex) -> bool:

@@ -31,11 +31,7 @@ from tgdialect.lowering.select.tiles import (
     scalar,
 )
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import VOID
-from tgdialect.ops.dtypes import DTYPES, TYPES
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.properties import dtype_of, is_memory, number, tensor_type
-from tgdialect.ops.reduce import identity
 from tgdialect.targets.instructions import DOTTED, dot_products
 from tgdialect.transforms.decompose import REFINED
 from tgdialect.transforms.float_format import FORMATS
@@ -64,7 +60,7 @@ def elementwise(k: SelectedKernel, op: Operation) -> RegisterTile:
 def _is_rounded(result: SSAValue) -> bool:
     """Whether all users round the result to f32 or narrower floats."""
     users = [use.operation for use in result.uses]
-    dtypes = [dtype_of(user.result) for user in users if isinstance(user, tg.CastOp)]
+    dtypes = [tg.dtype_of(user.result) for user in users if isinstance(user, tg.CastOp)]
     return len(dtypes) == len(users) and all(d.is_float and d.bits < 64 for d in dtypes)
 
 
@@ -83,7 +79,7 @@ def _is_of_normal(op: tg.Exp2Op | tg.ExpOp) -> bool:
             return False
         bound = constant_attribute(test.rhs)
         least = least_of_normal(form, natural=isinstance(op, tg.ExpOp))
-        if bound is None or not number(bound) >= least:
+        if bound is None or not tg.number(bound) >= least:
             return False
     return True
 
@@ -125,7 +121,7 @@ def cast(k: SelectedKernel, op: tg.CastOp) -> RegisterTile:
 
 def bitcast(k: SelectedKernel, op: tg.BitcastOp) -> RegisterTile | None:
     """BITCAST of values, through unsigned integers of the same size. A bool takes one byte."""
-    if is_memory(op.source):
+    if tg.is_memory(op.source):
         return None
     shape = static_shape(op.result)
     source, dtype = dtype_name(op.source), dtype_name(op.result)
@@ -147,7 +143,7 @@ def bitcast(k: SelectedKernel, op: tg.BitcastOp) -> RegisterTile | None:
 
 
 def _itemsize(dtype: Dtype) -> int:
-    return DTYPES[TYPES[dtype]].itemsize
+    return tg.DTYPES[tg.TYPES[dtype]].itemsize
 
 
 _UNSIGNED: dict[int, Dtype] = {1: "ui8", 2: "ui16", 4: "ui32", 8: "ui64"}
@@ -227,7 +223,7 @@ def _accumulated(k: SelectedKernel, op: tg.ReduceOp) -> RegisterTile:
     # row) is reduced to a scalar, which is accumulated in `rests`.
     chains: list[SSAValue | None] = [None] * len(starts)
     rests = chains.copy()
-    neutral = k.scalars.constant(identity(kind, DTYPES[TYPES[dtype]]), computed)
+    neutral = k.scalars.constant(tg.identity(kind, tg.DTYPES[tg.TYPES[dtype]]), computed)
     is_sum = kind is tg.ReduceKind.ADD
     adds_zero = is_sum and may_be_negative_zero(op.source) and shows_negative_zero(op.result)
     for piece, width, first in zip(tile.pieces, cycle(tile.widths), firsts.tolist(), strict=False):
@@ -260,7 +256,11 @@ def _added(
     """Accumulate `value` into `total`. For a sum of floats, a product becomes a MULACC. A relaxed
     max is the total where it does not compare with the value."""
     kind, term = op.kind.data, value.owner
-    if kind is tg.ReduceKind.ADD and isinstance(term, tg.MulOp) and DTYPES[TYPES[dtype]].is_float:
+    if (
+        kind is tg.ReduceKind.ADD
+        and isinstance(term, tg.MulOp)
+        and tg.DTYPES[tg.TYPES[dtype]].is_float
+    ):
         return k.scalars.apply("mulacc", (*term.operands, total), dtype)
     if op.relaxed is not None:
         is_less = k.scalars.apply("cmplt", (total, value), "i1")
@@ -322,8 +322,8 @@ def custom(k: SelectedKernel, op: tg.CustomOp) -> RegisterTile:
         width = widths[place % len(widths)]
         lanes = () if width == 1 else (width,)
         values = [k.scalars.register(tile.pieces[place]) for tile in operands]
-        computed = TYPES[k.narrow.computed_dtype(dtype)]
-        new = op.rebuild(values, VOID if is_void else tensor_type(computed, lanes))
+        computed = tg.TYPES[k.narrow.computed_dtype(dtype)]
+        new = op.rebuild(values, tg.VOID if is_void else tg.tensor_type(computed, lanes))
         new.attributes = dict(op.attributes)
         made = k.scalars.put(new)
         pieces.append(k.narrow.rounded(made, dtype) if dtype in NARROW_FORMATS else made)
@@ -358,7 +358,10 @@ def reduce(k: SelectedKernel, op: tg.ReduceOp) -> RegisterTile:
     (first, *_), (second, *_) = words[0][0]
     name = names[dtype_name(first), dtype_name(second)]
     dtype = dtype_name(op.result)
-    mnemonic, type = {"mnemonic": StringAttr(f"{k.target.name}.{name}")}, tensor_type(TYPES[dtype])
+    mnemonic, type = (
+        {"mnemonic": StringAttr(f"{k.target.name}.{name}")},
+        tg.tensor_type(tg.TYPES[dtype]),
+    )
 
     def added(total: SSAValue, pair: tuple[Bytes, Bytes]) -> SSAValue:
         parts = ([_bits_of(k, byte, dtype_name(byte)) for byte in word] for word in pair)
@@ -404,7 +407,7 @@ def _bytes(k: SelectedKernel, values: Sequence[SSAValue]) -> Iterator[SSAValue]:
         if isinstance(owner, tg.IndexOp):
             attribute = constant_attribute(owner.indices[0])
             assert attribute is not None
-            owner, position = owner.source.owner, int(number(attribute))
+            owner, position = owner.source.owner, int(tg.number(attribute))
         if not isinstance(owner, tg.CastOp) or dtype_name(owner.source) not in ("i8", "ui8"):
             return
         dtypes.add(dtype_name(owner.source))
@@ -423,7 +426,7 @@ def _place(k: SelectedKernel, byte: SSAValue) -> tuple[object, int] | None:
     """The word that has a byte, and its place there."""
     owner = byte.owner
     if isinstance(owner, tg.IndexOp) and (at := constant_attribute(owner.indices[0])) is not None:
-        return owner.source, int(number(at))
+        return owner.source, int(tg.number(at))
     if isinstance(owner, tg.LoadOp) and owner.gate is None:
         location = owner.buffer.owner
         if isinstance(location, tg.IndexOp) and len(location.indices) == 1:

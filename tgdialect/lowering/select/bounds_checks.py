@@ -16,11 +16,10 @@ from tgdialect.analysis.conditions import conjuncts, order
 from tgdialect.analysis.min_max import MinMax, MinMaxOfCells
 from tgdialect.lowering.select.indices import Extent, LaneIndex, Scalar, is_ramp, is_sum
 from tgdialect.lowering.select.scalars import Scalars
-from tgdialect.ops.dtypes import DTYPES, INDEX
-from tgdialect.ops.intervals import Interval, add
-from tgdialect.ops.properties import Polynomial, polynomial, tensor
+from tgdialect.ops import tg
+from tgdialect.ops.intervals import add
 
-_INDEX = DTYPES[INDEX]
+_INDEX = tg.DTYPES[tg.INDEX]
 
 Check = tuple[LaneIndex, Extent]
 """An index (or a vector of indices), and the extent of the axis that it indexes."""
@@ -33,7 +32,7 @@ class BoundsChecks:
         self._scalars = scalars
         self._intervals: dict[SSAValue | None, MinMax] = {None: MinMax()}
         """For each gate, the intervals of values under the assumption that it is true."""
-        self._limits: dict[SSAValue | None, Sequence[Polynomial]] = {None: ()}
+        self._limits: dict[SSAValue | None, Sequence[tg.Polynomial]] = {None: ()}
         """For each gate, polynomials that are 0 or less where it is true."""
 
     def gate(self, checks: Sequence[Check], gate: SSAValue | None) -> SSAValue | None:
@@ -53,12 +52,12 @@ class BoundsChecks:
         if (known := self._intervals.get(gate)) is None:
             assert gate is not None
             assumed = implied_intervals(gate, of_all := self._intervals[None])
-            has_lanes = bool(tensor(gate).get_shape())
+            has_lanes = bool(tg.tensor(gate).get_shape())
             known = MinMaxOfCells(assumed, of_all) if has_lanes else MinMax(assumed)
             self._intervals[gate] = known
         return known
 
-    def _limits_under(self, gate: SSAValue | None) -> Sequence[Polynomial]:
+    def _limits_under(self, gate: SSAValue | None) -> Sequence[tg.Polynomial]:
         """The inequalities that a gate is made of, as polynomials that are 0 or less."""
         if (known := self._limits.get(gate)) is None:
             assert gate is not None
@@ -109,40 +108,40 @@ class BoundsChecks:
             for factor in _common_factors(low - high, limit)
         )
 
-    def _exact(self, index: Scalar, intervals: MinMax) -> Polynomial:
+    def _exact(self, index: Scalar, intervals: MinMax) -> tg.Polynomial:
         """An index as a polynomial over the integers. A sum that might wrap becomes an atom, for
         which it is emitted into a register."""
         if is_sum(index):
-            total = polynomial(index.base) + index.distance
+            total = tg.polynomial(index.base) + index.distance
             if interval(total, intervals).within(_INDEX.low, _INDEX.high):
                 return total
         return exact_polynomial(self._scalars.settled(index), intervals)
 
-    def _interval(self, index: Scalar, intervals: MinMax) -> Interval:
+    def _interval(self, index: Scalar, intervals: MinMax) -> tg.Interval:
         if isinstance(index, int):
-            return Interval(index, index)
+            return tg.Interval(index, index)
         if is_sum(index):
-            distance = Interval(index.distance, index.distance)
+            distance = tg.Interval(index.distance, index.distance)
             return add(_INDEX, intervals[index.base], distance)
         return intervals[index]
 
 
-def _common_factors(of: Polynomial, limit: Polynomial) -> Sequence[int]:
+def _common_factors(of: tg.Polynomial, limit: tg.Polynomial) -> Sequence[int]:
     """The positive numbers times which a polynomial has a term of another one."""
     pairs = [(of.terms[p], factor) for p, factor in limit.terms.items() if p in of.terms]
     found = {own // factor for own, factor in pairs if own % factor == 0}
     return sorted(factor for factor in found if factor > 0)
 
 
-def implied_intervals(gate: SSAValue, intervals: MinMax) -> dict[SSAValue, Interval]:
+def implied_intervals(gate: SSAValue, intervals: MinMax) -> dict[SSAValue, tg.Interval]:
     """The intervals that a true gate implies for the integers that it compares."""
-    result: dict[SSAValue, Interval] = {}
+    result: dict[SSAValue, tg.Interval] = {}
     for condition, holds in conjuncts([(gate, True)]):
         if (known := order(condition, holds)) is None:
             continue
         a, b, margin = known
         x, y = (result.get(v) or intervals[v] for v in (a, b))
         if x.lo + margin <= y.hi:  # Otherwise the gate is never true, and nothing is implied.
-            result[a] = Interval(x.lo, min(x.hi, y.hi - margin))
-            result[b] = Interval(max(y.lo, x.lo + margin), y.hi)
+            result[a] = tg.Interval(x.lo, min(x.hi, y.hi - margin))
+            result[b] = tg.Interval(max(y.lo, x.lo + margin), y.hi)
     return result

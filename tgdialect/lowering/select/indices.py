@@ -12,7 +12,6 @@ from xdsl.ir import SSAValue
 
 from tgdialect.ops import tg
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.properties import number, static_shape, tensor
 
 
 class Sum(NamedTuple):
@@ -59,7 +58,7 @@ def lanes_of(piece: LaneIndex) -> int:
         return 1
     if is_ramp(piece):
         return piece.lanes
-    shape = static_shape(tensor(piece))
+    shape = tg.static_shape(tg.tensor(piece))
     return shape[0] if shape else 1
 
 
@@ -71,8 +70,8 @@ def apart(index: LaneIndex) -> tuple[LaneIndex, int]:
         return index
     if not is_ramp(index) and isinstance(op := index.owner, tg.AddOp):
         attribute = constant_attribute(op.operands[1])
-        if attribute is not None and not static_shape(tensor(op.operands[1])):
-            return op.operands[0], int(number(attribute))
+        if attribute is not None and not tg.static_shape(tg.tensor(op.operands[1])):
+            return op.operands[0], int(tg.number(attribute))
     return index, 0
 
 

@@ -14,9 +14,6 @@ from tgdialect.lowering.select.kernel import SelectedKernel, static_shape
 from tgdialect.lowering.select.scalars import dtype_name
 from tgdialect.lowering.select.tiles import RegisterTile, broadcast_tile, row_length
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import VOID
-from tgdialect.ops.dtypes import TYPES
-from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.targets.instructions import TO_TF32
 from tgdialect.targets.matrix import instruction_of
 
@@ -27,7 +24,7 @@ def instruction(k: SelectedKernel, op: tg.InsOp) -> RegisterTile:
     found = forms_of(op, k.target)
     if op.config is not None:
         return _multiplied(k, op.mnemonic.data, _fragments(k, op, op.config))
-    if op.result.type == VOID:
+    if op.result.type == tg.VOID:
         operands = [k.scalars.register(k.tile(a).pieces[0]) for a in op.arguments]
         return RegisterTile((), (1,), [k.scalars.put(tg.InsOp(op.mnemonic.data, operands))])
     shape, lanes = static_shape(op.result), [form.lanes for form in found]
@@ -37,7 +34,7 @@ def instruction(k: SelectedKernel, op: tg.InsOp) -> RegisterTile:
     for i, each in enumerate(zip(*(tile.pieces for tile in tiles), strict=True)):
         width = widths[i % len(widths)]
         whole = max(width, min(lanes))
-        type = tensor_type(tensor(op.result).element_type, (whole,) if whole > 1 else ())
+        type = tg.tensor_type(tg.tensor(op.result).element_type, (whole,) if whole > 1 else ())
         registers = [k.scalars.register(piece) for piece in each]
         if width < whole:
             cells = [min(i, width - 1) for i in range(whole)]
@@ -76,12 +73,12 @@ def matrix_instruction(k: SelectedKernel, op: tg.WmmaOp) -> RegisterTile:
     if instruction.mnemonic is not None:
         return _multiplied(k, f"{k.target.name}.{instruction.mnemonic}", (a, b, c))
     result = k.scalars.emit(tg.WmmaOp, (a, b, c), {"config": op.config})
-    return RegisterTile(static_shape(op.result), [tensor(result).get_shape()[0]], [result])
+    return RegisterTile(static_shape(op.result), [tg.tensor(result).get_shape()[0]], [result])
 
 
 def _multiplied(k: SelectedKernel, mnemonic: str, fragments: Sequence[SSAValue]) -> RegisterTile:
     """A matrix instruction. The result is of the type of the fragment of C."""
-    type = tensor(fragments[2])
+    type = tg.tensor(fragments[2])
     value = k.scalars.emit(tg.InsOp, fragments, {"mnemonic": StringAttr(mnemonic)}, type)
     shape = static_shape(value)
     return RegisterTile(shape, shape, [value])
@@ -111,5 +108,5 @@ def _rounded(k: SelectedKernel, fragment: SSAValue) -> SSAValue:
     """The bits of a fragment of f32 that is rounded to tf32."""
     mnemonic = {"mnemonic": StringAttr(f"{k.target.name}.{TO_TF32}")}
     lanes = [k.scalars.lane(fragment, i) for i in range(static_shape(fragment)[0])]
-    word = tensor_type(TYPES["ui32"])
+    word = tg.tensor_type(tg.TYPES["ui32"])
     return k.scalars.stack([k.scalars.emit(tg.InsOp, (lane,), mnemonic, word) for lane in lanes])

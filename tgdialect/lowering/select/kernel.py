@@ -28,16 +28,12 @@ from tgdialect.lowering.select.tiles import (
     scalar,
 )
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.codegen import is_shared_factor
-from tgdialect.ops.properties import dtype_of, place, tensor
-from tgdialect.ops.walk import users_of
 from tgdialect.targets import Target
 
 
 def static_shape(value: SSAValue) -> StaticShape:
     """The shape of a value in registers. Raises PassFailedException for a dynamic shape."""
-    shape = tensor(value).get_shape()
+    shape = tg.tensor(value).get_shape()
     if DYNAMIC_INDEX in shape:
         raise PassFailedException(f"a value in registers has a static shape, not {value.type}")
     return shape
@@ -88,7 +84,7 @@ class SelectedKernel:
         fewest = min(widths, key=len, default=self.cut(length))
         return [broadcast_tile(self.scalars, tile, shape, fewest) for tile in tiles]
 
-    def rebuilt(self, op: TgOp) -> RegisterTile:
+    def rebuilt(self, op: tg.TgOp) -> RegisterTile:
         """An op on scalars or ordering edges, rebuilt on the operands of the new kernel."""
         operands = [o for value in op.operands for o in self.locations.waited_for(value)]
         return scalar(self.scalars.put(op.rebuild(operands)))
@@ -177,19 +173,19 @@ class SelectedKernel:
     def _widest(self, memory: SSAValue) -> int:
         """How many elements one LOAD of memory loads. An asynchronous copy moves as many bytes as
         an access can, whatever dtype the target computes narrow floats in."""
-        is_global = place(memory).addrspace is tg.AddrSpace.GLOBAL
+        is_global = tg.place(memory).addrspace is tg.AddrSpace.GLOBAL
         if not self.target.copies_asynchronously or not is_global:
             return self.lanes
         users = _users_of_loads(memory)
-        to = [place(op.buffer).addrspace for op in users if isinstance(op, tg.StoreOp)]
+        to = [tg.place(op.buffer).addrspace for op in users if isinstance(op, tg.StoreOp)]
         is_copy = to.count(tg.AddrSpace.LOCAL) == len(users)
-        bits = 8 * dtype_of(memory).itemsize
+        bits = 8 * tg.dtype_of(memory).itemsize
         return max(self.lanes, self.target.vector_bits // bits) if is_copy else self.lanes
 
     def _is_cleared(self, memory: SSAValue, pieces: Sequence[SSAValue]) -> bool:
         """Whether a store writes +0 to a whole REG buffer, for which one STORE is enough."""
         is_one = len(pieces) > 1 and all(piece is pieces[0] for piece in pieces)
-        if self._register == 1 or not is_one or place(memory).addrspace is not tg.AddrSpace.REG:
+        if self._register == 1 or not is_one or tg.place(memory).addrspace is not tg.AddrSpace.REG:
             return False
         return is_positive_zero(pieces[0]) and self.locations.is_whole(memory)
 
@@ -197,20 +193,20 @@ class SelectedKernel:
 def _users_of_loads(memory: SSAValue) -> Sequence[Operation]:
     """The ops that use what is loaded of memory."""
     uses = [use.operation for use in memory.uses]
-    return [user for op in uses if isinstance(op, tg.LoadOp) for user in users_of(op)]
+    return [user for op in uses if isinstance(op, tg.LoadOp) for user in tg.users_of(op)]
 
 
 def _is_matrix(memory: SSAValue) -> bool:
     """Whether a block of memory is loaded for a WMMA, all of whose threads read all of it."""
     uses = [u for use in memory.uses for u in use.operation.results[0].uses]
-    return bool(uses) and all(is_shared_factor(use) for use in uses)
+    return bool(uses) and all(tg.is_shared_factor(use) for use in uses)
 
 
 def _is_accumulator(memory: SSAValue, shape: StaticShape) -> bool:
     """Whether memory is loaded as what a WMMA begins with, a fragment that is one vector."""
     users = _users_of_loads(memory)
     while users and all(isinstance(op, tg.ReshapeOp) for op in users):
-        users = [user for op in users for user in users_of(op)]
+        users = [user for op in users for user in tg.users_of(op)]
     return bool(users) and all(
         isinstance(op, tg.WmmaOp | tg.InsOp)
         and (config := op.config) is not None
@@ -224,8 +220,8 @@ def _is_one_value(memory: SSAValue, tile: RegisterTile, pieces: Sequence[SSAValu
     """Whether a row of memory that is not GLOBAL gets one value in several pieces."""
     return (
         len(tile.shape) == 1 < len(pieces)
-        and place(memory).addrspace is not tg.AddrSpace.GLOBAL
-        and all(not tensor(piece).get_shape() and piece is pieces[0] for piece in pieces)
+        and tg.place(memory).addrspace is not tg.AddrSpace.GLOBAL
+        and all(not tg.tensor(piece).get_shape() and piece is pieces[0] for piece in pieces)
     )
 
 

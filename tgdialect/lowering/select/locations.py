@@ -22,19 +22,6 @@ from tgdialect.lowering.select.narrow import NarrowFloats
 from tgdialect.lowering.select.scalars import Scalars, dtype_name
 from tgdialect.lowering.select.tiles import RegisterTile, elements, moved_tile
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import TYPES
-from tgdialect.ops.properties import (
-    Shape,
-    dtype_of,
-    integers,
-    place,
-    shape_of,
-    static_shape,
-    tensor,
-    tensor_type,
-    window,
-)
-from tgdialect.ops.walk import behind
 
 _VIEWS = {
     *(tg.AfterOp, tg.IndexOp, tg.PermuteOp, tg.FlipOp, tg.ReshapeOp),
@@ -93,16 +80,16 @@ class Locations:
         shape = self.shape(op.result)
         if len(shape) != 1:
             param = self.scalars.put(tg.ReshapeOp(param, (self.size(shape),)))
-        stored = TYPES[self._narrow.stored_dtype(dtype_name(op.result))]
-        if stored != tensor(op.result).element_type:
+        stored = tg.TYPES[self._narrow.stored_dtype(dtype_name(op.result))]
+        if stored != tg.tensor(op.result).element_type:
             param = self.scalars.put(tg.BitcastOp(param, stored))
         self._flat[op.result] = param
 
     def add_buffer(self, op: tg.BufferOp) -> None:
         """Emit a one-dimensional BUFFER, whose elements are stored forms. For a dynamic shape it
         has the greatest size possible, and accesses are checked against the actual shape."""
-        stored = TYPES[self._narrow.stored_dtype(dtype_name(op.result))]
-        flat = tensor_type(stored, (most_elements(op, self._intervals),), place(op.result))
+        stored = tg.TYPES[self._narrow.stored_dtype(dtype_name(op.result))]
+        flat = tg.tensor_type(stored, (most_elements(op, self._intervals),), tg.place(op.result))
         new = tg.BufferOp(op.slot.data, flat)
         new.result.name_hint = op.result.name_hint
         self._flat[op.result] = self.scalars.put(new)
@@ -110,10 +97,10 @@ class Locations:
     def shape(self, value: SSAValue) -> tuple[Extent, ...]:
         """The shape of a value of the old kernel, with extents of the new kernel."""
         if (known := self._shapes.get(value)) is None:
-            known = self._shapes[value] = self.extents(shape_of(value))
+            known = self._shapes[value] = self.extents(tg.shape_of(value))
         return known
 
-    def extents(self, shape: Shape) -> tuple[Extent, ...]:
+    def extents(self, shape: tg.Shape) -> tuple[Extent, ...]:
         """Extents, or offsets, of the old kernel as those of the new one."""
         result: list[Extent] = []
         for dim in shape:
@@ -137,7 +124,7 @@ class Locations:
 
     def is_whole(self, value: SSAValue) -> bool:
         """Whether a value is a whole PARAM or BUFFER, AFTERs aside."""
-        return behind(value, tg.AfterOp) in self._flat
+        return tg.behind(value, tg.AfterOp) in self._flat
 
     def version(self, value: SSAValue) -> SSAValue:
         """The one-dimensional view of the buffer that `value` is a view of, after the AFTERs
@@ -195,20 +182,20 @@ class Locations:
             walk.checks += zip(walk.cell, shape, strict=True)
         else:
             index = walk.flat
-            bytes = self.scalars.mul(extent, dtype_of(value).itemsize)
-            extent = self.scalars.settled(self.scalars.idiv(bytes, dtype_of(memory).itemsize))
+            bytes = self.scalars.mul(extent, tg.dtype_of(value).itemsize)
+            extent = self.scalars.settled(self.scalars.idiv(bytes, tg.dtype_of(memory).itemsize))
             walk.checks.append((index, extent))
         # The one-dimensional view, with elements of the dtype that is accessed.
         view = self._after(value, ops)
-        stored = TYPES[self._narrow.stored_dtype(dtype_name(memory))]
-        if tensor(view).element_type != stored:
+        stored = tg.TYPES[self._narrow.stored_dtype(dtype_name(memory))]
+        if tg.tensor(view).element_type != stored:
             view = self.scalars.emit(tg.BitcastOp, (view,), {"dtype": stored})
         return Location(view, index, walk.checks, extent)
 
     def reference(self, view: SSAValue, index: LaneIndex) -> SSAValue:
         """The INDEX of one cell, or of one cell for each lane."""
         shape = () if (lanes := lanes_of(index)) == 1 else (lanes,)
-        type = tensor_type(tensor(view).element_type, shape, place(view))
+        type = tg.tensor_type(tg.tensor(view).element_type, shape, tg.place(view))
         return self.scalars.emit(tg.IndexOp, (view, self.scalars.index(index)), type=type)
 
     def flattened(self, cell: CellIndex, shape: Sequence[Extent]) -> LaneIndex:
@@ -281,25 +268,25 @@ class _Walk:
                 # the operand. Every element may be out of bounds, so it gets a check.
                 rest, lane = iter(cell), self._locations.lane
                 indices = [
-                    lane(index, next(rest) if static_shape(tensor(index)) else 0)
+                    lane(index, next(rest) if tg.static_shape(tg.tensor(index)) else 0)
                     for index in op.indices
                 ]
                 self.checks += zip(indices, shape(op.source), strict=False)
                 self.cell = [*indices, *rest]
             case tg.PermuteOp():
-                by_axis = dict(zip(integers(op, "order"), cell, strict=True))
+                by_axis = dict(zip(tg.integers(op, "order"), cell, strict=True))
                 self.cell = [by_axis[axis] for axis in range(len(cell))]
             case tg.FlipOp():
-                flags = zip(cell, shape(op.source), integers(op, "flags"), strict=True)
+                flags = zip(cell, shape(op.source), tg.integers(op, "flags"), strict=True)
                 self.cell = [emit.sub(emit.sub(end, 1), i) if flag else i for i, end, flag in flags]
             case tg.ExpandOp():
                 ends = zip(cell, shape(op.source), strict=True)
                 self.cell = [0 if end == 1 else i for i, end in ends]
             case tg.ShrinkOp():
-                starts = self._locations.extents(window(op)[0])
+                starts = self._locations.extents(tg.window(op)[0])
                 self.cell = [emit.add(i, start) for i, start in zip(cell, starts, strict=True)]
             case tg.BitcastOp():
-                if dtype_of(op.source).itemsize != dtype_of(op.result).itemsize:
+                if tg.dtype_of(op.source).itemsize != tg.dtype_of(op.result).itemsize:
                     self.flat = self._locations.flattened(cell, shape(op.result))
             case _:
                 self._reshape(op)

@@ -31,21 +31,10 @@ from tgdialect.lowering.select.indices import (
     ramp,
 )
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES, number_attribute, wrap_to
-from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CompareOp
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.folding import constant_attribute, evaluate
 from tgdialect.ops.movement import split
-from tgdialect.ops.properties import (
-    dtype_of,
-    index_array,
-    integers,
-    number,
-    tensor,
-    tensor_type,
-    type_of_number,
-)
+from tgdialect.ops.properties import index_array
 from tgdialect.targets import Target
 from tgdialect.targets.cpu import scales
 from tgdialect.transforms.decompose import RECIPES
@@ -54,7 +43,7 @@ from tgdialect.transforms.logistic import gate_around
 from tgdialect.transforms.recipe import Dtype, RecipeValue
 from tgdialect.transforms.transcendental import exp2_of_more, exp_of_more, least_of_normal
 
-_CLASSES: dict[str, type[TgOp]] = {
+_CLASSES: dict[str, type[tg.TgOp]] = {
     op.name.removeprefix("tg."): op for op in (*PRIMITIVES, *DECOMPOSED, tg.BitcastOp)
 }
 """The op class of each elementwise op and of BITCAST, by name."""
@@ -68,10 +57,10 @@ _BITS = {"f32": "<f", "f64": "<d", "i32": "<i", "ui32": "<I", "i64": "<q", "ui64
 
 def dtype_name(value: SSAValue) -> Dtype:
     """The name of a value's dtype."""
-    return cast(Dtype, dtype_of(value).name)
+    return cast(Dtype, tg.dtype_of(value).name)
 
 
-class Scalars(OpBuilder):
+class Scalars(tg.OpBuilder):
     """Appends ops to a block.
 
     It implements `recipe.Semantics`, so decomposition recipes emit their ops through it.
@@ -84,7 +73,7 @@ class Scalars(OpBuilder):
 
     def emit(
         self,
-        kind: type[TgOp],
+        kind: type[tg.TgOp],
         operands: Sequence[SSAValue],
         properties: Mapping[str, Attribute] = {},
         type: Attribute | None = None,
@@ -104,7 +93,7 @@ class Scalars(OpBuilder):
     # -- the protocol of recipe.Semantics
 
     def constant(self, value: int | float, dtype: Dtype) -> SSAValue:
-        return self.literal(number_attribute(value, TYPES[dtype]))
+        return self.literal(tg.number_attribute(value, tg.TYPES[dtype]))
 
     def apply(self, primitive: str, operands: Sequence[TilePiece], dtype: Dtype) -> SSAValue:
         """An elementwise op or a BITCAST by name on registers, with a result of `dtype`."""
@@ -131,17 +120,17 @@ class Scalars(OpBuilder):
 
     def _put(self, primitive: str, values: Sequence[SSAValue], dtype: Dtype) -> SSAValue:
         """An op that the target has."""
-        type = TYPES[dtype]
+        type = tg.TYPES[dtype]
         # A GPU multiplies and adds integers in one instruction. Sums of floats are contracted only
         # in reductions, and those of indices stay sums for the analyses of addresses.
-        contracts = self.target.is_grid and DTYPES[type].is_integer and dtype != "index"
+        contracts = self.target.is_grid and tg.DTYPES[type].is_integer and dtype != "index"
         if primitive == "add" and contracts:
             for addend, product in (values, values[::-1]):
                 if isinstance(product.owner, tg.MulOp):
                     return self.apply("mulacc", (*product.owner.operands, addend), dtype)
         properties = {"dtype": type} if primitive in _TYPED else {}
         lanes = max(map(lanes_of, values))
-        result = tensor_type(type, (lanes,) if lanes > 1 else ())
+        result = tg.tensor_type(type, (lanes,) if lanes > 1 else ())
         return self.emit(_CLASSES[primitive], values, properties, result)
 
     def _is_native(self, primitive: str, dtype: Dtype) -> bool:
@@ -180,13 +169,13 @@ class Scalars(OpBuilder):
     # -- constants, index arithmetic and conditions
 
     def literal(self, attribute: Attribute) -> SSAValue:
-        type = tensor_type(type_of_number(attribute))
+        type = tg.tensor_type(tg.type_of_number(attribute))
         return self.emit(tg.ConstOp, (), {"value": attribute}, type)
 
     def index(self, index: LaneIndex) -> SSAValue:
         """An index in a register."""
         if isinstance(index, int):
-            return self.constant(wrap_to(DTYPES[INDEX], index), "index")
+            return self.constant(tg.wrap_to(tg.DTYPES[tg.INDEX], index), "index")
         if is_sum(index):
             return self.apply("add", (index.base, self.index(index.distance)), "index")
         return self.register(index)
@@ -199,15 +188,15 @@ class Scalars(OpBuilder):
         """A register as an index; a constant becomes a Python integer."""
         if is_ramp(value):
             return value
-        if dtype_of(value) is not DTYPES[INDEX]:
+        if tg.dtype_of(value) is not tg.DTYPES[tg.INDEX]:
             value = self.apply("cast", (value,), "index")
         attribute = constant_attribute(value)
-        return value if attribute is None else int(number(attribute))
+        return value if attribute is None else int(tg.number(attribute))
 
     def add(self, a: LaneIndex, b: LaneIndex) -> LaneIndex:
         if isinstance(a, int):
             if isinstance(b, int):
-                return wrap_to(DTYPES[INDEX], a + b)
+                return tg.wrap_to(tg.DTYPES[tg.INDEX], a + b)
             a, b = b, a
         if is_ramp(b):
             a, b = b, a
@@ -218,7 +207,7 @@ class Scalars(OpBuilder):
         # Add constants last, so that sums that differ in the constant share the rest.
         (a, p), (b, q) = apart(a), apart(b)
         total = cast(SSAValue, a) if b == 0 else self._arithmetic("add", a, b)
-        distance = wrap_to(DTYPES[INDEX], p + q)
+        distance = tg.wrap_to(tg.DTYPES[tg.INDEX], p + q)
         if distance == 0:
             return total
         if lanes_of(total) > 1:
@@ -230,7 +219,7 @@ class Scalars(OpBuilder):
         the last index wraps."""
         if step and isinstance(start, int):
             last = start + step * (lanes - 1)
-            if wrap_to(DTYPES[INDEX], last) != last:
+            if tg.wrap_to(tg.DTYPES[tg.INDEX], last) != last:
                 return self.register(Ramp(start, step, lanes))
         return ramp(start, step, lanes)
 
@@ -246,7 +235,7 @@ class Scalars(OpBuilder):
     def mul(self, a: LaneIndex, b: LaneIndex) -> LaneIndex:
         if isinstance(a, int):
             if isinstance(b, int):
-                return wrap_to(DTYPES[INDEX], a * b)
+                return tg.wrap_to(tg.DTYPES[tg.INDEX], a * b)
             a, b = b, a
         if b == 1:
             return a
@@ -304,31 +293,35 @@ class Scalars(OpBuilder):
             return piece
         base, first = apart(piece.start)
         values: Sequence[int] = range(first, first + piece.step * piece.lanes, piece.step)
-        if wrap_to(DTYPES[INDEX], values[-1]) != values[-1]:
-            values = tuple(wrap_to(DTYPES[INDEX], value) for value in values)
-        steps = self.emit(tg.VConstOp, (), _vector(values), tensor_type(INDEX, (piece.lanes,)))
+        if tg.wrap_to(tg.DTYPES[tg.INDEX], values[-1]) != values[-1]:
+            values = tuple(tg.wrap_to(tg.DTYPES[tg.INDEX], value) for value in values)
+        steps = self.emit(
+            tg.VConstOp, (), _vector(values), tg.tensor_type(tg.INDEX, (piece.lanes,))
+        )
         return steps if base == 0 else self.apply("add", (self.index(base), steps), "index")
 
     def stack(self, lanes: Sequence[SSAValue]) -> SSAValue:
         """The vector with these scalars as its lanes."""
         if all(lane is lanes[0] for lane in lanes):
             return self.splat(lanes[0], len(lanes))
-        type = tensor_type(tensor(lanes[0]).element_type, (len(lanes),))
+        type = tg.tensor_type(tg.tensor(lanes[0]).element_type, (len(lanes),))
         return self.emit(tg.StackOp, lanes, type=type)
 
     def transposed(self, rows: Sequence[SSAValue]) -> Sequence[SSAValue]:
         """The columns of the matrix whose rows are these vectors: a power of two of them, of a
         multiple of as many lanes, or of a power of two lanes that divides their number."""
         columns = self._columns(rows)
-        width, height = tensor(columns).get_shape()
-        column = tensor_type(tensor(columns).element_type, (height,))
+        width, height = tg.tensor(columns).get_shape()
+        column = tg.tensor_type(tg.tensor(columns).element_type, (height,))
         return [self.emit(tg.IndexOp, (columns, self.index(i)), type=column) for i in range(width)]
 
     def interleaved(self, rows: Sequence[SSAValue]) -> SSAValue:
         """The columns of the matrix whose rows are these vectors, one after the other in a vector.
         The number of rows is a power of two."""
         columns = self._columns(rows)
-        return self.emit(tg.ReshapeOp, (columns,), _shape(math.prod(tensor(columns).get_shape())))
+        return self.emit(
+            tg.ReshapeOp, (columns,), _shape(math.prod(tg.tensor(columns).get_shape()))
+        )
 
     def _columns(self, rows: Sequence[SSAValue]) -> SSAValue:
         """The matrix whose columns are some vectors."""
@@ -367,9 +360,9 @@ class Scalars(OpBuilder):
         """A scalar broadcast to all lanes; a vector is returned as it is."""
         if lanes == 1 or lanes_of(value) > 1:
             return value
-        type = tensor(value).element_type
-        one = self.emit(tg.ReshapeOp, (value,), _shape(1), tensor_type(type, (1,)))
-        return self.emit(tg.ExpandOp, (one,), _shape(lanes), tensor_type(type, (lanes,)))
+        type = tg.tensor(value).element_type
+        one = self.emit(tg.ReshapeOp, (value,), _shape(1), tg.tensor_type(type, (1,)))
+        return self.emit(tg.ExpandOp, (one,), _shape(lanes), tg.tensor_type(type, (lanes,)))
 
     def lane(self, piece: TilePiece, position: int) -> SSAValue:
         """One lane of a piece, as a scalar register.
@@ -385,18 +378,18 @@ class Scalars(OpBuilder):
         if isinstance(owner, tg.StackOp):
             return owner.sources[position]
         if isinstance(owner, tg.VConstOp):
-            return self.index(integers(owner, "values")[position])
+            return self.index(tg.integers(owner, "values")[position])
         if conditions := _comparisons(piece):
             decided = [self._decided(condition, position) for condition in conditions]
             return cast(SSAValue, self.all_of(decided))
-        type = tensor_type(tensor(piece).element_type)
+        type = tg.tensor_type(tg.tensor(piece).element_type)
         return self.emit(tg.IndexOp, (piece, self.index(position)), type=type)
 
     def _decided(self, comparison: SSAValue, position: int) -> SSAValue:
         """One lane of a comparison of indices."""
         if lanes_of(comparison) == 1:
             return comparison
-        op = cast(CompareOp, comparison.owner)
+        op = cast(tg.CompareOp, comparison.owner)
         lanes: list[LaneIndex] = []
         for operand in op.operands:
             summands = operand.owner.operands if isinstance(operand.owner, tg.AddOp) else (operand,)
@@ -412,7 +405,7 @@ class Scalars(OpBuilder):
             start = self.add(piece.start, piece.step * positions.start)
             return Ramp(cast(Scalar, start), piece.step * positions.step, len(positions))
         if isinstance(piece.owner, tg.VConstOp):
-            values = integers(piece.owner, "values")
+            values = tg.integers(piece.owner, "values")
             wanted = [values[position] for position in positions]
             return self.index(wanted[0]) if len({*wanted}) == 1 else self.numbers(wanted)
         return self.gathered([self.lane(piece, position) for position in positions])
@@ -437,7 +430,7 @@ def _comparisons(condition: SSAValue) -> Sequence[SSAValue]:
         if lanes_of(value) > 1 and isinstance(op := value.owner, tg.AndOp):
             values += [operand for operand in op.operands if operand not in values]
         elif lanes_of(value) == 1 or (
-            isinstance(op := value.owner, CompareOp) and dtype_name(op.operands[0]) == "index"
+            isinstance(op := value.owner, tg.CompareOp) and dtype_name(op.operands[0]) == "index"
         ):
             found.append(value)
         else:
@@ -481,12 +474,12 @@ _NEUTRAL = {"add": 0, "mul": 1}
 
 def _neutral(name: str, operands: Sequence[SSAValue]) -> SSAValue | None:
     """The operand x of an integer x + 0 or x * 1; None for other ops."""
-    if name not in _NEUTRAL or not dtype_of(operands[0]).is_integer:
+    if name not in _NEUTRAL or not tg.dtype_of(operands[0]).is_integer:
         return None
     a, b = operands
     for constant, other in ((a, b), (b, a)):
         attribute = constant_attribute(constant)
-        if attribute is not None and number(attribute) == _NEUTRAL[name]:
+        if attribute is not None and tg.number(attribute) == _NEUTRAL[name]:
             return other
     return None
 
@@ -497,13 +490,13 @@ def _fold(name: str, operands: Sequence[SSAValue], dtype: Dtype) -> Attribute | 
     for operand in operands:
         if (attribute := constant_attribute(operand)) is None:
             return None
-        values.append(number(attribute))
-    source, type = dtype_of(operands[0]), TYPES[dtype]
+        values.append(tg.number(attribute))
+    source, type = tg.dtype_of(operands[0]), tg.TYPES[dtype]
     if name == "bitcast":
         if source.name not in _BITS or dtype not in _BITS or values[0] != values[0]:
             return None
         packed = struct.pack(_BITS[source.name], *values)
         (bits,) = cast("tuple[Any]", struct.unpack(_BITS[dtype], packed))
-        return None if bits != bits else number_attribute(bits, type)
-    folded = evaluate(f"tg.{name}", source, DTYPES[type], values)
-    return None if folded is None else number_attribute(folded, type)
+        return None if bits != bits else tg.number_attribute(bits, type)
+    folded = evaluate(f"tg.{name}", source, tg.DTYPES[type], values)
+    return None if folded is None else tg.number_attribute(folded, type)

@@ -23,23 +23,8 @@ from tgdialect.lowering.select import arithmetic, instructions, structure
 from tgdialect.lowering.select.kernel import SelectedKernel
 from tgdialect.lowering.select.tiles import RegisterTile
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine
-from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX, TYPES
-from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CompareOp, ElementwiseOp, own_cost
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, own_cost
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.properties import (
-    Polynomial,
-    dtype_of,
-    integers,
-    is_memory,
-    number,
-    place,
-    static_shape,
-    tensor,
-)
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target, target_of
 from tgdialect.transforms.dead_ops import erase_unused
@@ -137,13 +122,17 @@ def select(ops: Sequence[Operation], target: Target) -> tuple[Block, Set[Operati
             kernel.values[op.results[0]] = result
             if len(result.pieces) == 1 and isinstance(piece := result.pieces[0], SSAValue):
                 piece.name_hint = piece.name_hint or op.results[0].name_hint
-                if not result.shape and isinstance(piece.owner, TgOp):
+                if not result.shape and isinstance(piece.owner, tg.TgOp):
                     copied.add(piece.owner)
     # Some rules emit ops that no user needs, such as both forms of a narrow float.
     erase_unused(kernel.block)
     results = [] if target.has_f64 else [v for op in ops_of(kernel.block) for v in op.results]
     for value in results:
-        if is_tensor(value.type) and not is_memory(value) and dtype_of(value).name == "f64":
+        if (
+            tg.is_tensor(value.type)
+            and not tg.is_memory(value)
+            and tg.dtype_of(value).name == "f64"
+        ):
             error = PassFailedException(f"the target {target.name} has no f64")
             raise locate(error, value.op)
     return kernel.block, copied
@@ -153,12 +142,12 @@ def _elements(ops: Sequence[Operation]) -> Iterator[tuple[Operation, int]]:
     """The ops of a kernel that become code for each element, and how many each has."""
     for op in ops:
         value = op.value if isinstance(op, tg.StoreOp) else op.results[0] if op.results else None
-        if not isinstance(op, ElementwiseOp | tg.LoadOp | tg.StoreOp) or value is None:
+        if not isinstance(op, tg.ElementwiseOp | tg.LoadOp | tg.StoreOp) or value is None:
             continue
-        if isinstance(op, tg.LoadOp) and place(op.operands[0]).addrspace is tg.AddrSpace.LOCAL:
+        if isinstance(op, tg.LoadOp) and tg.place(op.operands[0]).addrspace is tg.AddrSpace.LOCAL:
             continue  # Matrix instructions take such factors whole, and other users are counted.
-        if is_tensor(value.type) and not is_memory(value):
-            yield op, math.prod(static_shape(tensor(value)))
+        if tg.is_tensor(value.type) and not tg.is_memory(value):
+            yield op, math.prod(tg.static_shape(tg.tensor(value)))
 
 
 def vector_lanes(ops: Sequence[Operation], target: Target) -> int:
@@ -167,11 +156,13 @@ def vector_lanes(ops: Sequence[Operation], target: Target) -> int:
     A narrow float counts as 4 bytes because it is computed in f32. Indices and bools do not count.
     """
     itemsizes = [
-        max(dtype_of(value).itemsize, 4 if dtype_of(value).is_float else 1)
+        max(tg.dtype_of(value).itemsize, 4 if tg.dtype_of(value).is_float else 1)
         for op in ops
         for value in op.results
-        if is_tensor(value.type) and static_shape(tensor(value)) and not is_memory(value)
-        if tensor(value).element_type not in (INDEX, BOOL)
+        if tg.is_tensor(value.type)
+        and tg.static_shape(tg.tensor(value))
+        and not tg.is_memory(value)
+        if tg.tensor(value).element_type not in (tg.INDEX, tg.BOOL)
     ]
     return target.lanes(max(itemsizes, default=8))
 
@@ -189,7 +180,7 @@ def vector_lanes(ops: Sequence[Operation], target: Target) -> int:
 # and `%i + [0, ..., 7] < 33` are one op: the gate of a LOAD, and the condition on what it loads.
 
 
-_NARROW = TYPES["i32"]
+_NARROW = tg.TYPES["i32"]
 """The element type of lane comparisons. It has f32's width, the width of most masked operands."""
 
 
@@ -199,9 +190,9 @@ def narrow_lane_masks(block: Block) -> bool:
     intervals = MinMax()
     known: dict[object, SSAValue] = {}
     for op in ops_of(block):
-        if not isinstance(op, CompareOp) or tensor(op.lhs).element_type != INDEX:
+        if not isinstance(op, tg.CompareOp) or tg.tensor(op.lhs).element_type != tg.INDEX:
             continue
-        if not (shape := tensor(op.result).get_shape()):
+        if not (shape := tg.tensor(op.result).get_shape()):
             continue
         left, right = (_lanes(side, shape[0], intervals) for side in (op.lhs, op.rhs))
         if left is None or right is None:
@@ -210,13 +201,13 @@ def narrow_lane_masks(block: Block) -> bool:
         steps = [a - b for a, b in zip(left[1], right[1], strict=True)]
         limit = right[0] - left[0] - steps[0]
         steps = tuple(step - steps[0] for step in steps)
-        narrow = DTYPES[_NARROW]
+        narrow = tg.DTYPES[_NARROW]
         in_range = interval(limit, intervals).within(narrow.low, narrow.high)
         if not in_range or not (narrow.low <= min(steps) <= max(steps) <= narrow.high):
             continue
         key = op.name, steps, frozenset(limit.terms.items()), limit.constant
         if (mask := known.get(key)) is None:
-            builder = OpBuilder.before(op)
+            builder = tg.OpBuilder.before(op)
             if (numbers := known.get(steps)) is None:
                 numbers = builder.put(tg.CastOp(builder.put(tg.VConstOp(steps)), _NARROW))
                 known[steps] = numbers
@@ -229,30 +220,30 @@ def narrow_lane_masks(block: Block) -> bool:
 
 def _lanes(
     value: SSAValue, count: int, intervals: MinMax
-) -> tuple[Polynomial, Sequence[int]] | None:
+) -> tuple[tg.Polynomial, Sequence[int]] | None:
     """A vector of indices as a sum of scalars and a constant for each lane, over the integers; None
     for others, and where the sum may wrap."""
-    common: Polynomial = Affine()
+    common: tg.Polynomial = tg.Affine()
     numbers = [0] * count
     stack = [value]
     while stack:
         op = (value := stack.pop()).owner
         if isinstance(op, tg.VConstOp):
-            numbers = [a + b for a, b in zip(numbers, integers(op, "values"), strict=True)]
+            numbers = [a + b for a, b in zip(numbers, tg.integers(op, "values"), strict=True)]
         elif (attribute := constant_attribute(value)) is not None:
-            common += int(number(attribute))
+            common += int(tg.number(attribute))
         elif isinstance(op, tg.AddOp):
             stack += op.operands
-        elif tensor(value).get_shape():
+        elif tg.tensor(value).get_shape():
             return None
         else:
-            common += Affine({(value,): 1})
-    index, whole = DTYPES[INDEX], interval(common, intervals)
+            common += tg.Affine({(value,): 1})
+    index, whole = tg.DTYPES[tg.INDEX], interval(common, intervals)
     fits = whole.lo + min(numbers) >= index.low and whole.hi + max(numbers) <= index.high
     return (common, numbers) if fits else None
 
 
-def _emit(builder: OpBuilder, form: Polynomial) -> SSAValue:
+def _emit(builder: tg.OpBuilder, form: tg.Polynomial) -> SSAValue:
     """A sum of scalars, each with factor 1 or -1 or more, and a constant."""
     result = builder.index_constant(form.constant)
     for (atom,), factor in form.terms.items():

@@ -32,15 +32,13 @@ from tgdialect.lowering.select.tiles import (
     scalar,
 )
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import DTYPES, TYPES
-from tgdialect.ops.properties import integers, is_memory, number
 from tgdialect.transforms.soft_float import NARROW_FORMATS
 
 # -- leaves --------------------------------------------------------------------------------------
 
 
 def param(k: SelectedKernel, op: tg.ParamOp) -> RegisterTile | None:
-    return k.locations.add_param(op) if is_memory(op.result) else k.rebuilt(op)
+    return k.locations.add_param(op) if tg.is_memory(op.result) else k.rebuilt(op)
 
 
 def buffer(k: SelectedKernel, op: tg.BufferOp) -> None:
@@ -51,12 +49,12 @@ def const(k: SelectedKernel, op: tg.ConstOp) -> RegisterTile:
     if isinstance(op.value, tg.InvalidAttr):
         raise PassFailedException("an invalid constant: tg-rangeify makes conditions of them")
     if dtype_name(op.result) in NARROW_FORMATS:
-        return scalar(k.scalars.constant(number(op.value), "f32"))
+        return scalar(k.scalars.constant(tg.number(op.value), "f32"))
     return scalar(k.scalars.literal(op.value))
 
 
 def vconst(k: SelectedKernel, op: tg.VConstOp) -> RegisterTile:
-    values = integers(op, "values")
+    values = tg.integers(op, "values")
     row = RegisterTile((len(values),), k.cut(len(values)), ())
     pieces = [k.scalars.numbers(values[at : at + width]) for at, width in row.runs]
     return row._replace(pieces=pieces)
@@ -67,7 +65,7 @@ def vconst(k: SelectedKernel, op: tg.VConstOp) -> RegisterTile:
 
 def movement(k: SelectedKernel, op: Operation) -> RegisterTile | None:
     source, result = op.operands[0], op.results[0]
-    if is_memory(source):
+    if tg.is_memory(source):
         return None
     shape = static_shape(result)
     if isinstance(op, tg.ReshapeOp):
@@ -94,7 +92,7 @@ def stack(k: SelectedKernel, op: tg.StackOp) -> RegisterTile:
 def index(k: SelectedKernel, op: tg.IndexOp) -> RegisterTile | None:
     """INDEX of a value: constant indices pick elements, others choose among all elements by WHERE.
     An element out of bounds is 0."""
-    if is_memory(op.source):
+    if tg.is_memory(op.source):
         return None
     # `axes` has the indices of each indexed axis, `picks` those of each element (or row) picked.
     shape, result = static_shape(op.source), static_shape(op.result)
@@ -157,7 +155,7 @@ def after(k: SelectedKernel, op: tg.AfterOp) -> None:
 def load(k: SelectedKernel, op: tg.LoadOp) -> RegisterTile:
     if op.addrspace is not None:
         raise PassFailedException("a load into memory: inside a kernel it is a BUFFER and a STORE")
-    return k.load(op.buffer, op.alt, op.gate) if is_memory(op.buffer) else k.tile(op.buffer)
+    return k.load(op.buffer, op.alt, op.gate) if tg.is_memory(op.buffer) else k.tile(op.buffer)
 
 
 def store(k: SelectedKernel, op: tg.StoreOp) -> RegisterTile:
@@ -173,7 +171,7 @@ def atomic_add(k: SelectedKernel, op: tg.AtomicAddOp) -> RegisterTile:
         message = f"the target {k.target.name} has no atomic add of {dtype}: it has only its bits"
         raise PassFailedException(message)
     computed = k.narrow.computed_dtype(dtype) if is_narrow else dtype
-    neutral = k.scalars.constant(-0.0 if DTYPES[TYPES[dtype]].is_float else 0, computed)
+    neutral = k.scalars.constant(-0.0 if tg.DTYPES[tg.TYPES[dtype]].is_float else 0, computed)
     adds: list[SSAValue] = []
     for cell, value in zip(cells(shape), k.elements(op.value), strict=True):
         where = k.locations.locate(op.buffer, cell)

@@ -21,7 +21,6 @@ from xdsl.ir import Operation
 from tgdialect.lowering.select.indices import Ramp, TilePiece, apart, is_ramp
 from tgdialect.lowering.select.scalars import Scalars
 from tgdialect.ops import tg
-from tgdialect.ops.properties import integers, tensor
 
 StaticShape = tuple[int, ...]
 Positions = NDArray[np.intp]
@@ -216,11 +215,11 @@ def _plan(
 
 def moved(op: Operation) -> Positions:
     """For each element of the result of a PERMUTE, FLIP or SHRINK, the position in its source."""
-    shape = tensor(op.operands[0]).get_shape()
+    shape = tg.tensor(op.operands[0]).get_shape()
     source = np.arange(math.prod(shape)).reshape(shape)
     if isinstance(op, tg.PermuteOp):
-        return source.transpose(integers(op, "order"))
+        return source.transpose(tg.integers(op, "order"))
     if isinstance(op, tg.FlipOp):
-        return source[tuple(slice(None, None, -1 if f else 1) for f in integers(op, "flags"))]
-    windows = zip(integers(op, "offsets"), tensor(op.results[0]).get_shape(), strict=True)
+        return source[tuple(slice(None, None, -1 if f else 1) for f in tg.integers(op, "flags"))]
+    windows = zip(tg.integers(op, "offsets"), tg.tensor(op.results[0]).get_shape(), strict=True)
     return source[tuple(slice(start, start + extent) for start, extent in windows)]

@@ -14,21 +14,9 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.analysis.ranges import is_expanded
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
-from tgdialect.ops.arguments import (
-    ALLOCATED,
-    ANY_RESULT,
-    ARENAS,
-    ARGUMENT_ATTRIBUTES,
-    argument_attributes,
-    data_attribute,
-    dims_attribute,
-    integer_attribute,
-)
-from tgdialect.ops.attributes import is_tensor
+from tgdialect.ops.arguments import ARENAS, ARGUMENT_ATTRIBUTES
 from tgdialect.ops.base import verify_tensor
 from tgdialect.ops.call import lost_effect
-from tgdialect.ops.dtypes import BOOL, INDEX, dtype_row
-from tgdialect.ops.properties import integers, is_memory, place, tensor, tensor_type
 
 Rule = Callable[[Any], None]
 """The rule of an op, which those of functions know to be a `func.func`."""
@@ -38,18 +26,18 @@ Rule = Callable[[Any], None]
 
 def _values(op: Operation) -> list[SSAValue]:
     """The results that are neither memory nor void."""
-    return [r for r in op.results if isinstance(r.type, TensorType) and not is_memory(r)]
+    return [r for r in op.results if isinstance(r.type, TensorType) and not tg.is_memory(r)]
 
 
 def values_are_scalars(op: Operation) -> None:
     for value in _values(op):
-        if tensor(value).get_shape():
+        if tg.tensor(value).get_shape():
             raise VerifyException(f"a value has shape () at this level, not {value.type}")
 
 
 def values_are_vectors(op: Operation) -> None:
     for value in _values(op):
-        shape = tensor(value).get_shape()
+        shape = tg.tensor(value).get_shape()
         if isinstance(op, tg.StackOp | tg.PermuteOp) and len(shape) == 2:
             continue  # Vectors that are transposed, or joined.
         if len(shape) > 1 and not isinstance(op, tg.WmmaOp):
@@ -61,11 +49,11 @@ def stacks_are_moved(op: Operation) -> None:
     for operand in op.operands:
         if not isinstance(operand.owner, tg.StackOp | tg.PermuteOp):
             continue
-        shape = tensor(operand).get_shape()
+        shape = tg.tensor(operand).get_shape()
         if len(shape) != 2:
             continue
         match op:
-            case tg.PermuteOp() if list(integers(op, "order")) == [1, 0]:
+            case tg.PermuteOp() if list(tg.integers(op, "order")) == [1, 0]:
                 rows, lanes = shape
                 if rows & (rows - 1) or (lanes % rows and rows % lanes):
                     raise VerifyException(
@@ -85,14 +73,14 @@ def nothing_is_invalid(op: Operation) -> None:
 
 
 def index_is_complete(op: Operation) -> None:
-    if isinstance(op, tg.IndexOp) and tensor(op.result).get_shape():
-        rank = len(tensor(op.source).get_shape())
+    if isinstance(op, tg.IndexOp) and tg.tensor(op.result).get_shape():
+        rank = len(tg.tensor(op.source).get_shape())
         raise VerifyException(f"{len(op.indices)} indices into a buffer of {rank} axes")
 
 
 def index_is_flat(op: Operation) -> None:
-    if isinstance(op, tg.IndexOp) and is_memory(op.source):
-        rank = len(tensor(op.source).get_shape())
+    if isinstance(op, tg.IndexOp) and tg.is_memory(op.source):
+        rank = len(tg.tensor(op.source).get_shape())
         if rank != 1 or len(op.indices) != 1:
             raise VerifyException(f"memory is indexed by one flat index, not {rank} axes of it")
 
@@ -115,7 +103,7 @@ def ranges_are_loops(op: Operation) -> None:
 
 def stores_are_not_gated(op: Operation) -> None:
     gate = op.gate if isinstance(op, tg.StoreOp) else None
-    if gate is not None and not tensor(gate).get_shape():
+    if gate is not None and not tg.tensor(gate).get_shape():
         raise VerifyException("a gated STORE is inside an IF at this level")
 
 
@@ -142,10 +130,10 @@ def is_one_block(op: FuncOp) -> None:
 @_of_each_argument
 def arguments_are_tensors(_: FuncOp, argument: BlockArgument) -> Iterator[str]:
     """The arguments of a function are tensors of the dialect."""
-    if not is_tensor(argument.type):
+    if not tg.is_tensor(argument.type):
         yield f" is {argument.type}, not a ranked tensor"
     try:
-        verify_tensor(tensor(argument))
+        verify_tensor(tg.tensor(argument))
     except VerifyException as error:
         yield f": {error}"
 
@@ -153,56 +141,58 @@ def arguments_are_tensors(_: FuncOp, argument: BlockArgument) -> Iterator[str]:
 @_of_each_argument
 def argument_attributes_are_typed(op: FuncOp, argument: BlockArgument) -> Iterator[str]:
     """The attributes of `ops/arguments.py` are what they are documented to be."""
-    attributes = argument_attributes(argument)
+    attributes = tg.argument_attributes(argument)
     for name, kind in ARGUMENT_ATTRIBUTES.items():
         value = attributes.get(name)
         if value is not None and not isinstance(value, kind):
             yield f": {name} is {value}, of another kind"
-    type = tensor(argument)
-    is_index, is_constant = type == tensor_type(INDEX), "tg.constant" in attributes
+    type = tg.tensor(argument)
+    is_index, is_constant = type == tg.tensor_type(tg.INDEX), "tg.constant" in attributes
     if is_constant and is_index:
         yield ": an index scalar is not {tg.constant}"
     # `tg.donated` names a result, or any; constants and sizes have no memory to give.
-    if (donated := integer_attribute(attributes, "tg.donated")) is not None:
+    if (donated := tg.integer_attribute(attributes, "tg.donated")) is not None:
         if is_index or is_constant:
             yield f": {'a constant' if is_constant else 'an index scalar'} is not {{tg.donated}}"
         marks = {"tg.output", "tg.result"}
-        stored = sum(not marks.isdisjoint(argument_attributes(a)) for a in op.args)
-        if not ANY_RESULT <= donated < (count := len(op.function_type.outputs) + stored):
+        stored = sum(not marks.isdisjoint(tg.argument_attributes(a)) for a in op.args)
+        if not tg.ANY_RESULT <= donated < (count := len(op.function_type.outputs) + stored):
             yield f": tg.donated is {donated}, of {count} results"
     # The bytes of `tg.data` are the whole contents of a constant.
     dtype, shape = type.element_type, type.get_shape()
-    if (data := data_attribute(attributes)) is not None:
+    if (data := tg.data_attribute(attributes)) is not None:
         if not is_constant:
             yield ": {tg.data} is {tg.constant}, too"
-        if dtype in (BOOL, INDEX) or DYNAMIC_INDEX in shape:
+        if dtype in (tg.BOOL, tg.INDEX) or DYNAMIC_INDEX in shape:
             yield f": {type} has no {{tg.data}}"
-        if (nbytes := dtype_row(dtype).itemsize * math.prod(shape)) != len(data):
+        if (nbytes := tg.dtype_row(dtype).itemsize * math.prod(shape)) != len(data):
             yield f": tg.data has {len(data)} bytes, and {type} has {nbytes}"
-    low, high = (integer_attribute(attributes, name) for name in ("tg.min", "tg.max"))
+    low, high = (tg.integer_attribute(attributes, name) for name in ("tg.min", "tg.max"))
     if low is not None and high is not None and low > high:
         yield f": tg.min {low} is greater than tg.max {high}"
-    if (dims := dims_attribute(attributes)) is not None:
+    if (dims := tg.dims_attribute(attributes)) is not None:
         if len(dims) != (dynamic := shape.count(DYNAMIC_INDEX)):
             yield f": tg.dims has {len(dims)} entries for {dynamic} dynamic axes"
         for position in dims:
-            if not 0 <= position < len(op.args) or op.args[position].type != tensor_type(INDEX):
+            if not 0 <= position < len(op.args) or op.args[position].type != tg.tensor_type(
+                tg.INDEX
+            ):
                 yield f": tg.dims says {position}, which is no index argument"
 
 
 @_of_each_argument
 def marks_no_argument(_: FuncOp, argument: BlockArgument) -> Iterator[str]:
     """No argument carries an attribute that callify or plan adds."""
-    if marks := ALLOCATED.intersection(argument_attributes(argument)):
+    if marks := tg.ALLOCATED.intersection(tg.argument_attributes(argument)):
         yield f" is marked {min(marks)}, which callify adds"
 
 
 @_of_each_argument
 def arguments_are_memory(_: FuncOp, argument: BlockArgument) -> Iterator[str]:
     """Global memory on a device, or index scalars."""
-    where = place(argument)
+    where = tg.place(argument)
     is_memory = where.addrspace is tg.AddrSpace.GLOBAL and where.device is not None
-    if argument.type != tensor_type(INDEX) and not is_memory:
+    if argument.type != tg.tensor_type(tg.INDEX) and not is_memory:
         yield f" is {argument.type}, neither an index scalar nor global memory on a device"
 
 

@@ -8,16 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    I64,
-    DenseArrayBase,
-    FloatAttr,
-    IntegerAttr,
-    NoneAttr,
-    TensorType,
-    i64,
-)
+from xdsl.dialects import builtin
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -31,15 +22,15 @@ _SHAPE = "tg_shape"
 """Where a type keeps its shape, as no field of xDSL's."""
 
 
-def tensor(value: SSAValue) -> TensorType[Attribute]:
+def tensor(value: SSAValue) -> builtin.TensorType[Attribute]:
     """The tensor type of an operand. Raises VerifyException for other types."""
     type: Any = value.type
-    if type.__class__ is TensorType:  # Hot: as `is_tensor`.
+    if type.__class__ is builtin.TensorType:  # Hot: as `is_tensor`.
         return type
     raise VerifyException(f"expected a tensor, got {type}")
 
 
-def static_shape(type: TensorType[Any]) -> tuple[int, ...]:
+def static_shape(type: builtin.TensorType[Any]) -> tuple[int, ...]:
     """The shape of a tensor type, with DYNAMIC_INDEX for dynamic extents. It is kept in the type,
     which does not change: `get_shape` makes it anew from one attribute for each extent."""
     kept: dict[str, Any] = vars(type)
@@ -48,10 +39,10 @@ def static_shape(type: TensorType[Any]) -> tuple[int, ...]:
     return known
 
 
-def place_of(type: TensorType[Any]) -> PlaceAttr:
+def place_of(type: builtin.TensorType[Any]) -> PlaceAttr:
     """The place of a tensor type. Without an encoding, all parts of the place are null."""
     encoding = type.encoding
-    if encoding.__class__ is NoneAttr:
+    if encoding.__class__ is builtin.NoneAttr:
         return _NOWHERE
     if isinstance(encoding, PlaceAttr):
         return encoding
@@ -79,7 +70,7 @@ def static_bytes(value: SSAValue) -> int:
 def dtype_of(value: SSAValue) -> DType:
     """The row of the dtype table for a tensor's elements."""
     type: Any = value.type
-    if type.__class__ is not TensorType:
+    if type.__class__ is not builtin.TensorType:
         tensor(value)  # Raises.
     return dtype_row(type.element_type)
 
@@ -87,7 +78,7 @@ def dtype_of(value: SSAValue) -> DType:
 @lru_cache(maxsize=1024)
 def tensor_type(
     dtype: Attribute, shape: tuple[int, ...] = (), place: PlaceAttr | None = None
-) -> TensorType[Attribute]:
+) -> builtin.TensorType[Attribute]:
     """The tensor type, cached. It has no encoding if all parts of the place are null.
 
     Raises VerifyException unless the sharding axis exists and splits into equal shards.
@@ -100,7 +91,7 @@ def tensor_type(
             raise VerifyException(
                 f"the sharding axis {axis} is not an axis of shape {show_shape(shape)}"
             )
-        if shape[axis] == DYNAMIC_INDEX or shape[axis] % len(devices):
+        if shape[axis] == builtin.DYNAMIC_INDEX or shape[axis] % len(devices):
             raise VerifyException(
                 f"axis {axis} of shape {show_shape(shape)} does not split into "
                 f"{len(devices)} equal shards"
@@ -108,7 +99,9 @@ def tensor_type(
     return _shaped(dtype, shape, place)
 
 
-def _shaped(dtype: Attribute, shape: tuple[int, ...], *place: PlaceAttr) -> TensorType[Attribute]:
+def _shaped(
+    dtype: Attribute, shape: tuple[int, ...], *place: PlaceAttr
+) -> builtin.TensorType[Attribute]:
     type = tensor_of(dtype, shape, *place)
     vars(type)[_SHAPE] = shape
     return type
@@ -117,10 +110,10 @@ def _shaped(dtype: Attribute, shape: tuple[int, ...], *place: PlaceAttr) -> Tens
 def number(value: Attribute) -> int | float:
     """The Python number of an integer or float attribute; a bool is 0 or 1."""
     of: Any = value  # Hot: `isinstance` with an attribute's class, an abstract one, is slow.
-    if of.__class__ is IntegerAttr:
+    if of.__class__ is builtin.IntegerAttr:
         data = of.value.data
         return data & 1 if of.type == BOOL else data
-    if of.__class__ is FloatAttr:
+    if of.__class__ is builtin.FloatAttr:
         return of.value.data
     raise VerifyException(f"{value} is not a number")
 
@@ -128,7 +121,7 @@ def number(value: Attribute) -> int | float:
 def type_of_number(value: Attribute) -> Attribute:
     """The type of an integer or float attribute."""
     of: Any = value
-    if of.__class__ in (IntegerAttr, FloatAttr):
+    if of.__class__ in (builtin.IntegerAttr, builtin.FloatAttr):
         return of.type
     raise VerifyException(f"{value} is not a number")
 
@@ -144,26 +137,26 @@ def integers(op: Operation, name: str) -> tuple[int, ...]:
     return array_values(op.properties[name])
 
 
-def index_array(values: Sequence[int]) -> DenseArrayBase[I64]:
+def index_array(values: Sequence[int]) -> builtin.DenseArrayBase[builtin.I64]:
     """Indices that are known to be representable, as a dense array. xDSL's `from_list` checks each,
     which takes milliseconds where there are thousands."""
-    return dense(i64, tuple(values))
+    return dense(builtin.i64, tuple(values))
 
 
 @lru_cache(maxsize=1024)
-def static_indices(values: tuple[int, ...]) -> DenseArrayBase[I64]:
+def static_indices(values: tuple[int, ...]) -> builtin.DenseArrayBase[builtin.I64]:
     """A list of indices, cached. Raises VerifyException for one that has more than 64 bits."""
     try:
-        return dense(i64, values)
+        return dense(builtin.i64, values)
     except struct.error:
-        return DenseArrayBase.from_list(i64, values)  # Raises.
+        return builtin.DenseArrayBase.from_list(builtin.i64, values)  # Raises.
 
 
 def mixed(op: Operation, name: str, dynamic: Sequence[SSAValue]) -> Shape:
     """A list of integers in a property, with `dynamic` values in place of its dynamic entries."""
     static = integers(op, name)
-    if (wanted := static.count(DYNAMIC_INDEX)) != len(dynamic):
+    if (wanted := static.count(builtin.DYNAMIC_INDEX)) != len(dynamic):
         raise VerifyException(f"{name} has {wanted} dynamic entries but {len(dynamic)} values")
     values = iter(dynamic)
-    entries: list[Dim] = [next(values) if v == DYNAMIC_INDEX else v for v in static]
+    entries: list[Dim] = [next(values) if v == builtin.DYNAMIC_INDEX else v for v in static]
     return tuple(entries)

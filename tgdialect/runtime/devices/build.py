@@ -33,17 +33,6 @@ from tgdialect.lowering.render.stage import default_output
 from tgdialect.ops import tg
 from tgdialect.ops.call import parameters
 from tgdialect.ops.numpy_dtypes import dtype_named
-from tgdialect.ops.properties import (
-    Dim,
-    UnknownDim,
-    dtype_of,
-    is_memory,
-    known_index,
-    shape_of,
-    window,
-)
-from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import computed, operands_of
 from tgdialect.runtime.codegen import CodeGenerator
 from tgdialect.runtime.devices.program import DeviceKernel, DeviceProgram, Launch, View
 from tgdialect.runtime.expressions import OPERATIONS, Expression, applied, argument_at
@@ -124,7 +113,7 @@ def command_buffer(function: FuncOp) -> CommandBuffer:
     """
     kernels: dict[str, DeviceKernel] = {}
     launches: list[Launch] = []
-    host = _Expressions({a: argument_at(a.index) for a in function.args if not is_memory(a)})
+    host = _Expressions({a: argument_at(a.index) for a in function.args if not tg.is_memory(a)})
     target = target_of(function.parent_op())
     intervals = MinMax()
     ops = [op for op in function.walk() if isinstance(op, tg.CallOp)]
@@ -160,8 +149,8 @@ def _calls(
             return
         params: list[SSAValue] = [param.result for param in parameters(block)]
         pairs = list(zip(params, op.arguments, strict=True))
-        scalars = {p: host.value(a) for p, a in pairs if not is_memory(p)}
-        known = _Expressions(scalars, {p: host.view(a) for p, a in pairs if is_memory(p)})
+        scalars = {p: host.value(a) for p, a in pairs if not tg.is_memory(p)}
+        known = _Expressions(scalars, {p: host.view(a) for p, a in pairs if tg.is_memory(p)})
         inner = MinMax()
         for call, values in _iterations(list(block.ops), known):
             yield from _calls(call, values, inner)
@@ -188,7 +177,7 @@ def _iterations(
                 if isinstance(other, tg.EndOp) and op.result in other.ranges
             )
             end = next(ends)
-            (trips,) = values.value(op.bound) if known_index(op.bound) is not None else (None,)
+            (trips,) = values.value(op.bound) if tg.known_index(op.bound) is not None else (None,)
             if not isinstance(trips, int):
                 raise locate(PassFailedException("a loop of launches has a constant bound"), op)
             for i in range(trips):
@@ -219,9 +208,9 @@ def _kernel(program: tg.ProgramOp, target: Target) -> DeviceKernel:
         raise PassFailedException(f"@{name} has neither a tg.source nor a tg.binary")
     params = [param.result for param in parameters(block)]
     stores = [op.buffer for op in block.walk() if isinstance(op, tg.StoreOp | tg.AtomicAddOp)]
-    written = {memory_of(location) for location in stores}
+    written = {tg.memory_of(location) for location in stores}
     local = _specials(block, "lidx")
-    size = [known_index(local[axis]) if axis in local else 1 for axis in range(3)]
+    size = [tg.known_index(local[axis]) if axis in local else 1 for axis in range(3)]
     if None in size:
         raise PassFailedException(f"a number of work items of @{name} is no constant")
     x, y, z = (extent or 1 for extent in size)
@@ -233,7 +222,9 @@ def _kernel(program: tg.ProgramOp, target: Target) -> DeviceKernel:
         is_binary=is_binary,
         scalars=tuple(
             # An index is 64 bits wide.
-            None if is_memory(p) else dtype_named(dtype_of(p).name.replace("index", "int64")).name
+            None
+            if tg.is_memory(p)
+            else dtype_named(tg.dtype_of(p).name.replace("index", "int64")).name
             for p in params
         ),
         written=tuple(slot for slot, p in enumerate(params) if p in written),
@@ -250,7 +241,7 @@ def _specials(block: Block, kind: str) -> Mapping[int, SSAValue]:
 
 def _launch(position: int, op: tg.CallOp, program: tg.ProgramOp, host: _Expressions) -> Launch:
     block = program.linear.body.block
-    given = [host.view(a) if is_memory(a) else host.value(a) for a in op.arguments]
+    given = [host.view(a) if tg.is_memory(a) else host.value(a) for a in op.arguments]
     params: dict[SSAValue, Expression] = {
         param.result: each
         for param, each in zip(parameters(block), given, strict=True)
@@ -281,31 +272,31 @@ class _Expressions:
         """The same with the expression of another value, on which values so far do not depend."""
         return _Expressions({**self._given, value: expression}, self._views)
 
-    def value(self, dim: Dim) -> Expression:
+    def value(self, dim: tg.Dim) -> Expression:
         """An index value or an extent."""
         if isinstance(dim, int):
             return (dim,)
-        if isinstance(dim, UnknownDim):
+        if isinstance(dim, tg.UnknownDim):
             raise PassFailedException("an extent of this view is no index value")
-        return computed(dim, self._known, self._sources, self._computed)
+        return tg.computed(dim, self._known, self._sources, self._computed)
 
     @staticmethod
     def _sources(value: SSAValue) -> Sequence[SSAValue]:
-        return () if known_index(value) is not None else tuple(operands_of(value))
+        return () if tg.known_index(value) is not None else tuple(tg.operands_of(value))
 
     def _computed(self, value: SSAValue) -> Expression:
-        if (constant := known_index(value)) is not None:
+        if (constant := tg.known_index(value)) is not None:
             return (constant,)
         name = getattr(value.owner, "name", "").removeprefix(_PREFIX)
         if isinstance(value.owner, Block) or name not in OPERATIONS:
             raise PassFailedException(
                 f"tg.{name} on the host: a launch takes arithmetic on index arguments"
             )
-        return applied(name, *(self._known[operand] for operand in operands_of(value)))
+        return applied(name, *(self._known[operand] for operand in tg.operands_of(value)))
 
     def view(self, memory: SSAValue) -> View:
         """Memory: the argument that it is a view of, its offset and its size in bytes."""
-        nbytes = self._elements(shape_of(memory), dtype_of(memory).itemsize)
+        nbytes = self._elements(tg.shape_of(memory), tg.dtype_of(memory).itemsize)
         offset: Expression = (0,)
         while not isinstance(memory, BlockArgument):
             if (outer := self._views.get(memory)) is not None:
@@ -323,16 +314,16 @@ class _Expressions:
 
     def _offset(self, op: tg.ShrinkOp) -> Expression:
         """The offset in bytes of a contiguous part of memory from that memory's begin."""
-        starts, _ = window(op)
+        starts, _ = tg.window(op)
         total: Expression = (0,)
-        rest = list(shape_of(op.source))
+        rest = list(tg.shape_of(op.source))
         for start in starts:
             rest.pop(0)
-            stride = self._elements(rest, dtype_of(op.source).itemsize)
+            stride = self._elements(rest, tg.dtype_of(op.source).itemsize)
             total = applied("add", total, applied("mul", self.value(start), stride))
         return total
 
-    def _elements(self, shape: Sequence[Dim], itemsize: int) -> Expression:
+    def _elements(self, shape: Sequence[tg.Dim], itemsize: int) -> Expression:
         """The bytes of memory of a shape."""
         total: Expression = (math.prod(d for d in shape if isinstance(d, int)) * itemsize,)
         for dim in shape:

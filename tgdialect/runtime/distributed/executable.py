@@ -20,9 +20,7 @@ from xdsl.traits import SymbolTable
 
 from tgdialect.analysis.communication import Collective
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import is_process
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.walk import Walk
 from tgdialect.runtime.devices.device import DEVICES, Device
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.distributed.array import ShardedArray
@@ -426,7 +424,7 @@ def build(module: ModuleOp, entry: str, target: str | None, compile: CompilePart
     if WORLD not in grids_of(split):  # Only functions that `entry` does not call are sharded.
         return compile(_reachable(module, entry), entry, target)
     program = program_of(split, entry)
-    by_mpi = target == MPI or all(map(is_process, program.devices))
+    by_mpi = target == MPI or all(map(tg.is_process, program.devices))
     if by_mpi:
         communicator = mpi_communicator()
         size, wanted = communicator.size, len(program.devices)
@@ -472,7 +470,7 @@ def sharded_stages(
 def _reachable(module: ModuleOp, entry: str) -> ModuleOp:
     """A copy of a module with the function `entry` and what it calls alone."""
     module = module.clone()
-    walk = Walk([entry])
+    walk = tg.Walk([entry])
     for name in walk:
         function = SymbolTable.lookup_symbol(module, name)
         for op in () if function is None else function.walk():

@@ -6,15 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    ArrayAttr,
-    DenseArrayBase,
-    IntegerAttr,
-    ModuleOp,
-    StringAttr,
-    SymbolRefAttr,
-)
+from xdsl.dialects import builtin
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.dialects.shard import CollectiveCommunicationOp, RecvOp, ReductionKindAttr, SendOp
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -26,11 +18,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype_of
-from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.call import CallOp as KernelCallOp
-from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.properties import Dim, place, place_of, shape_of, tensor, tensor_type
 from tgdialect.ops.source import parameters
 from tgdialect.runtime.distributed.array import own_part
 from tgdialect.runtime.distributed.exchange import Exchange
@@ -137,18 +125,18 @@ class ShardedProgram:
     steps: Sequence[ProgramStep]
     returned: Sequence[int]
     results: Sequence[Placed]
-    parts: dict[str, ModuleOp]
+    parts: dict[str, builtin.ModuleOp]
     text: str
     """The program as text, which has to be the same on all devices."""
 
 
-def program_of(module: ModuleOp, entry: str) -> ShardedProgram:
+def program_of(module: builtin.ModuleOp, entry: str) -> ShardedProgram:
     """The program of a function that has been split at its collectives."""
     return _Reader(module, entry).program()
 
 
 class _Reader:
-    def __init__(self, module: ModuleOp, entry: str) -> None:
+    def __init__(self, module: builtin.ModuleOp, entry: str) -> None:
         found = SymbolTable.lookup_symbol(module, entry)
         assert isinstance(found, FuncOp)
         self.module, self.function = module, found
@@ -170,7 +158,7 @@ class _Reader:
 
     def program(self) -> ShardedProgram:
         body = self.function.body.block
-        places = cast("ArrayAttr[Attribute]", self.function.attributes[INPUTS]).data
+        places = cast("builtin.ArrayAttr[Attribute]", self.function.attributes[INPUTS]).data
         values = [*body.args, *(p.result for p in parameters(body))]
         self.numbers.update((value, number) for number, value in enumerate(values))
         buffers: dict[int, Parameter] = {}
@@ -185,13 +173,13 @@ class _Reader:
         inputs: list[Placed] = []
         ranks: list[tuple[int, ...]] = []
         for value, where in zip(values, places, strict=True):
-            if isinstance(where, SymbolRefAttr):
+            if isinstance(where, builtin.SymbolRefAttr):
                 ranks.append(self.members(self.grids[where.string_value()].devices))
             else:
                 where = self.place(where)
                 inputs.append(Placed(self.parameter(value, len(inputs), where), where))
         steps, returned = self.steps(list(body.ops), len(values) + len(buffers))
-        wheres = cast("ArrayAttr[Attribute]", self.function.attributes[RESULTS]).data
+        wheres = cast("builtin.ArrayAttr[Attribute]", self.function.attributes[RESULTS]).data
         last = body.last_op
         assert isinstance(last, ReturnOp)
         results = [
@@ -211,26 +199,28 @@ class _Reader:
             str(self.module),
         )
 
-    def part(self, name: str) -> ModuleOp:
+    def part(self, name: str) -> builtin.ModuleOp:
         """A module of the function of a part, and of the kernels that it calls."""
         function = SymbolTable.lookup_symbol(self.module, name)
         assert isinstance(function, FuncOp)
         copy = function.clone()
         copy.properties.pop("sym_visibility", None)
-        called = {op.callee for op in copy.walk() if isinstance(op, KernelCallOp)}
+        called = {op.callee for op in copy.walk() if isinstance(op, tg.CallOp)}
         kernels = (SymbolTable.lookup_symbol(self.module, callee) for callee in called)
-        return ModuleOp([copy, *(kernel.clone() for kernel in kernels if kernel is not None)])
+        return builtin.ModuleOp(
+            [copy, *(kernel.clone() for kernel in kernels if kernel is not None)]
+        )
 
     def parameter(
         self, value: SSAValue, number: int, where: Place, role: str | None = None
     ) -> Parameter:
         """How a value is described to callers: by the shape of the whole."""
-        type = tensor(value)
+        type = tg.tensor(value)
         shape = list(type.get_shape())
         if where.axis is not None:
             shape[where.axis] *= len(where.devices)
-        is_scalar = type == tensor_type(INDEX)
-        extents = tuple(None if d == DYNAMIC_INDEX else d for d in shape)
+        is_scalar = type == tg.tensor_type(tg.INDEX)
+        extents = tuple(None if d == builtin.DYNAMIC_INDEX else d for d in shape)
         dims = [e.number for e in self.extents(value) if e.is_dynamic]
         interval = self.bounds[value]
         default = "out" if role == "output" else "arg"
@@ -241,14 +231,14 @@ class _Reader:
             numpy_dtype_of(value),
             tuple(dims),
             *((int(interval.lo), int(interval.hi)) if is_scalar else ()),
-            by_reference=role is None and place_of(type).has_addrspace,
+            by_reference=role is None and tg.place_of(type).has_addrspace,
         )
 
     def extents(self, value: SSAValue) -> Sequence[Extent]:
         """The shape of a value, with the numbers of the values that dynamic extents are."""
-        return [self._extent(dim) for dim in shape_of(value)]
+        return [self._extent(dim) for dim in tg.shape_of(value)]
 
-    def _extent(self, dim: Dim) -> Extent:
+    def _extent(self, dim: tg.Dim) -> Extent:
         if isinstance(dim, int):
             return Extent(dim)
         if not isinstance(dim, SSAValue):
@@ -299,13 +289,17 @@ class _Reader:
         """An op, given the numbers of its operands, of its results and of what is dropped."""
         match op:
             case CallOp():
-                names = cast("ArrayAttr[StringAttr] | None", op.attributes.get(DEVICES))
+                names = cast(
+                    "builtin.ArrayAttr[builtin.StringAttr] | None", op.attributes.get(DEVICES)
+                )
                 devices = self.world if names is None else [n.data for n in names]
                 return CallStep(
                     *numbers, op.callee.string_value(), frozenset(self.members(devices))
                 )
             case tg.ReshapeOp():
-                shape = tuple(None if d == DYNAMIC_INDEX else d for d in op.shape.get_values())
+                shape = tuple(
+                    None if d == builtin.DYNAMIC_INDEX else d for d in op.shape.get_values()
+                )
                 return ReshapeStep(*numbers, shape)
             case CollectiveCommunicationOp():
                 shapes = [self.extents(v) for v in (op.operands[0], op.results[0])]
@@ -318,11 +312,11 @@ class _Reader:
     def exchange(self, op: CollectiveCommunicationOp) -> Exchange:
         source, result = op.operands[0], op.results[0]
         members = self.members(self.grids[op.grid.string_value()].devices)
-        shape, dtype = tensor(source).get_shape(), numpy_dtype_of(source)
+        shape, dtype = tg.tensor(source).get_shape(), numpy_dtype_of(source)
         if isinstance(op, RecvOp):
-            ends = self.members([str(place(v).device) for v in (source, result)])
+            ends = self.members([str(tg.place(v).device) for v in (source, result)])
             return Exchange(Collective.TRANSFER, ends, shape, dtype, shape)
-        assert is_tensor(result.type)
+        assert tg.is_tensor(result.type)
         reduction, root = (op.properties.get(name) for name in ("reduction", "root"))
         is_reduction = isinstance(reduction, ReductionKindAttr)
         return Exchange(
@@ -334,7 +328,7 @@ class _Reader:
             axis=_axis(op, "split_axis", "scatter_axis", "gather_axis"),
             joined=_axis(op, "concat_axis"),
             reduction=KINDS[reduction.data].value if is_reduction else "add",
-            root=root.get_values()[0] if isinstance(root, DenseArrayBase) else 0,  # pyright: ignore
+            root=root.get_values()[0] if isinstance(root, builtin.DenseArrayBase) else 0,  # pyright: ignore
         )
 
 
@@ -348,6 +342,6 @@ def is_step(op: Operation) -> bool:
 
 def _axis(op: Operation, *names: str) -> int:
     for name in names:
-        if isinstance(axis := op.properties.get(name), IntegerAttr):
+        if isinstance(axis := op.properties.get(name), builtin.IntegerAttr):
             return axis.value.data
     return 0

@@ -10,11 +10,7 @@ from xdsl.rewriter import InsertPoint
 
 from tgdialect.analysis.validity import Validity
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import DType, round_to
 from tgdialect.ops.elementwise import COMMUTATIVE, OPS
-from tgdialect.ops.ordering import dependent_ranges
-from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.transforms.canonicalization.rules import Replacement, same_type
 from tgdialect.transforms.simplify.identities import IDENTITIES
 from tgdialect.transforms.simplify.matching import (
@@ -40,7 +36,7 @@ def _has_computed_movement(value: SSAValue) -> bool:
     return False
 
 
-class NewOps(OpBuilder):
+class NewOps(tg.OpBuilder):
     """Builds a rule's right side."""
 
     def apply(self, op: str, operands: Sequence[SSAValue]) -> SSAValue:
@@ -65,13 +61,13 @@ class ApplyIdentities(RewritePattern):
                 continue
             new, result = NewOps.at_end(Block(), op.location), op.results[0]
             inner = operand_dtype(op, binding)
-            value = build(rule.result, tensor(result).element_type, inner, binding, new)
+            value = build(rule.result, tg.tensor(result).element_type, inner, binding, new)
             is_known = value.type == result.type or constant_of(value) is not None
             value = repeated(value, result.type, new.put) if is_known else None
             # A RANGE is lost only with a variable, or with the movement of a constant.
             may_lose = rule.drops or any(map(_has_computed_movement, op.operands))
             if value is not None and (
-                not may_lose or dependent_ranges(result) <= dependent_ranges(value)
+                not may_lose or tg.dependent_ranges(result) <= tg.dependent_ranges(value)
             ):
                 rewriter.inline_block(new.block, InsertPoint.before(op))
                 rewriter.replace(op, (), (value,))
@@ -95,13 +91,13 @@ def _cast_of_cast(op: tg.CastOp) -> Operation | None:
     inner = op.source.owner
     if not isinstance(inner, tg.CastOp):
         return None
-    source, middle, target = (dtype_of(v) for v in (inner.source, inner.result, op.result))
+    source, middle, target = (tg.dtype_of(v) for v in (inner.source, inner.result, op.result))
     wraps = source.is_integer and middle.is_integer and target.is_integer
     is_exact = holds(middle, source) or (wraps and target.bits <= middle.bits)
     return tg.CastOp(inner.source, op.dtype) if is_exact else None
 
 
-def holds(wide: DType, narrow: DType) -> bool:
+def holds(wide: tg.DType, narrow: tg.DType) -> bool:
     """Whether every value of `narrow` is one of `wide`, NaN and both zeros included."""
     if narrow.is_float:
         return (
@@ -114,7 +110,7 @@ def holds(wide: DType, narrow: DType) -> bool:
     if wide.is_float:
         # Exact up to 2^precision; the ends say whether that is enough.
         bits = int(narrow.high - narrow.low).bit_length() - (narrow.low < 0)
-        return bits <= wide.precision and round_to(wide, narrow.high) == narrow.high
+        return bits <= wide.precision and tg.round_to(wide, narrow.high) == narrow.high
     return wide.low <= narrow.low and narrow.high <= wide.high
 
 

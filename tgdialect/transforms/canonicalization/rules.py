@@ -17,20 +17,7 @@ from tgdialect.analysis.validity import Validity
 from tgdialect.analysis.zeros import may_be_negative_zero
 from tgdialect.ops import tg
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.ordering import dependent_ranges
-from tgdialect.ops.properties import (
-    Dim,
-    Shape,
-    device_argument,
-    dtype_of,
-    integers,
-    mixed,
-    place,
-    same_shape,
-    shape_of,
-    tensor,
-    window,
-)
+from tgdialect.ops.properties import device_argument
 from tgdialect.transforms.simplify.matching import repeated
 
 Rule = Callable[[Any], SSAValue | Operation | Sequence[Operation] | None]
@@ -63,7 +50,7 @@ def same_type(op: Operation) -> SSAValue | None:
     """A reshape, expand, shrink, pad, bitcast or cast to the type that is there already. A cast of
     memory stays, because it is a read."""
     source = op.operands[0]
-    return source if same_shape(shape_of(source), shape_of(op.results[0])) else None
+    return source if tg.same_shape(tg.shape_of(source), tg.shape_of(op.results[0])) else None
 
 
 # -- movements -----------------------------------------------------------------------------------
@@ -71,13 +58,13 @@ def same_type(op: Operation) -> SSAValue | None:
 
 def _trivial_permute(op: tg.PermuteOp) -> SSAValue | None:
     """A permute that keeps every axis in its place."""
-    order = integers(op, "order")
+    order = tg.integers(op, "order")
     return op.source if order == tuple(range(len(order))) else None
 
 
 def _trivial_flip(op: tg.FlipOp) -> SSAValue | Operation | None:
     """A flip of no axis, or of axes of size 1, which need no flag."""
-    flags, shape = integers(op, "flags"), tensor(op.source).get_shape()
+    flags, shape = tg.integers(op, "flags"), tg.tensor(op.source).get_shape()
     needed = [bool(flag) and extent != 1 for flag, extent in zip(flags, shape, strict=True)]
     if not any(needed):
         return op.source
@@ -91,25 +78,25 @@ def _two_of_a_kind(op: Operation) -> Operation | None:
 
 
 def _flipped(op: tg.FlipOp, inner: tg.FlipOp) -> Operation:
-    pairs = zip(integers(inner, "flags"), integers(op, "flags"), strict=True)
+    pairs = zip(tg.integers(inner, "flags"), tg.integers(op, "flags"), strict=True)
     return tg.FlipOp(inner.source, [bool(a) != bool(b) for a, b in pairs])
 
 
 def _reshaped(op: tg.ReshapeOp, inner: tg.ReshapeOp) -> Operation | None:
-    if place(inner.source).axis is not None:
+    if tg.place(inner.source).axis is not None:
         return None
-    return tg.ReshapeOp(inner.source, mixed(op, "shape", op.dims))
+    return tg.ReshapeOp(inner.source, tg.mixed(op, "shape", op.dims))
 
 
 def _shrunk(op: tg.ShrinkOp, inner: tg.ShrinkOp) -> Operation | None:
-    offsets, shape = window(op)
-    total = _sum(window(inner)[0], offsets)
+    offsets, shape = tg.window(op)
+    total = _sum(tg.window(inner)[0], offsets)
     return None if total is None else tg.ShrinkOp(inner.source, total, shape)
 
 
 def _padded(op: tg.PadOp, inner: tg.PadOp) -> Operation | None:
-    offsets, shape = window(op)
-    total = _sum(window(inner)[0], offsets)
+    offsets, shape = tg.window(op)
+    total = _sum(tg.window(inner)[0], offsets)
     if total is None or inner.fill != op.fill:
         return None
     return tg.PadOp(inner.source, total, shape, op.fill)
@@ -117,18 +104,18 @@ def _padded(op: tg.PadOp, inner: tg.PadOp) -> Operation | None:
 
 def _bitcast(op: tg.BitcastOp, inner: tg.BitcastOp) -> Operation | None:
     """Between sizes an invalid cell would spread on the way."""
-    sizes = {dtype_of(v).itemsize for v in (inner.source, inner.result, op.result)}
+    sizes = {tg.dtype_of(v).itemsize for v in (inner.source, inner.result, op.result)}
     is_one = len(sizes) == 1 or Validity()[inner.source]
     return tg.BitcastOp(inner.source, op.dtype) if is_one else None
 
 
 _JOINED: Mapping[type[Operation], Callable[[Any, Any], Operation | None]] = {
     tg.PermuteOp: lambda op, inner: tg.PermuteOp(
-        inner.source, [integers(inner, "order")[axis] for axis in integers(op, "order")]
+        inner.source, [tg.integers(inner, "order")[axis] for axis in tg.integers(op, "order")]
     ),
     tg.FlipOp: _flipped,
     tg.ReshapeOp: _reshaped,
-    tg.ExpandOp: lambda op, inner: tg.ExpandOp(inner.source, mixed(op, "shape", op.dims)),
+    tg.ExpandOp: lambda op, inner: tg.ExpandOp(inner.source, tg.mixed(op, "shape", op.dims)),
     tg.ShrinkOp: _shrunk,
     tg.PadOp: _padded,
     tg.BitcastOp: _bitcast,
@@ -136,9 +123,9 @@ _JOINED: Mapping[type[Operation], Callable[[Any, Any], Operation | None]] = {
 """The op that an op on an inner one of its kind is; None if there is none."""
 
 
-def _sum(a: Shape, b: Shape) -> list[Dim] | None:
+def _sum(a: tg.Shape, b: tg.Shape) -> list[tg.Dim] | None:
     """Offsets added; a dynamic one only to 0."""
-    total: list[Dim] = []
+    total: list[tg.Dim] = []
     for x, y in zip(a, b, strict=True):
         if isinstance(x, int) and isinstance(y, int):
             total.append(x + y)
@@ -154,9 +141,9 @@ def _shrink_of_pad(op: tg.ShrinkOp) -> SSAValue | Operation | None:
     pad = op.source.owner
     if not isinstance(pad, tg.PadOp):
         return None
-    offsets, shape = window(op)
-    padding, source = window(pad)[0], shape_of(pad.source)
-    aligned = same_shape(offsets, padding) and same_shape(shape, source)
+    offsets, shape = tg.window(op)
+    padding, source = tg.window(pad)[0], tg.shape_of(pad.source)
+    aligned = tg.same_shape(offsets, padding) and tg.same_shape(shape, source)
     if aligned and op.result.type == pad.source.type:
         return pad.source
     inside: list[int] = []
@@ -178,7 +165,7 @@ def _index_of_stack(op: tg.IndexOp) -> SSAValue | Operation | None:
     if not isinstance(index, IntegerAttr) or not 0 <= index.value.data < len(stack.sources):
         return None
     source, indices = stack.sources[index.value.data], op.indices[1:]
-    if not dependent_ranges(stack.result) <= dependent_ranges(source):
+    if not tg.dependent_ranges(stack.result) <= tg.dependent_ranges(source):
         return None  # an END or REDUCE may need those of the other sources
     return tg.IndexOp(source, indices) if indices else source
 
@@ -191,8 +178,8 @@ def _reduce_of_nothing(op: tg.ReduceOp) -> SSAValue | Sequence[Operation] | None
 
     A sum is never -0: of a source that may be, it is `source + 0.0`.
     """
-    shape = tensor(op.source).get_shape()
-    if op.ranges or any(shape[axis] != 1 for axis in integers(op, "axes")):
+    shape = tg.tensor(op.source).get_shape()
+    if op.ranges or any(shape[axis] != 1 for axis in tg.integers(op, "axes")):
         return None
     if op.source.type != op.result.type or not Validity()[op.source]:
         return None
@@ -204,7 +191,7 @@ def _reduce_of_nothing(op: tg.ReduceOp) -> SSAValue | Sequence[Operation] | None
         new.append(each)
         return each.results[0]
 
-    zero = put(tg.ConstOp(0, tensor(op.source).element_type))
+    zero = put(tg.ConstOp(0, tg.tensor(op.source).element_type))
     if (zeros := repeated(zero, op.source.type, put)) is None:
         return None
     return [*new, tg.AddOp(op.source, zeros)]
@@ -212,7 +199,7 @@ def _reduce_of_nothing(op: tg.ReduceOp) -> SSAValue | Sequence[Operation] | None
 
 def _reduce_of_unit_axis(op: tg.ReduceOp) -> Operation | None:
     """Axes of size 1 need not be reduced where others, or ranges, are."""
-    shape, axes = tensor(op.source).get_shape(), integers(op, "axes")
+    shape, axes = tg.tensor(op.source).get_shape(), tg.integers(op, "axes")
     kept = [axis for axis in axes if shape[axis] != 1]
     return _reduced(op, kept, op) if len(kept) < len(axes) and (kept or op.ranges) else None
 
@@ -222,12 +209,12 @@ def _reduce_of_reduce(op: tg.ReduceOp) -> Operation | None:
     inner = op.source.owner
     if not isinstance(inner, tg.ReduceOp) or inner.kind != op.kind or op.ranges or inner.ranges:
         return None
-    dtype = dtype_of(op.source)
+    dtype = tg.dtype_of(op.source)
     exact = not dtype.is_float or op.kind.data is tg.ReduceKind.MAX
     ordered = op.ordered is not None or inner.ordered is not None
     if not exact and (ordered or dtype.bits < 32):
         return None
-    return _reduced(op, sorted({*integers(inner, "axes"), *integers(op, "axes")}), inner)
+    return _reduced(op, sorted({*tg.integers(inner, "axes"), *tg.integers(op, "axes")}), inner)
 
 
 def _reduced(op: tg.ReduceOp, axes: list[int], source: tg.ReduceOp) -> Operation:

@@ -15,15 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseArrayBase,
-    DictionaryAttr,
-    FunctionType,
-    ModuleOp,
-    StringAttr,
-    i64,
-)
+from xdsl.dialects import builtin
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
@@ -33,9 +25,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
-from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.properties import shape_of, tensor, tensor_type
 from tgdialect.ops.source import parameter_values
 from tgdialect.transforms.gradient.builder import Builder, is_float
 from tgdialect.transforms.gradient.reverse import Differentiate, gradient_sums, gradients
@@ -65,7 +55,7 @@ class GradientPass(ModulePass):
     entry: str = "main"
     """The name of the function to differentiate."""
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: builtin.ModuleOp) -> None:
         function = SymbolTable.lookup_symbol(op, self.entry)
         if not isinstance(function, FuncOp) or function.is_declaration:
             raise PassFailedException(f"there is no function @{self.entry}")
@@ -78,7 +68,7 @@ class GradientPass(ModulePass):
 class _Functions:
     """The gradient functions of a module's entry and its callees."""
 
-    def __init__(self, module: ModuleOp) -> None:
+    def __init__(self, module: builtin.ModuleOp) -> None:
         self._module = module
         self._made: dict[FuncOp, FuncOp] = {}
         self._active: list[FuncOp] = []
@@ -107,7 +97,7 @@ class _Functions:
         if name in taken:
             name = next_symbol(name, 0, taken)
         gradient = self.differentiated(function, name)
-        gradient.sym_visibility = StringAttr("private")
+        gradient.sym_visibility = builtin.StringAttr("private")
         return gradient
 
 
@@ -120,9 +110,9 @@ def gradient_function(function: FuncOp, name: str, differentiate: Differentiate)
     """Insert the gradient function of a function after it, under a given name."""
     # Start with a copy of the function, since gradients may need any of its values.
     new = function.clone()
-    new.sym_name = StringAttr(name)
+    new.sym_name = builtin.StringAttr(name)
     block = new.body.block
-    attributes = [dict(argument_attributes(argument)) for argument in block.args]
+    attributes = [dict(tg.argument_attributes(argument)) for argument in block.args]
     end = block.last_op
     if not isinstance(end, ReturnOp) or not end.operands:
         message = "only a function that gives tensors has a gradient"
@@ -139,19 +129,23 @@ def gradient_function(function: FuncOp, name: str, differentiate: Differentiate)
     end.detach()
     for result in results:
         if is_float(result):
-            type = tensor(result)
+            type = tg.tensor(result)
             seed = block.insert_arg(
-                tensor_type(type.element_type, type.get_shape()), len(block.args)
+                tg.tensor_type(type.element_type, type.get_shape()), len(block.args)
             )
             seed.name_hint = result.name_hint and result.name_hint + SUFFIX
             attributes.append(_dims(result))
-            new.arg_attrs = ArrayAttr(map(DictionaryAttr, attributes)) if any(attributes) else None
+            new.arg_attrs = (
+                builtin.ArrayAttr(map(builtin.DictionaryAttr, attributes))
+                if any(attributes)
+                else None
+            )
             builder.add_to(seeds, result, seed)
     # Return the gradients, and remove the ops that none of them needs.
     values = gradient_sums(builder, seeds, wrt, differentiate)
     block.add_op(ReturnOp(*values))
     end.erase()
-    new.function_type = FunctionType.from_lists(
+    new.function_type = builtin.FunctionType.from_lists(
         [a.type for a in block.args], [v.type for v in values]
     )
     new.res_attrs = None
@@ -161,8 +155,10 @@ def gradient_function(function: FuncOp, name: str, differentiate: Differentiate)
 
 def _dims(result: SSAValue) -> dict[str, Attribute]:
     """The `tg.dims` of an argument of a result's shape, if its dynamic extents are arguments."""
-    dynamic = [d for d in shape_of(result) if not isinstance(d, int)]
+    dynamic = [d for d in tg.shape_of(result) if not isinstance(d, int)]
     known = [d.index for d in dynamic if isinstance(d, BlockArgument)]
     return (
-        {"tg.dims": DenseArrayBase.from_list(i64, known)} if len(known) == len(dynamic) > 0 else {}
+        {"tg.dims": builtin.DenseArrayBase.from_list(builtin.i64, known)}
+        if len(known) == len(dynamic) > 0
+        else {}
     )

@@ -11,21 +11,8 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.builder import UNKNOWN, UniquingBuilder
-from tgdialect.ops.dtypes import BOOL, number_attribute, round_to
+from tgdialect.ops.builder import UNKNOWN
 from tgdialect.ops.multi import placing
-from tgdialect.ops.properties import (
-    Shape,
-    UnknownDim,
-    dtype_of,
-    place,
-    same_dim,
-    same_shape,
-    shape_of,
-    show_shape,
-    tensor,
-)
 
 K = TypeVar("K", bound=Hashable)
 
@@ -33,7 +20,7 @@ MixedShape = tuple[int | SSAValue, ...]
 """A shape of static extents, and of dynamic extents that are index values."""
 
 
-class Builder(UniquingBuilder):
+class Builder(tg.UniquingBuilder):
     """Appends ops to a block. They take the location of `at`, the op that is differentiated."""
 
     def __init__(self, block: Block, at: Operation | None = None) -> None:
@@ -50,25 +37,27 @@ class Builder(UniquingBuilder):
 
     def constant(self, value: float, like: SSAValue) -> SSAValue:
         """A scalar constant of the dtype of `like`."""
-        exact = round_to(dtype_of(like), value)
-        return self.emit(tg.ConstOp, number_attribute(exact, tensor(like).element_type))
+        exact = tg.round_to(tg.dtype_of(like), value)
+        return self.emit(tg.ConstOp, tg.number_attribute(exact, tg.tensor(like).element_type))
 
-    def known(self, shape: Shape) -> MixedShape:
+    def known(self, shape: tg.Shape) -> MixedShape:
         """A shape, after a check that each of its dynamic extents is an index value.
 
         Raises PassFailedException if an extent is unknown.
         """
-        known = tuple(dim for dim in shape if not isinstance(dim, UnknownDim))
+        known = tuple(dim for dim in shape if not isinstance(dim, tg.UnknownDim))
         if len(known) < len(shape):
-            message = f"the gradient needs the extents of {show_shape(shape)}, which no value gives"
+            message = (
+                f"the gradient needs the extents of {tg.show_shape(shape)}, which no value gives"
+            )
             error = PassFailedException(message)
             raise error if self.at is None else locate(error, self.at)
         return known
 
     def sum(self, a: SSAValue, b: SSAValue) -> SSAValue:
         """The sum of two gradients of one value, on the device of the first one."""
-        where = place(a)
-        if None not in (where.device, place(b).device):
+        where = tg.place(a)
+        if None not in (where.device, tg.place(b).device):
             b = self.moved(b, where)
         return self.put(tg.AddOp(a, b))
 
@@ -82,43 +71,45 @@ class Builder(UniquingBuilder):
         A place without a device is anywhere, and needs no copy.
         """
         device, axis = where.device, where.axis
-        if device is None or (device, axis) == (place(value).device, place(value).axis):
+        if device is None or (device, axis) == (tg.place(value).device, tg.place(value).axis):
             return value
         if isinstance(device, str):
             return self.put(tg.CopyOp(value, device))
-        shape = self.known(shape_of(value))
-        for move, argument in placing(shape, place(value), device, axis):
+        shape = self.known(tg.shape_of(value))
+        for move, argument in placing(shape, tg.place(value), device, axis):
             value = self.put(move(value, argument))
         return value
 
     def valid_cells(self, value: SSAValue) -> SSAValue:
         """Where a value is valid: a bool of its shape, all of whose cells are."""
         is_same = self.put(tg.CmpEqOp(value, value))
-        true = self.emit(tg.ConstOp, number_attribute(1, BOOL))
+        true = self.emit(tg.ConstOp, tg.number_attribute(1, tg.BOOL))
         return self.put(tg.LoadOp(self.put(tg.OrOp(is_same, true))))
 
-    def reshaped(self, value: SSAValue, shape: Shape) -> SSAValue:
+    def reshaped(self, value: SSAValue, shape: tg.Shape) -> SSAValue:
         """A value reshaped to a shape with the same number of cells."""
-        if same_shape(shape_of(value), shape):
+        if tg.same_shape(tg.shape_of(value), shape):
             return value
         return self.put(tg.ReshapeOp(value, self.known(shape)))
 
-    def expanded(self, value: SSAValue, shape: Shape) -> SSAValue:
+    def expanded(self, value: SSAValue, shape: tg.Shape) -> SSAValue:
         """A value broadcast to a shape."""
-        missing = len(shape) - len(shape_of(value))
-        value = self.reshaped(value, (1,) * missing + shape_of(value))
-        if same_shape(shape_of(value), shape):
+        missing = len(shape) - len(tg.shape_of(value))
+        value = self.reshaped(value, (1,) * missing + tg.shape_of(value))
+        if tg.same_shape(tg.shape_of(value), shape):
             return value
         return self.put(tg.ExpandOp(value, self.known(shape)))
 
-    def summed_to(self, value: SSAValue, shape: Shape) -> SSAValue:
+    def summed_to(self, value: SSAValue, shape: tg.Shape) -> SSAValue:
         """Sum a value over the axes that broadcasting from `shape` adds or expands.
 
         This is the gradient of `expanded`.
         """
-        wide = shape_of(value)
+        wide = tg.shape_of(value)
         padded = (1,) * (len(wide) - len(shape)) + shape
-        axes = [i for i, (a, b) in enumerate(zip(wide, padded, strict=True)) if not same_dim(a, b)]
+        axes = [
+            i for i, (a, b) in enumerate(zip(wide, padded, strict=True)) if not tg.same_dim(a, b)
+        ]
         if axes:
             value = self.put(tg.ReduceOp(tg.ReduceKind.ADD, value, axes))
         return self.reshaped(value, shape)
@@ -158,9 +149,9 @@ class Builder(UniquingBuilder):
 
 def is_float(value: SSAValue) -> bool:
     """Whether a value has a gradient by its dtype."""
-    return is_tensor(value.type) and dtype_of(value).is_float
+    return tg.is_tensor(value.type) and tg.dtype_of(value).is_float
 
 
 def zeros_like(builder: Builder, value: SSAValue) -> SSAValue:
     """A tensor of zeros with the shape and dtype of a value."""
-    return builder.expanded(builder.constant(0, value), shape_of(value))
+    return builder.expanded(builder.constant(0, value), tg.shape_of(value))

@@ -22,18 +22,13 @@ from tgdialect.analysis.memory_order import parameter_effects
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import number_attribute
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import integer, is_memory, place, shape_of, tensor, window
-from tgdialect.ops.walk import behind, through
 from tgdialect.transforms.gradient.builder import Builder
 from tgdialect.transforms.gradient.rules import RULES
 
 Version = int
 """A set of writes, as a bit mask."""
 
-_VIEWS = (MovementOp, tg.AfterOp, tg.DetachOp, tg.ContiguousBackwardOp)
+_VIEWS = (tg.MovementOp, tg.AfterOp, tg.DetachOp, tg.ContiguousBackwardOp)
 """Ops whose result is a view of their first operand, if that is memory."""
 
 _BIJECTIONS = (tg.PermuteOp, tg.FlipOp, tg.ReshapeOp)
@@ -71,19 +66,19 @@ class Versions:
         is_location = isinstance(op, (*_VIEWS, tg.StoreOp, tg.AtomicAddOp))
         written = {self._root(location) for location in _written(op)}
         for position, operand in enumerate(op.operands):
-            if (position == 0 and is_location) or not is_memory(operand):
+            if (position == 0 and is_location) or not tg.is_memory(operand):
                 continue
             memory = self._root(operand)
             if memory in written or self._seen(operand) == self._writes.get(memory, 0):
                 continue
-            gives_memory = any(map(is_memory, op.results))  # As CONTIGUOUS of memory.
+            gives_memory = any(map(tg.is_memory, op.results))  # As CONTIGUOUS of memory.
             takes_memory = gives_memory or isinstance(op, tg.CallOp | tg.FunctionOp | tg.ScanOp)
             op.operands[position] = self._loaded(op, operand, takes_memory=takes_memory)
 
     def _loaded(self, op: Operation, location: SSAValue, *, takes_memory: bool) -> SSAValue:
         """A LOAD before an op of a location, or of what it shows of memory through PADs, whose
         cells stay invalid."""
-        builder = OpBuilder.before(op)
+        builder = tg.OpBuilder.before(op)
         views: list[Operation] = []
         dependencies: list[SSAValue] = []
         while not self._validity[location] and isinstance(owner := location.owner, _VIEWS):
@@ -95,11 +90,11 @@ class Versions:
         if dependencies:
             location = builder.put(after := tg.AfterOp(location, dependencies))
             self._number(after)
-        load = tg.LoadOp(location, addrspace=place(location).addrspace if takes_memory else None)
+        load = tg.LoadOp(location, addrspace=tg.place(location).addrspace if takes_memory else None)
         value = builder.put(load)
         self._number(load)
         for view in reversed(views):
-            if isinstance(view, MovementOp):
+            if isinstance(view, tg.MovementOp):
                 value = builder.put(rebuilt := view.rebuild((value, *view.operands[1:])))
                 self._number(rebuilt)
         return value
@@ -118,10 +113,10 @@ class Versions:
 
     def _root(self, location: SSAValue) -> SSAValue:
         """The memory of a location. BUFFERs of one slot are one memory, and so are its PARAMs."""
-        location = behind(location, *_VIEWS)
+        location = tg.behind(location, *_VIEWS)
         owner, key = location.owner, location
         if isinstance(owner, tg.BufferOp | tg.ParamOp):
-            key = type(owner), place(location).addrspace, integer(owner, "slot")
+            key = type(owner), tg.place(location).addrspace, tg.integer(owner, "slot")
         return self._roots.setdefault(key, location)
 
     # -- which values vary
@@ -137,7 +132,7 @@ class Versions:
 
     def _seen(self, location: SSAValue) -> Version:
         """The version that a location sees: the writes that its AFTERs depend on."""
-        afters = (view for view in through(location, *_VIEWS) if isinstance(view, tg.AfterOp))
+        afters = (view for view in tg.through(location, *_VIEWS) if isinstance(view, tg.AfterOp))
         seen = self._writes_before(value for after in afters for value in after.dependencies)
         return seen & self._writes.get(self._root(location), 0)
 
@@ -212,7 +207,7 @@ class Versions:
         if gate is None and all(isinstance(view, _BIJECTIONS) for view in views):
             return part, None
         # Any other STORE: the gradient of the memory is 0 in the written cells.
-        written = builder.expanded(builder.constant(1, gradient), shape_of(op.buffer))
+        written = builder.expanded(builder.constant(1, gradient), tg.shape_of(op.buffer))
         if gate is not None:
             written = builder.put(tg.WhereOp(gate, written, zero))
         for view in views:
@@ -242,18 +237,18 @@ def _written(op: Operation) -> Sequence[SSAValue]:
     effects = get_effects(op)
     if effects is not None and all(e.kind is not MemoryEffectKind.WRITE for e in effects):
         return ()
-    memories = [operand for operand in operands_with_captured(op) if is_memory(operand)]
+    memories = [operand for operand in operands_with_captured(op) if tg.is_memory(operand)]
     if isinstance(op, tg.CallOp) and memories:
         known: Mapping[int, tuple[bool, bool]] | None = parameter_effects(op)
         if known is not None:
             written = {slot for slot, (_, writes) in known.items() if writes}
-            return [a for slot, a in enumerate(op.arguments) if is_memory(a) and slot in written]
+            return [a for slot, a in enumerate(op.arguments) if tg.is_memory(a) and slot in written]
     return memories
 
 
 def _views(location: SSAValue) -> list[Operation]:
     """The views between a location and its memory, without AFTERs; the outermost comes first."""
-    return [view for view in through(location, *_VIEWS) if not isinstance(view, tg.AfterOp)]
+    return [view for view in tg.through(location, *_VIEWS) if not isinstance(view, tg.AfterOp)]
 
 
 def _rule(builder: Builder, view: Operation, gradient: SSAValue) -> SSAValue | None:
@@ -265,14 +260,14 @@ def _viewed(builder: Builder, view: Operation, gradient: SSAValue) -> SSAValue:
     """A view of a gradient: the cells that `view` shows of the memory, taken from its gradient."""
     match view:
         case tg.PadOp() if view.fill is None:
-            offsets, shape = (builder.known(dims) for dims in window(view))
-            fill = number_attribute(0, tensor(gradient).element_type)
+            offsets, shape = (builder.known(dims) for dims in tg.window(view))
+            fill = tg.number_attribute(0, tg.tensor(gradient).element_type)
             return builder.put(tg.PadOp(gradient, offsets, shape, fill))
         case tg.BitcastOp():
             part = _rule(builder, view, gradient)
             assert part is not None
             return part
-        case MovementOp():
+        case tg.MovementOp():
             return builder.put(view.rebuild((gradient, *view.operands[1:])))
         case _:
             return gradient

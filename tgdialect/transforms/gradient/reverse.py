@@ -13,11 +13,6 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import SHAPES, kept_facts, locate
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.dtypes import dtype_row
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import place, same_shape, shape_of, tensor, tensor_type
 from tgdialect.ops.source import parameter_values
 from tgdialect.transforms.gradient.builder import Builder, is_float, zeros_like
 from tgdialect.transforms.gradient.memory import Versions, operands_with_captured
@@ -119,9 +114,9 @@ class _Reverse:
         try:
             parts = list(self._parts(op, gradient))
         except VerifyException:
-            if place(gradient).axis is None:
+            if tg.place(gradient).axis is None:
                 raise
-            whole = self._builder.moved(gradient, tg.PlaceAttr.of(place(gradient).device))
+            whole = self._builder.moved(gradient, tg.PlaceAttr.of(tg.place(gradient).device))
             parts = list(self._parts(op, whole))
         for value, part in parts:
             self._add(value, part)
@@ -131,7 +126,7 @@ class _Reverse:
 
         Raises VerifyException if the rule would cut the axis that the gradient is split along.
         """
-        if isinstance(op, MovementOp):
+        if isinstance(op, tg.MovementOp):
             found = gradient_of_windows(self._builder, op.result, gradient, self._ends)
             if found is not None:
                 yield found
@@ -142,12 +137,12 @@ class _Reverse:
         for operand, part in zip(op.operands, rule(self._builder, op, gradient), strict=True):
             if part is None or operand not in self._varying:
                 continue
-            if isinstance(op, ElementwiseOp):
+            if isinstance(op, tg.ElementwiseOp):
                 part = self._where_valid(op, operand, part)
-                part = self._builder.summed_to(part, shape_of(operand))
+                part = self._builder.summed_to(part, tg.shape_of(operand))
             yield operand, part
 
-    def _where_valid(self, op: ElementwiseOp, operand: SSAValue, part: SSAValue) -> SSAValue:
+    def _where_valid(self, op: tg.ElementwiseOp, operand: SSAValue, part: SSAValue) -> SSAValue:
         """The part of an operand's gradient without cells where the result is invalid because
         another operand is. What the gradient is where the operand itself is invalid means nothing:
         PAD drops it."""
@@ -200,8 +195,8 @@ class _Reverse:
         result = self._builder.put(function)
         for position, slot in enumerate(wanted):
             part = self._builder.put(tg.GetTupleOp(result, position))
-            shape = shape_of(op.arguments[slot])
-            if not same_shape(shape_of(part), shape):
+            shape = tg.shape_of(op.arguments[slot])
+            if not tg.same_shape(tg.shape_of(part), shape):
                 # The body computes an extent, which is therefore unknown outside of it.
                 part = self._builder.put(
                     tg.ShrinkOp(part, [0] * len(shape), self._builder.known(shape))
@@ -220,7 +215,7 @@ class _Reverse:
         results = {
             i: self._builder.put(tg.GetTupleOp(op.result, i))
             for i, type in enumerate(cast(tg.TupleType, op.result.type).types)
-            if is_tensor(type) and dtype_row(type.element_type).is_float
+            if tg.is_tensor(type) and tg.dtype_row(type.element_type).is_float
         }
         seeds = [elements.get(i) or zeros_like(self._builder, v) for i, v in results.items()]
         types = tg.TupleType(callee.function_type.outputs)
@@ -253,7 +248,7 @@ def _gradient_body(
     end.detach()
     pairs = zip(values, given.values(), strict=True)
     for slot, (value, gradient) in enumerate(pairs, len(op.arguments)):
-        seed = builder.put(_parameter(builder, slot, value, place(gradient)))
+        seed = builder.put(_parameter(builder, slot, value, tg.place(gradient)))
         builder.add_to(seeds, value, seed)
     # Return the gradients of the wanted parameters in place of the results.
     parameters = parameter_values(block)
@@ -295,10 +290,10 @@ def gradient_sums(
 
 def _parameter(builder: Builder, slot: int, like: SSAValue, where: tg.PlaceAttr) -> tg.ParamOp:
     """A PARAM with the shape and dtype of a value, on the devices of a place."""
-    type = tensor(like)
+    type = tg.tensor(like)
     where = tg.PlaceAttr.of(where.device, None, where.axis)
-    dims = [d for d in builder.known(shape_of(like)) if not isinstance(d, int)]
-    return tg.ParamOp(slot, tensor_type(type.element_type, type.get_shape(), where), dims)
+    dims = [d for d in builder.known(tg.shape_of(like)) if not isinstance(d, int)]
+    return tg.ParamOp(slot, tg.tensor_type(type.element_type, type.get_shape(), where), dims)
 
 
 def _varying(

@@ -21,8 +21,6 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import INDEX, number_attribute
-from tgdialect.ops.properties import dtype_of, integers, place, shape_of, tensor, window
 from tgdialect.transforms.gradient.builder import Builder
 from tgdialect.transforms.tg_semantics import Tg, TgSemantics
 
@@ -153,19 +151,19 @@ _ELEMENTWISE: Mapping[type[Operation], Callable[..., Parts]] = {
 
 
 def _permute(b: Builder, op: tg.PermuteOp, g: SSAValue) -> SSAValue:
-    order = integers(op, "order")
+    order = tg.integers(op, "order")
     return b.put(tg.PermuteOp(g, sorted(range(len(order)), key=order.__getitem__)))
 
 
 def _pad(b: Builder, op: tg.PadOp, g: SSAValue) -> SSAValue:
-    offsets, _ = window(op)
-    return b.put(tg.ShrinkOp(g, b.known(offsets), b.known(shape_of(op.source))))
+    offsets, _ = tg.window(op)
+    return b.put(tg.ShrinkOp(g, b.known(offsets), b.known(tg.shape_of(op.source))))
 
 
 def _shrink(b: Builder, op: tg.ShrinkOp, g: SSAValue) -> SSAValue:
-    offsets, _ = window(op)
-    fill = number_attribute(0, tensor(g).element_type)
-    return b.put(tg.PadOp(g, b.known(offsets), b.known(shape_of(op.source)), fill))
+    offsets, _ = tg.window(op)
+    fill = tg.number_attribute(0, tg.tensor(g).element_type)
+    return b.put(tg.PadOp(g, b.known(offsets), b.known(tg.shape_of(op.source)), fill))
 
 
 def _index(b: Builder, op: tg.IndexOp, g: SSAValue) -> SSAValue:
@@ -173,19 +171,19 @@ def _index(b: Builder, op: tg.IndexOp, g: SSAValue) -> SSAValue:
 
     This is the specification's scatter_add: a sum over one-hot masks, axis by axis.
     """
-    whole = b.known(shape_of(op.source))
+    whole = b.known(tg.shape_of(op.source))
     zero = b.constant(0, g)
     for axis, index in enumerate(op.indices):
-        size, shape = whole[axis], shape_of(g)
+        size, shape = whole[axis], tg.shape_of(g)
         positions = b.positions(size)
         # Compare in the dtype of the index, unless positions would wrap in it.
-        if isinstance(size, int) and size - 1 <= dtype_of(index).high:
-            positions = b.put(tg.CastOp(positions, tensor(index).element_type))
+        if isinstance(size, int) and size - 1 <= tg.dtype_of(index).high:
+            positions = b.put(tg.CastOp(positions, tg.tensor(index).element_type))
         else:
-            index = b.put(tg.CastOp(index, INDEX))
+            index = b.put(tg.CastOp(index, tg.INDEX))
         # A scalar index reads one position: no sum, only a mask. The axes after it are those of
         # `g`, which lacks those of the scalar indices to come.
-        if not shape_of(index):
+        if not tg.shape_of(index):
             positions = b.reshaped(positions, (size, *(1,) * (len(shape) - axis)))
             mask = b.put(tg.CmpEqOp(index, positions))
             lined = b.reshaped(g, (*shape[:axis], 1, *shape[axis:]))
@@ -203,19 +201,19 @@ def _index(b: Builder, op: tg.IndexOp, g: SSAValue) -> SSAValue:
 
 
 def _bitcast(b: Builder, op: tg.BitcastOp, g: SSAValue) -> SSAValue:
-    if tensor(op.source).element_type == tensor(op.result).element_type:
+    if tg.tensor(op.source).element_type == tg.tensor(op.result).element_type:
         return g
-    old, new = dtype_of(op.source).name, dtype_of(op.result).name
+    old, new = tg.dtype_of(op.source).name, tg.dtype_of(op.result).name
     raise locate(PassFailedException(f"a BITCAST from {old} to {new} has no gradient"), op)
 
 
 def _replicated(b: Builder, op: tg.ReplicatedOp, g: SSAValue) -> SSAValue:
     """The gradient goes to the first shard. The other shards are copies with gradient 0."""
-    whole, axis = b.known(shape_of(op.source)), op.axis.data
+    whole, axis = b.known(tg.shape_of(op.source)), op.axis.data
     lined = b.reshaped(g, (*whole[:axis], 1, *whole[axis + 1 :]))
-    fill = number_attribute(0, tensor(g).element_type)
+    fill = tg.number_attribute(0, tg.tensor(g).element_type)
     first = b.put(tg.PadOp(lined, (0,) * len(whole), whole, fill))
-    return b.moved(first, place(op.source))
+    return b.moved(first, tg.place(op.source))
 
 
 # -- reductions ----------------------------------------------------------------------------------
@@ -224,12 +222,12 @@ def _replicated(b: Builder, op: tg.ReplicatedOp, g: SSAValue) -> SSAValue:
 def _reduce(b: Builder, op: tg.ReduceOp, gradient: SSAValue) -> SSAValue:
     if op.ranges:
         raise locate(PassFailedException("a REDUCE over RANGEs has no gradient"), op)
-    wide = b.expanded(gradient, shape_of(op.source))
+    wide = b.expanded(gradient, tg.shape_of(op.source))
     x, y, g = map(TgSemantics(b).value, (op.source, op.result, gradient))
     zero = g.constant(0)
 
     def reduced(kind: tg.ReduceKind, source: Tg) -> Tg:
-        total = b.put(tg.ReduceOp(kind, source.handle, integers(op, "axes")))
+        total = b.put(tg.ReduceOp(kind, source.handle, tg.integers(op, "axes")))
         return TgSemantics(b).value(total)
 
     match op.kind.data:
@@ -240,7 +238,7 @@ def _reduce(b: Builder, op: tg.ReduceOp, gradient: SSAValue) -> SSAValue:
             count = reduced(tg.ReduceKind.ADD, greatest.cast(g.dtype))
             return greatest.where(g / count, zero).handle
         case tg.ReduceKind.MUL:
-            highest = math.inf if math.isinf(dtype_of(gradient).high) else math.nan
+            highest = math.inf if math.isinf(tg.dtype_of(gradient).high) else math.nan
             return _product(x, g, highest, reduced).handle
 
 
@@ -278,8 +276,8 @@ def _product(x: Tg, g: Tg, highest: float, reduced: Callable[[tg.ReduceKind, Tg]
 # -- all ops -------------------------------------------------------------------------------------
 
 _OF_FIRST: Mapping[type[Operation], Callable[[Builder, Any, SSAValue], SSAValue]] = {
-    tg.ReshapeOp: lambda b, op, g: b.reshaped(g, shape_of(op.source)),
-    tg.ExpandOp: lambda b, op, g: b.summed_to(g, shape_of(op.source)),
+    tg.ReshapeOp: lambda b, op, g: b.reshaped(g, tg.shape_of(op.source)),
+    tg.ExpandOp: lambda b, op, g: b.summed_to(g, tg.shape_of(op.source)),
     tg.PermuteOp: _permute,
     tg.FlipOp: lambda b, op, g: b.put(op.rebuild((g,))),
     tg.PadOp: _pad,
@@ -289,7 +287,7 @@ _OF_FIRST: Mapping[type[Operation], Callable[[Builder, Any, SSAValue], SSAValue]
     tg.ReduceOp: _reduce,
     tg.ContiguousOp: lambda b, op, g: g,
     tg.ContiguousBackwardOp: lambda b, op, g: b.put(tg.ContiguousOp(g)),
-    tg.CopyOp: lambda b, op, g: b.moved(g, place(op.source)),
+    tg.CopyOp: lambda b, op, g: b.moved(g, tg.place(op.source)),
     tg.ReplicatedOp: _replicated,
     # An AFTER that sees no write equals its buffer; `memory.py` handles all others.
     tg.AfterOp: lambda b, op, g: g,
@@ -308,7 +306,7 @@ def _elementwise(b: Builder, op: Operation, g: SSAValue) -> Gradients:
 
 
 def _stack(b: Builder, op: tg.StackOp, g: SSAValue) -> Gradients:
-    shape = b.known(shape_of(op.sources[0]))
+    shape = b.known(tg.shape_of(op.sources[0]))
     none = (0,) * len(shape)
     return [
         b.reshaped(b.put(tg.ShrinkOp(g, (i, *none), (1, *shape))), shape)
@@ -319,7 +317,7 @@ def _stack(b: Builder, op: tg.StackOp, g: SSAValue) -> Gradients:
 def _load(b: Builder, op: tg.LoadOp, g: SSAValue) -> Gradients:
     """The gradient goes to the buffer where the gate is true, and to `alt` elsewhere."""
     if op.device is not None:
-        g = b.moved(g, place(op.buffer))
+        g = b.moved(g, tg.place(op.buffer))
     if op.gate is None:
         return (g,)
     zero = b.constant(0, g)

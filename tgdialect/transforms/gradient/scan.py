@@ -13,10 +13,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from xdsl.ir import Block, Region, SSAValue
 
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import dtype_of, integers, shape_of, tensor, tensor_type
 from tgdialect.ops.source import parameters
-from tgdialect.ops.walk import computed, operands_of
 from tgdialect.transforms.gradient.builder import Builder, is_float, zeros_like
 
 GradientBody = Callable[[tg.ScanOp, Mapping[int, SSAValue], Sequence[int]], Block]
@@ -57,7 +54,7 @@ def scan_gradient(
     known = dict[SSAValue, SSAValue]()
     for param in body.ops:
         if isinstance(param, tg.ParamOp) and (slot := param.slot.data) < count:
-            whole = (1, *tensor(param.result).get_shape())
+            whole = (1, *tg.tensor(param.result).get_shape())
             is_constant = slot >= states + sequences
             if is_constant:
                 known[param.result] = builder.put(tg.ReshapeOp(op.arguments[slot], whole))
@@ -65,7 +62,7 @@ def scan_gradient(
                 known[param.result] = sequence[slot]
     of_inputs = {values[slot] for slot in inputs}
     later, factors = set[int](), dict[SSAValue, None]()
-    for slot in sorted(constants, key=lambda s: -math.prod(tensor(op.arguments[s]).get_shape())):
+    for slot in sorted(constants, key=lambda s: -math.prod(tg.tensor(op.arguments[s]).get_shape())):
         kept = known.keys() | of_inputs
         if (found := _factors_of(values[slot], kept | factors.keys())) is not None:
             later.add(slot)
@@ -125,8 +122,10 @@ def _add_to_sums(
     assert last is not None
     last.detach()
     for position, (slot, parameter) in enumerate(sums.items(), before):
-        type = tensor(op.arguments[slot])
-        known = inside.put(tg.ParamOp(parameter, tensor_type(type.element_type, type.get_shape())))
+        type = tg.tensor(op.arguments[slot])
+        known = inside.put(
+            tg.ParamOp(parameter, tg.tensor_type(type.element_type, type.get_shape()))
+        )
         values[position] = inside.sum(known, values[position])
     inside.put(tg.TupleOp(values))
     last.erase()
@@ -157,7 +156,7 @@ def _with_states(builder: Builder, op: tg.ScanOp) -> tg.ScanOp:
     last = region.block.last_op
     assert isinstance(last, tg.TupleOp)
     params = [p.result for p in parameters(region.block)[:count]]
-    inside = OpBuilder.before(last)
+    inside = tg.OpBuilder.before(last)
     results = list(last.values)
     if op.is_while is not None:
         pairs = zip(params, results, strict=True)
@@ -198,7 +197,9 @@ def _factors_of(value: SSAValue, known: Set[SSAValue]) -> list[SSAValue] | None:
                 stack += [(a, False, False), (b, False, False)]
             case tg.MulOp(operands=(a, b)) if is_summed and not is_multiplied:
                 stack += [(a, True, True), (b, True, True)]
-            case tg.CastOp() as op if dtype_of(op.source).is_float and dtype_of(op.result).is_float:
+            case tg.CastOp() as op if (
+                tg.dtype_of(op.source).is_float and tg.dtype_of(op.result).is_float
+            ):
                 stack.append((op.source, is_summed, is_multiplied))
             case tg.ReshapeOp() | tg.PermuteOp() | tg.ExpandOp() | tg.ShrinkOp() as op if (
                 len(op.operands) == 1
@@ -208,8 +209,8 @@ def _factors_of(value: SSAValue, known: Set[SSAValue]) -> list[SSAValue] | None:
                 factors[value_] = None
             case _:
                 return None
-    new = sum(math.prod(tensor(f).get_shape()) for f in factors if f not in known)
-    return list(factors) if new <= math.prod(tensor(value).get_shape()) else None
+    new = sum(math.prod(tg.tensor(f).get_shape()) for f in factors if f not in known)
+    return list(factors) if new <= math.prod(tg.tensor(value).get_shape()) else None
 
 
 def _adds(op: tg.ReduceOp) -> bool:
@@ -224,36 +225,38 @@ def _sum_over_steps(
 
     def again(inner: SSAValue) -> SSAValue:
         op = inner.owner
-        sources = [found[source] for source in operands_of(inner)]
-        lead = shape_of(sources[0])[0]
+        sources = [found[source] for source in tg.operands_of(inner)]
+        lead = tg.shape_of(sources[0])[0]
         match op:
             case tg.ReduceOp():
-                axes = [0, *(axis + 1 for axis in integers(op, "axes"))]
+                axes = [0, *(axis + 1 for axis in tg.integers(op, "axes"))]
                 new = tg.ReduceOp(op.kind.data, sources[0], axes)
             case tg.AddOp():
                 new = tg.AddOp(*sources)
             case tg.MulOp():
-                rank = max(len(tensor(source).get_shape()) for source in sources)
+                rank = max(len(tg.tensor(source).get_shape()) for source in sources)
                 new = tg.MulOp(*(_with_rank(builder, source, rank) for source in sources))
             case tg.CastOp():
-                new = tg.CastOp(sources[0], tensor(inner).element_type)
+                new = tg.CastOp(sources[0], tg.tensor(inner).element_type)
             case tg.PermuteOp():
-                new = tg.PermuteOp(sources[0], [0, *(axis + 1 for axis in integers(op, "order"))])
+                new = tg.PermuteOp(
+                    sources[0], [0, *(axis + 1 for axis in tg.integers(op, "order"))]
+                )
             case tg.ShrinkOp():
-                offsets, shape = integers(op, "offsets"), tensor(inner).get_shape()
+                offsets, shape = tg.integers(op, "offsets"), tg.tensor(inner).get_shape()
                 new = tg.ShrinkOp(sources[0], [0, *offsets], [lead, *shape])
             case _:
                 kind = tg.ReshapeOp if isinstance(op, tg.ReshapeOp) else tg.ExpandOp
-                new = kind(sources[0], (lead, *tensor(inner).get_shape()))
+                new = kind(sources[0], (lead, *tg.tensor(inner).get_shape()))
         return builder.put(new)
 
     found = dict(of_steps)
-    total = computed(value, found, operands_of, again)
-    return builder.put(tg.ReshapeOp(total, tensor(value).get_shape()))
+    total = tg.computed(value, found, tg.operands_of, again)
+    return builder.put(tg.ReshapeOp(total, tg.tensor(value).get_shape()))
 
 
 def _with_rank(builder: Builder, value: SSAValue, rank: int) -> SSAValue:
     """A value with axes of one cell after the first, for a rank in all."""
-    first, *rest = tensor(value).get_shape()
+    first, *rest = tg.tensor(value).get_shape()
     missing = rank - 1 - len(rest)
     return builder.put(tg.ReshapeOp(value, (first, *[1] * missing, *rest))) if missing else value

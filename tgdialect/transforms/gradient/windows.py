@@ -25,11 +25,6 @@ from tgdialect.analysis.affine.movement import axis_groups
 from tgdialect.analysis.affine.views import AffineView, AxisView, affine_views
 from tgdialect.analysis.sparsity import elementwise_leaves, is_zero_where
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import BOOL
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import integers, is_memory, place, tensor
-from tgdialect.ops.walk import behind, computed
 from tgdialect.transforms.affine_views import cropped, emit_view, permuted, reshaped
 from tgdialect.transforms.gradient.builder import Builder
 
@@ -51,7 +46,7 @@ def gradient_of_windows(
     None unless the value is moved from one whose windows overlap, and `gradient` is made by
     elementwise ops of values for windows, for their cells, and of the windows.
     """
-    if not isinstance(windows.owner, MovementOp) or not _is_plain(windows):
+    if not isinstance(windows.owner, tg.MovementOp) or not _is_plain(windows):
         return None
     if (view := _source(windows, ends)) is None:
         return None
@@ -63,14 +58,14 @@ def gradient_of_windows(
 
 def _is_plain(value: SSAValue) -> bool:
     """Whether a value is no memory, not on several devices, and of static shape."""
-    is_static = DYNAMIC_INDEX not in tensor(value).get_shape()
-    return is_static and not is_memory(value) and not isinstance(place(value).device, tuple)
+    is_static = DYNAMIC_INDEX not in tg.tensor(value).get_shape()
+    return is_static and not tg.is_memory(value) and not isinstance(tg.place(value).device, tuple)
 
 
 def _source(windows: SSAValue, ends: Collection[SSAValue]) -> AffineView | None:
     """The furthest value that `windows` shows overlapping windows of."""
     found: AffineView | None = None
-    shape, between = tensor(windows).get_shape(), windows
+    shape, between = tg.tensor(windows).get_shape(), windows
     for view in affine_views(windows):
         while between is not view.source:
             if between in ends:
@@ -100,7 +95,7 @@ def _is_invertible(view: AffineView, shape: Sequence[int]) -> bool:
             or axis.is_split(extent, shape)
             or [*axis.terms.values()] in ([], [1])
         )
-        for axis, extent in zip(view.axes, tensor(view.source).get_shape(), strict=True)
+        for axis, extent in zip(view.axes, tg.tensor(view.source).get_shape(), strict=True)
     )
 
 
@@ -127,23 +122,23 @@ class _Terms:
                 break
             above.append(op)
             value = op.operands[0]
-        shape = tensor(value).get_shape()
+        shape = tg.tensor(value).get_shape()
         if DYNAMIC_INDEX in shape:
             return None
         # A value of fewer cells than terms is computed before it is moved.
-        leaves = elementwise_leaves(value, lambda inner: tensor(inner).get_shape() == shape)
-        if any(DYNAMIC_INDEX in tensor(leaf).get_shape() for leaf in leaves):
+        leaves = elementwise_leaves(value, lambda inner: tg.tensor(inner).get_shape() == shape)
+        if any(DYNAMIC_INDEX in tg.tensor(leaf).get_shape() for leaf in leaves):
             return None
         rank = len(shape)
         terms = cls(value, {leaf: _narrow(builder, leaf, rank) for leaf in leaves}, shape)
         for op in reversed(above):
             if isinstance(op, tg.ReduceOp):
-                terms.reduce(builder, rank, integers(op, "axes"))
+                terms.reduce(builder, rank, tg.integers(op, "axes"))
             elif isinstance(op, tg.PermuteOp):
-                order = [*integers(op, "order"), *range(rank, len(terms.shape))]
+                order = [*tg.integers(op, "order"), *range(rank, len(terms.shape))]
                 terms.permute(builder, order)
             else:
-                rank = terms.reshape(builder, rank, tensor(op.results[0]).get_shape())
+                rank = terms.reshape(builder, rank, tg.tensor(op.results[0]).get_shape())
         return terms
 
     def move(self, moved: Callable[[SSAValue], SSAValue]) -> None:
@@ -164,7 +159,7 @@ class _Terms:
             ones = [1 if axis in axes else next(first) for axis in range(rank)]
             return (*ones, *shape[lead:])
 
-        self.move(lambda leaf: reshaped(builder, leaf, with_ones(tensor(leaf).get_shape())))
+        self.move(lambda leaf: reshaped(builder, leaf, with_ones(tg.tensor(leaf).get_shape())))
         self.shape = with_ones(self.shape)
 
     def reshape(self, builder: Builder, rank: int, new: Sequence[int]) -> int:
@@ -173,7 +168,7 @@ class _Terms:
         groups = axis_groups(tuple(new), tuple(old))
 
         def split(leaf: SSAValue) -> SSAValue:
-            extents = list(tensor(leaf).get_shape())
+            extents = list(tg.tensor(leaf).get_shape())
             result = [1] * len(new)
             for into, axes in groups:
                 if all(extents[axis] == 1 for axis in axes):
@@ -192,21 +187,21 @@ class _Terms:
 
 def _narrow(builder: Builder, value: SSAValue, rank: int) -> SSAValue:
     """A value of some rank that broadcasts to `value`, with extent 1 where it was expanded."""
-    value = behind(value, tg.ExpandOp)
-    shape = tensor(value).get_shape()
+    value = tg.behind(value, tg.ExpandOp)
+    shape = tg.tensor(value).get_shape()
     return reshaped(builder, value, ((1,) * (rank - len(shape)) + shape))
 
 
 def _is_free(value: SSAValue, axes: Iterable[int]) -> bool:
     """Whether a value does not depend on axes."""
-    return all(tensor(value).get_shape()[axis] == 1 for axis in axes)
+    return all(tg.tensor(value).get_shape()[axis] == 1 for axis in axes)
 
 
 def _pairs(view: AffineView, terms: _Terms) -> Pairs | None:
     """The axes of windows and of their cells, so that each leaf depends on the ones or on the
     others, or is the view. Of the possible ways it is the one with the fewest cells."""
     shape = terms.shape
-    extents = tensor(view.source).get_shape()
+    extents = tg.tensor(view.source).get_shape()
     pairs = {
         at: sorted(axis.terms)
         for at, (axis, extent) in enumerate(zip(view.axes, extents, strict=True))
@@ -259,7 +254,7 @@ class _Sum:
         self.view = view
         self.terms = terms
         self.pairs = pairs
-        self.extents = tensor(view.source).get_shape()
+        self.extents = tg.tensor(view.source).get_shape()
         shape = terms.shape
         self.wide: list[int] = []
         """The extents of the axes of the sum."""
@@ -295,7 +290,7 @@ class _Sum:
         total = self.summand()
         if not is_zero_where(total, self.zeros):
             inside = builder.reshaped(
-                builder.put(tg.ConstOp(1, BOOL)), (1,) * len(self.terms.shape)
+                builder.put(tg.ConstOp(1, tg.BOOL)), (1,) * len(self.terms.shape)
             )
             inside = self.moved(inside, _Side.WINDOW)
             total = builder.put(tg.WhereOp(inside, total, builder.constant(0, total)))
@@ -329,7 +324,7 @@ class _Sum:
                 if _is_free(leaf, places):
                     return _Side.WINDOW, leaf
                 return _Side.SUM, self.source()
-            op = cast(ElementwiseOp, value.owner)
+            op = cast(tg.ElementwiseOp, value.owner)
             parts = [known[operand] for operand in op.operands]
             sides = {side for side, operand in parts if not _is_scalar(operand)}
             if not sides <= {_Side.CELL} and not sides <= {_Side.WINDOW}:
@@ -338,7 +333,7 @@ class _Sum:
             side = sides.pop() if sides else _Side.CELL
             return side, self.builder.put(op.rebuild([operand for _, operand in parts]))
 
-        side, value = computed(self.terms.value, known, operands, rebuilt)
+        side, value = tg.computed(self.terms.value, known, operands, rebuilt)
         return self.moved(value, side)
 
     def source(self) -> SSAValue:
@@ -358,7 +353,7 @@ class _Sum:
             return value
         if _is_scalar(value) and side is _Side.CELL:
             return reshaped(self.builder, value, (1,) * len(self.wide))
-        extents = tensor(value).get_shape()
+        extents = tg.tensor(value).get_shape()
         if side is _Side.WINDOW:
             # Each window is there, or it is padding.
             extents = tuple(
@@ -389,4 +384,4 @@ class _Sum:
 
 def _is_scalar(value: SSAValue) -> bool:
     """Whether a value has one cell, which all terms share."""
-    return math.prod(tensor(value).get_shape()) == 1
+    return math.prod(tg.tensor(value).get_shape()) == 1

@@ -13,7 +13,6 @@ from xdsl.dialects.shard import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.ops import tg
-from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.shard_dialect import AllGatherOp, AllSliceOp, AllToAllOp, ReduceScatterOp
 from tgdialect.transforms.shard.grids import AXES, Grid
 
@@ -62,7 +61,7 @@ def collective(
     properties: dict[str, Attribute] = {"grid": name, "grid_axes": AXES}
     if reduction is not None:
         properties["reduction"] = ReductionKindAttr(REDUCTIONS[reduction])
-    shape, n = list(tensor(value).get_shape()), len(grid.devices)
+    shape, n = list(tg.tensor(value).get_shape()), len(grid.devices)
     if split is not None:
         assert shape[split] % n == 0
         shape[split] //= n
@@ -72,5 +71,5 @@ def collective(
         properties[JOINED[kind]] = IntegerAttr.from_index_int_value(joined)
     for name_, number in numbers.items():
         properties[name_] = DenseArrayBase.from_list(i64, [number])
-    type = tensor_type(tensor(value).element_type, tuple(shape), tg.PlaceAttr.of(device))
+    type = tg.tensor_type(tg.tensor(value).element_type, tuple(shape), tg.PlaceAttr.of(device))
     return kind.create(operands=[value], result_types=[type], properties=properties)

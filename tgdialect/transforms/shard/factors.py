@@ -17,9 +17,6 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import integers, tensor
-from tgdialect.ops.walk import through
 from tgdialect.transforms.affine_views import reshaped
 
 VIEWS = (tg.ReshapeOp, tg.PermuteOp, tg.ExpandOp, tg.DetachOp)
@@ -88,14 +85,14 @@ class Layout:
     def viewed(self, view: SSAValue) -> Layout | None:
         """The layout of what an op of `VIEWS` makes of a value of this layout."""
         op = view.owner
-        shape = tensor(view).get_shape()
+        shape = tg.tensor(view).get_shape()
         match op:
             case tg.ReshapeOp():
                 return self.reshaped(shape)
             case tg.PermuteOp():
-                return Layout([self._axes[axis] for axis in integers(op, "order")])
+                return Layout([self._axes[axis] for axis in tg.integers(op, "order")])
             case tg.ExpandOp():
-                old = tensor(op.source).get_shape()
+                old = tg.tensor(op.source).get_shape()
                 return Layout(
                     [
                         axis if before == after else [AxisFactor(after, is_repeated=True)]
@@ -139,12 +136,12 @@ def leaves(factors: Iterable[AxisFactor]) -> list[AxisFactor]:
 
 def chain_of(value: SSAValue) -> list[SSAValue]:
     """A value and what it is a view of, down to what is no view."""
-    return [value, *(view.operands[0] for view in through(value, *VIEWS))]
+    return [value, *(view.operands[0] for view in tg.through(value, *VIEWS))]
 
 
 def is_plain(value: SSAValue) -> bool:
     """Whether the extents of a value are known, and none is 0."""
-    shape = tensor(value).get_shape()
+    shape = tg.tensor(value).get_shape()
     return DYNAMIC_INDEX not in shape and 0 not in shape
 
 
@@ -156,7 +153,7 @@ def layout_in(chain: Sequence[SSAValue], source: Layout) -> Layout | None:
     return layout
 
 
-def emit(builder: OpBuilder, value: SSAValue, old: Layout, new: Layout) -> SSAValue:
+def emit(builder: tg.OpBuilder, value: SSAValue, old: Layout, new: Layout) -> SSAValue:
     """The view of a value of layout `old` that has the layout `new`.
 
     All factors of `old` are in `new`, where repeated ones may come in addition.
@@ -180,7 +177,7 @@ def is_reshape(op: Operation | Block) -> TypeIs[tg.ReshapeOp | tg.PermuteOp]:
     """Whether an op leaves the order of the cells as it is: a RESHAPE, or a PERMUTE that moves only
     axes of extent 1."""
     if isinstance(op, tg.PermuteOp):
-        shape = tensor(op.source).get_shape()
-        moved = [axis for axis in integers(op, "order") if shape[axis] != 1]
+        shape = tg.tensor(op.source).get_shape()
+        moved = [axis for axis in tg.integers(op, "order") if shape[axis] != 1]
         return moved == sorted(moved)
     return isinstance(op, tg.ReshapeOp)

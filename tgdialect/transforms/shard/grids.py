@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, ModuleOp, StringAtt
 from xdsl.dialects.shard import GridOp, ShardAxesAttr
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.attributes import PROCESS, Device, is_process, is_tensor
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import PROCESS
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.properties import place_of
 
 DEVICES = "tg.devices"
 """The attribute of a `shard.grid` that names its devices in order of their number."""
@@ -67,15 +67,15 @@ class Grids:
         named = (name for d in (*tuples, *found) for name in ((d,) if isinstance(d, str) else d))
         self._known: dict[tuple[str, ...], Grid] = {}
         names = list(dict.fromkeys(named))
-        if any(map(is_process, names)):
+        if any(map(tg.is_process, names)):
             count = max(
-                processes(), 1 + max(int(n[len(PROCESS) :]) for n in names if is_process(n))
+                processes(), 1 + max(int(n[len(PROCESS) :]) for n in names if tg.is_process(n))
             )
             names = [f"{PROCESS}{rank}" for rank in range(count)]
-        self.is_sharded = bool(tuples) or len(names) > 1 or any(map(is_process, names))
+        self.is_sharded = bool(tuples) or len(names) > 1 or any(map(tg.is_process, names))
         self.world = self[tuple(names)] if self.is_sharded else Grid(WORLD, tuple(names))
 
-    def is_everywhere(self, device: Device) -> bool:
+    def is_everywhere(self, device: tg.Device) -> bool:
         """Whether each device has its own of a device."""
         return isinstance(device, str) and device not in self.world.devices
 
@@ -103,7 +103,7 @@ def grids_of(module: ModuleOp) -> dict[str, Grid]:
 def _devices(module: ModuleOp) -> Iterator[str | tuple[str, ...]]:
     for op in module.walk():
         inside = (t for region in op.regions for block in region.blocks for t in block.arg_types)
-        for type in filter(is_tensor, (*inside, *op.result_types)):
+        for type in filter(tg.is_tensor, (*inside, *op.result_types)):
             with suppress(VerifyException):  # An encoding of another dialect.
-                if (device := place_of(type).device) is not None:
+                if (device := tg.place_of(type).device) is not None:
                     yield device

@@ -24,19 +24,7 @@ from xdsl.passes import ModulePass
 from tgdialect.analysis.symbols import own_functions
 from tgdialect.analysis.validity import Validity
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import Device, is_tensor
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.movement import MixedDims, ResizeOp, WindowOp
-from tgdialect.ops.properties import (
-    Dim,
-    is_type_written,
-    mixed,
-    place,
-    place_of,
-    shape_of,
-    tensor,
-    tensor_type,
-)
+from tgdialect.ops.movement import MixedDims
 from tgdialect.ops.source import parameters
 from tgdialect.shard_dialect import AllGatherOp, AllSliceOp, AllToAllOp
 from tgdialect.transforms.shard.collectives import collective
@@ -82,15 +70,15 @@ def lower_shards(module: ModuleOp, processes: Callable[[], int] = lambda: 0) -> 
 
 def local_type(type: Attribute) -> Attribute:
     """The type of a device's own part of a value."""
-    if not is_tensor(type):
+    if not tg.is_tensor(type):
         return type
-    where = place_of(type)
+    where = tg.place_of(type)
     if not isinstance(where.device, tuple):
         return type
     shape = list(type.get_shape())
     if where.axis is not None:
         shape[where.axis] //= len(where.device)
-    return tensor_type(type.element_type, tuple(shape), tg.PlaceAttr.of(None, where.addrspace))
+    return tg.tensor_type(type.element_type, tuple(shape), tg.PlaceAttr.of(None, where.addrspace))
 
 
 class _Lowering(Flattening):
@@ -110,30 +98,30 @@ class _Lowering(Flattening):
 
     # -- ops
 
-    def converted(self, op: TgOp) -> SSAValue:
+    def converted(self, op: tg.TgOp) -> SSAValue:
         new = self.lowered(op)
         new.name_hint = new.name_hint or op.results[0].name_hint
         wanted, found = local_type(op.results[0].type), new.type
-        if is_tensor(wanted) and is_tensor(found) and wanted.get_shape() != found.get_shape():
+        if tg.is_tensor(wanted) and tg.is_tensor(found) and wanted.get_shape() != found.get_shape():
             raise self.error(f"{op.name} of sharded values gives {found}, not {wanted}", op)
         return new
 
-    def lowered(self, op: TgOp) -> SSAValue:
+    def lowered(self, op: tg.TgOp) -> SSAValue:
         """The device's own part of the result of an op."""
         values = [self.values[v] for v in op.operands]
         match op:
             case tg.CopyOp():
                 whole = self.in_memory(values[0], op.source)
-                return self.moved(whole, place(op.source), place(op.result).device)
+                return self.moved(whole, tg.place(op.source), tg.place(op.result).device)
             case tg.LoadOp() if "device" in op.properties:
                 here = self.put(tg.LoadOp(*self.aligned(op, values)))
-                return self.moved(here, place(op.buffer), place(op.result).device)
+                return self.moved(here, tg.place(op.buffer), tg.place(op.result).device)
             case tg.ReplicatedOp():
-                shape = self.mixed(shape_of(op.result))
+                shape = self.mixed(tg.shape_of(op.result))
                 return self.put(tg.ReshapeOp(values[0], shape))
             case tg.ReduceOp():
                 return self.reduced(op, values[0])
-            case ResizeOp():
+            case tg.ResizeOp():
                 return self.put(type(op)(values[0], self.extents(op)))
             case tg.ShrinkOp():
                 return self.put(tg.ShrinkOp(values[0], self.offsets(op), self.extents(op)))
@@ -144,7 +132,7 @@ class _Lowering(Flattening):
             case tg.BufferOp():
                 return self.put(op.rebuild(values, _on_itself(local_type(op.result.type))))
             case _:
-                written = local_type(op.results[0].type) if is_type_written(op) else None
+                written = local_type(op.results[0].type) if tg.is_type_written(op) else None
                 new = op.rebuild(self.aligned(op, values), written)
                 new.attributes.update(op.attributes)
                 return self.put(new)
@@ -152,31 +140,31 @@ class _Lowering(Flattening):
     def put(self, op: Operation) -> SSAValue:
         return self.builder.put(op)
 
-    def extents(self, op: ResizeOp | WindowOp) -> MixedDims:
+    def extents(self, op: tg.ResizeOp | tg.WindowOp) -> MixedDims:
         """The new extents of a view, of which a sharded one is the device's own part."""
-        dims = self.mixed(mixed(op, "shape", op.dims))
-        where = place(op.result)
+        dims = self.mixed(tg.mixed(op, "shape", op.dims))
+        where = tg.place(op.result)
         if isinstance(where.device, tuple) and where.axis is not None:
             extent = dims[where.axis]
             assert isinstance(extent, int), "the type says that it is static"
             dims[where.axis] = extent // len(where.device)
         return dims
 
-    def offsets(self, op: WindowOp) -> MixedDims:
-        return self.mixed(mixed(op, "offsets", op.offset_dims))
+    def offsets(self, op: tg.WindowOp) -> MixedDims:
+        return self.mixed(tg.mixed(op, "offsets", op.offset_dims))
 
-    def mixed(self, dims: Sequence[Dim]) -> list[int | SSAValue]:
+    def mixed(self, dims: Sequence[tg.Dim]) -> list[int | SSAValue]:
         return [self.values[d] if isinstance(d, SSAValue) else d for d in dims]  # pyright: ignore
 
-    def aligned(self, op: TgOp, values: Sequence[SSAValue]) -> list[SSAValue]:
+    def aligned(self, op: tg.TgOp, values: Sequence[SSAValue]) -> list[SSAValue]:
         """The operands of an op that takes cells at the same coordinates of all: where some are
         sharded, the device's own part of those that each device has whole."""
-        operands = [v for v in op.operands if is_tensor(v.type)]
-        rank = max((len(tensor(v).shape) for v in operands), default=0)
+        operands = [v for v in op.operands if tg.is_tensor(v.type)]
+        rank = max((len(tg.tensor(v).shape) for v in operands), default=0)
         sharded = [
-            (where.device, where.axis + rank - len(tensor(v).shape))
+            (where.device, where.axis + rank - len(tg.tensor(v).shape))
             for v in operands
-            if (where := place(v)).axis is not None
+            if (where := tg.place(v)).axis is not None
         ]
         if not sharded:
             return list(values)
@@ -185,9 +173,9 @@ class _Lowering(Flattening):
         grid = self.grids[devices]
         result: list[SSAValue] = []
         for old, new in zip(op.operands, values, strict=True):
-            if is_tensor(old.type) and place(old).axis is None:
-                own = axis - rank + len(tensor(old).shape)
-                if own >= 0 and tensor(old).get_shape()[own] != 1:
+            if tg.is_tensor(old.type) and tg.place(old).axis is None:
+                own = axis - rank + len(tg.tensor(old).shape)
+                if own >= 0 and tg.tensor(old).get_shape()[own] != 1:
                     new = self.collective(AllSliceOp, new, grid, split=own)
             result.append(new)
         return result
@@ -195,7 +183,7 @@ class _Lowering(Flattening):
     def reduced(self, op: tg.ReduceOp, value: SSAValue) -> SSAValue:
         """A REDUCE of the device's own part, and then over all devices if it has the sharding
         axis. One in order needs the whole value."""
-        where = place(op.source)
+        where = tg.place(op.source)
         if where.axis is None or where.axis not in op.axes.get_values():
             return self.put(op.rebuild([value]))
         assert isinstance(where.device, tuple)
@@ -213,7 +201,7 @@ class _Lowering(Flattening):
         """The operand of a COPY: invalid cells of a value are 0 in memory."""
         return value if self.validity[old] else self.put(tg.ContiguousOp(value))
 
-    def moved(self, value: SSAValue, where: tg.PlaceAttr, target: Device) -> SSAValue:
+    def moved(self, value: SSAValue, where: tg.PlaceAttr, target: tg.Device) -> SSAValue:
         """A value on other devices: to a tuple it is sharded along axis 0."""
         source, axis = where.device, where.axis
         if self.grids.is_everywhere(source):
@@ -238,7 +226,7 @@ class _Lowering(Flattening):
         return self.collective(ScatterOp, value, grid, split=0, root=target.index(source))
 
     def moved_to_one(
-        self, value: SSAValue, source: Device, axis: int | None, target: str
+        self, value: SSAValue, source: tg.Device, axis: int | None, target: str
     ) -> SSAValue:
         if self.grids.is_everywhere(target):
             return self.put(tg.CopyOp(self.on_all(value, source, axis), target))
@@ -253,7 +241,7 @@ class _Lowering(Flattening):
             value = self.gathered(value, source, axis, root)
         return value if root == target else self.transferred(value, root, target)
 
-    def on_all(self, value: SSAValue, source: Device, axis: int | None) -> SSAValue:
+    def on_all(self, value: SSAValue, source: tg.Device, axis: int | None) -> SSAValue:
         """The whole of a value, on each device that there is."""
         world = self.grids.world
         if isinstance(source, tuple) and axis is not None:
@@ -286,11 +274,13 @@ class _Lowering(Flattening):
 
 def _on_itself(type: Attribute) -> Attribute:
     """The type of memory on each device, if it is on none."""
-    assert is_tensor(type)
-    where = place_of(type)
+    assert tg.is_tensor(type)
+    where = tg.place_of(type)
     if where.device is not None:
         return type
-    return tensor_type(type.element_type, type.get_shape(), tg.PlaceAttr.of(SELF, where.addrspace))
+    return tg.tensor_type(
+        type.element_type, type.get_shape(), tg.PlaceAttr.of(SELF, where.addrspace)
+    )
 
 
 def _inputs(function: FuncOp) -> list[Attribute]:
@@ -300,4 +290,4 @@ def _inputs(function: FuncOp) -> list[Attribute]:
 
 
 def _places(types: Sequence[Attribute]) -> ArrayAttr[tg.PlaceAttr]:
-    return ArrayAttr(place_of(t) if is_tensor(t) else tg.PlaceAttr.of() for t in types)
+    return ArrayAttr(tg.place_of(t) if tg.is_tensor(t) else tg.PlaceAttr.of() for t in types)

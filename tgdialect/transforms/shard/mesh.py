@@ -6,15 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DictionaryAttr,
-    IntegerAttr,
-    ModuleOp,
-    UnregisteredAttr,
-    UnregisteredOp,
-    i64,
-)
+from xdsl.dialects import builtin
 from xdsl.dialects.shard import ReductionKind, ReductionKindAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
@@ -39,7 +31,7 @@ class ShardToMeshPass(ModulePass):
 
     name = "tg-shard-to-mesh"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: builtin.ModuleOp) -> None:
         for each in list(op.walk()):
             if each.name.startswith(_OURS):
                 _replace(each)
@@ -52,7 +44,7 @@ def _replace(op: Operation) -> None:
         _NAMES.get(key, key): _readable(value)
         for key, value in {**op.properties, **op.attributes}.items()
     }
-    new = UnregisteredOp.with_name(name).create(
+    new = builtin.UnregisteredOp.with_name(name).create(
         operands=op.operands,
         result_types=op.result_types,
         attributes=attributes,
@@ -68,14 +60,14 @@ def _readable(attribute: Attribute) -> Attribute:
     """An attribute as LLVM 19 can read it."""
     match attribute:
         case tg.NumberAttr(data=number):
-            return IntegerAttr(number, i64)
+            return builtin.IntegerAttr(number, builtin.i64)
         case ReductionKindAttr():
-            return UnregisteredAttr.with_name_and_type("mesh.partial", False)(
+            return builtin.UnregisteredAttr.with_name_and_type("mesh.partial", False)(
                 "mesh.partial", False, False, str(ReductionKind(attribute.data))
             )
-        case ArrayAttr(data=entries):
-            return ArrayAttr(map(_readable, entries))
-        case DictionaryAttr(data=entries):
-            return DictionaryAttr({key: _readable(value) for key, value in entries.items()})
+        case builtin.ArrayAttr(data=entries):
+            return builtin.ArrayAttr(map(_readable, entries))
+        case builtin.DictionaryAttr(data=entries):
+            return builtin.DictionaryAttr({key: _readable(value) for key, value in entries.items()})
         case _:
             return attribute

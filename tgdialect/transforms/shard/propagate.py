@@ -16,15 +16,7 @@ from typing import NamedTuple, cast, get_args
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    ArrayAttr,
-    DictionaryAttr,
-    IntegerAttr,
-    ModuleOp,
-    StringAttr,
-    TensorType,
-)
+from xdsl.dialects import builtin
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -35,22 +27,8 @@ from tgdialect.analysis.symbols import own_functions
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import emit_remark, locate
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.multi import placing
 from tgdialect.ops.numbering import op_key
-from tgdialect.ops.properties import (
-    dtype_of,
-    is_memory,
-    is_type_written,
-    place,
-    place_of,
-    shape_of,
-    tensor,
-    tensor_type,
-)
 from tgdialect.ops.source import parameters
 from tgdialect.transforms.shard.elimination import Table, cheapest, summed
 from tgdialect.transforms.substitution import Flattening, finished, with_arguments
@@ -94,15 +72,15 @@ class ShardPass(ModulePass):
     latency: float = 1e-5
     """How long a message without contents takes, in seconds."""
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: builtin.ModuleOp) -> None:
         shard(op, self)
 
 
-def shard(module: ModuleOp, options: ShardPass | None = None) -> None:
+def shard(module: builtin.ModuleOp, options: ShardPass | None = None) -> None:
     """Apply the pass."""
     options = options or ShardPass()
     functions = list(own_functions(module))
-    entries = [f for f in functions if f.sym_visibility != StringAttr("private")]
+    entries = [f for f in functions if f.sym_visibility != builtin.StringAttr("private")]
     changed: list[FuncOp] = []
     for function in entries:
         flat = Flattening(function).run()
@@ -143,7 +121,7 @@ def _annotations(function: FuncOp) -> _Annotations:
     for i, attribute in _listed(function.arg_attrs):
         values[function.args[i]] = _annotation(attribute, f"argument {i}", function)
     for i, attribute in _listed(function.res_attrs):
-        if isinstance(attribute, IntegerAttr):
+        if isinstance(attribute, builtin.IntegerAttr):
             alike[i] = _input(attribute.value.data, i, function)
         else:
             results[i] = _annotation(attribute, f"result {i}", function)
@@ -169,7 +147,9 @@ def _input(number: int, result: int, function: FuncOp) -> SSAValue:
     raise locate(PassFailedException(message), function)
 
 
-def _listed(attributes: ArrayAttr[DictionaryAttr] | None) -> Iterator[tuple[int, Attribute]]:
+def _listed(
+    attributes: builtin.ArrayAttr[builtin.DictionaryAttr] | None,
+) -> Iterator[tuple[int, Attribute]]:
     for i, each in enumerate(attributes or ()):
         if SHARDING in each.data:
             yield i, each.data[SHARDING]
@@ -257,7 +237,7 @@ class _Problem:
         ]
         sizes = [len(self.axes[v]) for v in values]
         for op in block.ops:
-            if isinstance(op, TgOp) and op.operands:
+            if isinstance(op, tg.TgOp) and op.operands:
                 tables += self._tables(op, variables, sizes)
         last = block.last_op
         assert last is not None
@@ -281,9 +261,9 @@ class _Problem:
         type, owner = value.type, value.owner
         if (wanted := self.annotations.values.get(value)) is not None:
             return [self._checked(value, wanted)]
-        if not is_tensor(type):
+        if not tg.is_tensor(type):
             return [None]
-        if place_of(type).device is not None:
+        if tg.place_of(type).device is not None:
             where = self.function if isinstance(owner, Block) else owner
             raise self.error(f"a program for tg-shard names no device in types: {type}", where)
         if isinstance(owner, tg.BufferOp):
@@ -292,7 +272,7 @@ class _Problem:
             if self._constants.issuperset(owner.operands):
                 self._constants.add(value)
                 return [None]
-        elif type.element_type == INDEX:
+        elif type.element_type == tg.INDEX:
             return [None]
         return [None, *splittable(type, len(self.devices))]
 
@@ -300,8 +280,8 @@ class _Problem:
         """The axis of an annotation. Raises PassFailedException if the value has no such parts."""
         axis = wanted.place.axis
         try:
-            type = tensor(value)
-            tensor_type(
+            type = tg.tensor(value)
+            tg.tensor_type(
                 type.element_type, type.get_shape(), tg.PlaceAttr.of(self.devices, None, axis)
             )
         except VerifyException as error:
@@ -313,7 +293,7 @@ class _Problem:
         return _PER_BYTE * _bytes(value) / (1 if axis is None else len(self.devices))
 
     def _tables(
-        self, op: TgOp, variables: Mapping[SSAValue, int], sizes: list[int]
+        self, op: tg.TgOp, variables: Mapping[SSAValue, int], sizes: list[int]
     ) -> Iterable[Table]:
         """The costs of an op over the variables of its operands and its result. For many operands
         with one more variable, the number of the outcome: a table for each of them, in place of one
@@ -336,7 +316,7 @@ class _Problem:
         total = summed(tables, (*values, choice), [*sizes, len(outcomes)])
         return [Table(values, total.min(-1))]
 
-    def outcomes(self, op: TgOp) -> Iterator[tuple[_Rule, Axis, float]]:
+    def outcomes(self, op: tg.TgOp) -> Iterator[tuple[_Rule, Axis, float]]:
         """The rules of an op, each with the axis of what it gives, and the time that this takes: an
         annotated result is moved."""
         result = op.results[0]
@@ -352,7 +332,7 @@ class _Problem:
     def move(self, value: SSAValue, axis: Axis, wanted: Axis) -> float:
         """The time to split a value otherwise, in seconds. Infinite for memory, since a copy is
         other memory, and for values with invalid cells, since a copy has 0 there."""
-        if axis != wanted and (is_memory(value) or not self.validity[value]):
+        if axis != wanted and (tg.is_memory(value) or not self.validity[value]):
             return math.inf
         return self.moving(value, axis, wanted)
 
@@ -378,23 +358,23 @@ class _Problem:
 
     # -- rules
 
-    def rules(self, op: TgOp) -> Sequence[_Rule]:
+    def rules(self, op: tg.TgOp) -> Sequence[_Rule]:
         """The shardings that an op allows. Ops that are alike share them."""
         key = op_key(op, [v.type for v in op.operands]), op.results[0].type
         if key not in self._rules:
             self._rules[key] = list(self._made_rules(op))
         return self._rules[key]
 
-    def _made_rules(self, op: TgOp) -> Iterator[_Rule]:
+    def _made_rules(self, op: tg.TgOp) -> Iterator[_Rule]:
         possible = [
-            (None, *splittable(v.type, len(self.devices))) if is_tensor(v.type) else (None,)
+            (None, *splittable(v.type, len(self.devices))) if tg.is_tensor(v.type) else (None,)
             for v in op.operands
         ]
         if isinstance(op, tg.IndexOp):
             candidates = product(*possible)
         else:
             # The same axis of all operands, counted from the right as in a broadcast.
-            ranks = [len(v.type.get_shape()) if is_tensor(v.type) else 0 for v in op.operands]
+            ranks = [len(v.type.get_shape()) if tg.is_tensor(v.type) else 0 for v in op.operands]
             candidates = dict.fromkeys(
                 tuple(r - d if r - d in p else None for r, p in zip(ranks, possible, strict=True))
                 for d in range(max(ranks, default=0) + 1)
@@ -406,31 +386,31 @@ class _Problem:
                 continue
             yield _Rule(tuple(axes), result, self._op_seconds(op, axes))
 
-    def result_axis(self, op: TgOp, axes: Sequence[Axis]) -> Axis:
+    def result_axis(self, op: tg.TgOp, axes: Sequence[Axis]) -> Axis:
         """The axis of the result on operands that are split like this. Raises VerifyException if
         the op does not allow it."""
         if all(axis is None for axis in axes):
             return None
-        if is_type_written(op):
+        if tg.is_type_written(op):
             raise VerifyException(f"{op.name} takes whole values")
         types = [self.placed(v.type, axis) for v, axis in zip(op.operands, axes, strict=True)]
         new = op.rebuild(Block(arg_types=types).args)
         new.verify_rule()
         type = new.results[0].type
-        return place_of(type).axis if is_tensor(type) else None
+        return tg.place_of(type).axis if tg.is_tensor(type) else None
 
     def placed(self, type: Attribute, axis: Axis) -> Attribute:
         """A type on all devices, split along an axis."""
-        if axis is None or not is_tensor(type):
+        if axis is None or not tg.is_tensor(type):
             return type
-        where = tg.PlaceAttr.of(self.devices, place_of(type).addrspace, axis)
-        return tensor_type(type.element_type, type.get_shape(), where)
+        where = tg.PlaceAttr.of(self.devices, tg.place_of(type).addrspace, axis)
+        return tg.tensor_type(type.element_type, type.get_shape(), where)
 
-    def _op_seconds(self, op: TgOp, axes: Sequence[Axis]) -> float:
+    def _op_seconds(self, op: tg.TgOp, axes: Sequence[Axis]) -> float:
         """The time of an op, apart from moves of its operands, in seconds."""
         share = 1 if all(axis is None for axis in axes) else len(self.devices)
         total = 0.0
-        if not isinstance(op, MovementOp):
+        if not isinstance(op, tg.MovementOp):
             total = max(map(_elements, (*op.operands, op.results[0]))) / share / self.options.flops
         if (collective := self.reduction(op, axes)) is not None:
             total += self.seconds(*collective)
@@ -446,23 +426,23 @@ class _Problem:
         return Collective.ALL_REDUCE, _bytes(op.results[0])
 
 
-def splittable(type: TensorType[Attribute], parts: int) -> Sequence[int]:
+def splittable(type: builtin.TensorType[Attribute], parts: int) -> Sequence[int]:
     """The axes that split into equal parts, none of them empty."""
     return [
         axis
         for axis, extent in enumerate(type.get_shape())
-        if extent != DYNAMIC_INDEX and extent > 0 and extent % parts == 0
+        if extent != builtin.DYNAMIC_INDEX and extent > 0 and extent % parts == 0
     ]
 
 
 def _elements(value: SSAValue) -> int:
     """The number of cells; a dynamic axis counts as one."""
-    shape = value.type.get_shape() if is_tensor(value.type) else (0,)
-    return math.prod(1 if d == DYNAMIC_INDEX else d for d in shape)
+    shape = value.type.get_shape() if tg.is_tensor(value.type) else (0,)
+    return math.prod(1 if d == builtin.DYNAMIC_INDEX else d for d in shape)
 
 
 def _bytes(value: SSAValue) -> int:
-    return _elements(value) * dtype_of(value).itemsize if is_tensor(value.type) else 0
+    return _elements(value) * tg.dtype_of(value).itemsize if tg.is_tensor(value.type) else 0
 
 
 # -- rewriting -------------------------------------------------------------------------------------
@@ -481,14 +461,14 @@ class _Sharding:
     def run(self) -> FuncOp:
         old = self.problem.function
         for i, value in enumerate(old.args):
-            if is_tensor(value.type) and value not in self.problem.annotations.values:
+            if tg.is_tensor(value.type) and value not in self.problem.annotations.values:
                 emit_remark(old, f"argument {i} is {_how(self.chosen[value])}")
         for op in old.body.block.ops:
             self.builder.location = op.location
             if isinstance(op, ReturnOp):
                 self.builder.insert(ReturnOp(*self.returned(op)))
             else:
-                self.convert(cast(TgOp, op))
+                self.convert(cast(tg.TgOp, op))
         new = finished(old, self.builder.block, _without(old.res_attrs))
         new.arg_attrs = _without(old.arg_attrs)
         return new
@@ -496,12 +476,14 @@ class _Sharding:
     def _argument(self, value: SSAValue) -> Attribute:
         """The type of an argument: on all devices, but for a size."""
         type = value.type
-        if not is_tensor(type) or (type.element_type == INDEX and not type.get_shape()):
+        if not tg.is_tensor(type) or (type.element_type == tg.INDEX and not type.get_shape()):
             return type
-        where = tg.PlaceAttr.of(self.problem.devices, place_of(type).addrspace, self.chosen[value])
-        return tensor_type(type.element_type, type.get_shape(), where)
+        where = tg.PlaceAttr.of(
+            self.problem.devices, tg.place_of(type).addrspace, self.chosen[value]
+        )
+        return tg.tensor_type(type.element_type, type.get_shape(), where)
 
-    def convert(self, op: TgOp) -> None:
+    def convert(self, op: tg.TgOp) -> None:
         """Rebuild an op on operands that are split as its cheapest rule says."""
         problem, result = self.problem, op.results[0]
         if isinstance(op, tg.ParamOp):
@@ -524,7 +506,9 @@ class _Sharding:
             for v, axis in zip(op.operands, axes, strict=True)
         ]
         # An op slices what each device has whole as its other operands are split, if any is.
-        is_split = any(is_tensor(v.type) and place_of(v.type).axis is not None for v in operands)
+        is_split = any(
+            tg.is_tensor(v.type) and tg.place_of(v.type).axis is not None for v in operands
+        )
         if isinstance(op, tg.IndexOp) or not is_split:
             operands = [self.split(v, axis, op) for v, axis in zip(op.operands, axes, strict=True)]
         new = op.rebuild(operands)
@@ -532,7 +516,7 @@ class _Sharding:
         if (kind := problem.reduction(op, axes)) is not None:
             self.report(op, op.results[0], *kind)
         built = self.builder.put(new)
-        given = place_of(built.type).axis if is_tensor(built.type) else None
+        given = tg.place_of(built.type).axis if tg.is_tensor(built.type) else None
         assert rule is None or given == rule.result, f"{op.name} is split along {given}"
         self.values[result] = self.moved_to(built, result, given, self.chosen[result], op)
 
@@ -545,7 +529,7 @@ class _Sharding:
             for i, v in enumerate(op.operands)
         ]
 
-    def _cost(self, op: TgOp, rule: _Rule) -> float:
+    def _cost(self, op: tg.TgOp, rule: _Rule) -> float:
         moves = (
             self.problem.move(v, self.chosen[v], axis)
             for v, axis in zip(op.operands, rule.operands, strict=True)
@@ -570,8 +554,8 @@ class _Sharding:
             emit_remark(op, f"{value.type} is sliced along axis {axis}: no bytes are sent")
         else:
             self.report(op, value, *kind)
-        shape, devices = shape_of(new), self.problem.devices
-        for move, argument in placing(shape, place(new), devices, axis):
+        shape, devices = tg.shape_of(new), self.problem.devices
+        for move, argument in placing(shape, tg.place(new), devices, axis):
             new = self.builder.put(move(new, argument))
         return new
 
@@ -589,7 +573,9 @@ def _how(axis: Axis) -> str:
     return "whole on each device" if axis is None else f"split along axis {axis}"
 
 
-def _without(attributes: ArrayAttr[DictionaryAttr] | None) -> ArrayAttr[DictionaryAttr] | None:
+def _without(
+    attributes: builtin.ArrayAttr[builtin.DictionaryAttr] | None,
+) -> builtin.ArrayAttr[builtin.DictionaryAttr] | None:
     """The attributes of arguments or results but for the annotations; None if there are none."""
     rest = [{k: v for k, v in each.data.items() if k != SHARDING} for each in attributes or ()]
-    return ArrayAttr(map(DictionaryAttr, rest)) if any(rest) else None
+    return builtin.ArrayAttr(map(builtin.DictionaryAttr, rest)) if any(rest) else None

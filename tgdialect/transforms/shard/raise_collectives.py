@@ -39,8 +39,6 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from tgdialect.analysis.symbols import own_functions
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import tensor
 from tgdialect.shard_dialect import AllGatherOp, AllSliceOp, AllToAllOp, ReduceScatterOp
 from tgdialect.transforms.shard.collectives import JOINED, REDUCTIONS, SPLIT, collective
 from tgdialect.transforms.shard.factors import (
@@ -123,12 +121,12 @@ def _layout(chain: Sequence[SSAValue], source: Layout) -> Layout | None:
 # -- one part, repeated for each device ----------------------------------------------------------
 
 
-def _one_part(value: SSAValue, axis: int, grid: Grid, builder: OpBuilder) -> SSAValue | None:
+def _one_part(value: SSAValue, axis: int, grid: Grid, builder: tg.OpBuilder) -> SSAValue | None:
     """The part along an axis of a value whose parts for all devices are equal; None for others."""
     chain = chain_of(value)
     if not is_plain(value) or len(grid.devices) == 1:
         return None
-    source = Layout.of(tensor(chain[-1]).get_shape())
+    source = Layout.of(tg.tensor(chain[-1]).get_shape())
     layout = layout_in(chain, source)
     lead = None if layout is None else layout.leading(axis, len(grid.devices))
     if layout is None or lead is None or not all(f.is_repeated for f in lead):
@@ -140,7 +138,7 @@ def _raise_parts(
     op: AllToAllOp | ScatterOp | AllSliceOp, grids: dict[str, Grid]
 ) -> SSAValue | None:
     """A collective that gives each device a part, if all parts are equal."""
-    grid, builder = _grid(op, grids), OpBuilder.before(op)
+    grid, builder = _grid(op, grids), tg.OpBuilder.before(op)
     part = _one_part(op.input, _axis(op, SPLIT), grid, builder)
     if part is None or isinstance(op, AllSliceOp):
         return part
@@ -163,7 +161,7 @@ def _raise_reduction(op: tg.ReduceOp, grids: dict[str, Grid]) -> SSAValue | None
         return None
     # The factor of the devices, and those that are reduced.
     grid = _grid(joined, grids)
-    source = Layout.of(tensor(joined.result).get_shape())
+    source = Layout.of(tg.tensor(joined.result).get_shape())
     devices = source.leading(_axis(joined, JOINED), len(grid.devices))
     layout = _layout(chain, source)
     if layout is None or devices is None:
@@ -175,7 +173,7 @@ def _raise_reduction(op: tg.ReduceOp, grids: dict[str, Grid]) -> SSAValue | None
         return None
     # Reduce what is the device's own first, so that less is sent: the whole axes of which all
     # factors are reduced anyway.
-    builder, kind, value = OpBuilder.before(op), op.kind.data, joined.input
+    builder, kind, value = tg.OpBuilder.before(op), op.kind.data, joined.input
     own, rest = source.without(devices), layout.without(devices)
     reduced = [f for axis in axes for f in rest.axes[axis]]
     split = _axis(joined, SPLIT) if isinstance(joined, AllToAllOp) else None
@@ -208,7 +206,7 @@ def _raise_all_gather(op: AllGatherOp, grids: dict[str, Grid]) -> SSAValue | Non
         return None
     grid = _grid(op, grids)
     # The axes of what is reduced, of which the scattered one begins with the devices.
-    source = Layout.of(tensor(scattered.result).get_shape())
+    source = Layout.of(tg.tensor(scattered.result).get_shape())
     if (layout := _layout(chain, source)) is None:
         return None
     devices = AxisFactor(len(grid.devices))
@@ -217,7 +215,7 @@ def _raise_all_gather(op: AllGatherOp, grids: dict[str, Grid]) -> SSAValue | Non
     gathered[_axis(op, JOINED)].insert(0, devices)
     if (kind := _kind(scattered)) is None:
         return None
-    builder = OpBuilder.before(op)
+    builder = tg.OpBuilder.before(op)
     reduced = builder.put(collective(AllReduceOp, scattered.input, grid, reduction=kind))
     return emit(builder, reduced, Layout(whole), Layout(gathered))
 
@@ -231,10 +229,10 @@ def _raise_all_slice(op: AllSliceOp, grids: dict[str, Grid]) -> SSAValue | None:
         return None
     if not is_plain(op.input) or not _is_used_once(chain) or (kind := _kind(reduced)) is None:
         return None
-    source = Layout.of(tensor(reduced.result).get_shape())
+    source = Layout.of(tg.tensor(reduced.result).get_shape())
     if (layout := _layout(chain, source)) is None:
         return None
-    builder = OpBuilder.before(op)
+    builder = tg.OpBuilder.before(op)
     value = emit(builder, reduced.input, source, layout)
     axis, grid = _axis(op, SPLIT), _grid(op, grids)
     return builder.put(collective(ReduceScatterOp, value, grid, split=axis, reduction=kind))
@@ -250,13 +248,13 @@ def _reshaped_later(op: CollectiveCommunicationOp, grids: dict[str, Grid]) -> SS
     source = _before_reshapes(operand)
     if source is operand or not is_plain(source):
         return None
-    shape, result = list(tensor(source).get_shape()), tensor(op.results[0])
+    shape, result = list(tg.tensor(source).get_shape()), tg.tensor(op.results[0])
     properties = dict(op.properties)
     joins = isinstance(op, AllGatherOp)
     names = JOINED if joins else SPLIT
     if (name := names.get(type(op))) is not None:
         parts = len(_grid(op, grids).devices)
-        outer = prod(tensor(operand).get_shape()[: _axis(op, names)])
+        outer = prod(tg.tensor(operand).get_shape()[: _axis(op, names)])
         at = [
             axis
             for axis, extent in enumerate(shape)
@@ -267,7 +265,7 @@ def _reshaped_later(op: CollectiveCommunicationOp, grids: dict[str, Grid]) -> SS
         axis = at[-1]
         shape[axis] = shape[axis] * parts if joins else shape[axis] // parts
         properties[name] = IntegerAttr.from_index_int_value(axis)
-    builder = OpBuilder.before(op)
+    builder = tg.OpBuilder.before(op)
     type_ = TensorType(result.element_type, shape, result.encoding)
     moved = type(op).create(operands=[source], result_types=[type_], properties=properties)
     return builder.put(tg.ReshapeOp(builder.put(moved), result.get_shape()))

@@ -8,17 +8,7 @@ from typing import cast
 
 from typing_extensions import TypeIs
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseArrayBase,
-    DictionaryAttr,
-    FunctionType,
-    IntegerAttr,
-    ModuleOp,
-    StringAttr,
-    SymbolRefAttr,
-    i64,
-)
+from xdsl.dialects import builtin
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.dialects.shard import CollectiveCommunicationOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
@@ -29,17 +19,9 @@ from tgdialect.analysis.symbols import own_functions
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import lasting_hint, locate
 from tgdialect.ops import tg
-from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.attributes import VOID, Device, is_tensor
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import UNKNOWN, OpBuilder
-from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.movement import MovementOp
+from tgdialect.ops.builder import UNKNOWN
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.properties import is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.source import parameters
-from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import Walk, computed, operands_of, users_of
 from tgdialect.shard_dialect import AllSliceOp
 from tgdialect.transforms.shard.factors import is_reshape
 from tgdialect.transforms.shard.grids import DEVICES, WORLD, Grid, grids_of
@@ -64,11 +46,11 @@ class SplitCollectivesPass(ModulePass):
     """The number of the device that the program is for. By default it is an argument, a PARAM of
     the name `rank`."""
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: builtin.ModuleOp) -> None:
         split_collectives(op, self.rank)
 
 
-def split_collectives(module: ModuleOp, rank: int | None = None) -> None:
+def split_collectives(module: builtin.ModuleOp, rank: int | None = None) -> None:
     """Apply the pass."""
     grids = grids_of(module)
     if not grids:
@@ -103,7 +85,7 @@ class _Split:
     """
 
     def __init__(
-        self, module: ModuleOp, function: FuncOp, grids: dict[str, Grid], rank: int | None
+        self, module: builtin.ModuleOp, function: FuncOp, grids: dict[str, Grid], rank: int | None
     ) -> None:
         self.module, self.function, self.grids, self.rank = module, function, grids, rank
         self.world = frozenset(grids[WORLD].devices)
@@ -118,7 +100,7 @@ class _Split:
         self._readers: dict[SSAValue, list[Operation]] = {}
         # The function that remains.
         block = Block(arg_types=function.body.block.arg_types)
-        self.builder = OpBuilder.at_end(block, function.location)
+        self.builder = tg.OpBuilder.at_end(block, function.location)
         self.values: dict[SSAValue, SSAValue] = dict(zip(function.args, block.args, strict=True))
         self.ranks: dict[str, SSAValue] = {}
         self.taken = symbols(module)
@@ -143,7 +125,7 @@ class _Split:
 
     def _find_devices(self, body: Block) -> None:
         """For each value, the devices that can compute it; None is all."""
-        inputs = cast("ArrayAttr[Attribute]", self.function.attributes[INPUTS])
+        inputs = cast("builtin.ArrayAttr[Attribute]", self.function.attributes[INPUTS])
         values = [*body.args, *(p.result for p in parameters(body))]
         for value, where in zip(values, inputs, strict=True):
             assert isinstance(where, tg.PlaceAttr)
@@ -151,7 +133,7 @@ class _Split:
         for op in body.ops:
             for result in op.results:
                 if is_exchange(op):
-                    own = self._named(place(result).device)
+                    own = self._named(tg.place(result).device)
                     grid = self.grids[op.grid.string_value()]
                     self.devices[result] = own or self._named(grid.devices)
                 elif result not in self.devices:
@@ -159,14 +141,14 @@ class _Split:
 
     def _common(self, op: Operation, result: SSAValue) -> frozenset[str] | None:
         sets = [self.devices[operand] for operand in op.operands]
-        if is_tensor(result.type):
-            sets.append(self._named(place(result).device))
+        if tg.is_tensor(result.type):
+            sets.append(self._named(tg.place(result).device))
         common = frozenset(self.world).intersection(*(s for s in sets if s is not None))
         if not common:
             raise locate(PassFailedException("no device has all operands"), op)
         return self._named(tuple(common))
 
-    def _named(self, device: Device) -> frozenset[str] | None:
+    def _named(self, device: tg.Device) -> frozenset[str] | None:
         """Some devices; None for all, and for one that each device has."""
         found = frozenset((device,) if isinstance(device, str) else device or ())
         return None if not found.intersection(self.world) or found == self.world else found
@@ -183,16 +165,18 @@ class _Split:
             op, AllSliceOp | tg.ConstOp | tg.VConstOp | tg.AfterOp | tg.GroupOp | tg.SinkOp
         ):
             return True
-        if isinstance(op, MovementOp) and not isinstance(op, tg.IndexOp | tg.BitcastOp):
+        if isinstance(op, tg.MovementOp) and not isinstance(op, tg.IndexOp | tg.BitcastOp):
             return True
-        if not isinstance(op, tg.IndexOp) and isinstance(memory_of(value).owner, tg.BinaryDataOp):
+        if not isinstance(op, tg.IndexOp) and isinstance(
+            tg.memory_of(value).owner, tg.BinaryDataOp
+        ):
             return True  # A BITCAST of data is a view, too.
-        return value.type == tensor_type(INDEX) or not self.validity[value]
+        return value.type == tg.tensor_type(tg.INDEX) or not self.validity[value]
 
     def _assign(self, wanted: Sequence[SSAValue]) -> None:
         """Assign what is not computed yet, for some values, to new parts."""
         missing: dict[Operation, None] = {}
-        walk = Walk(map(self._kept, wanted))
+        walk = tg.Walk(map(self._kept, wanted))
         views = [v for v in walk.seen if v not in self.forced and self._is_view(v)]
         for value in walk:
             op = value.owner
@@ -203,7 +187,7 @@ class _Split:
                 if isinstance(op, tg.StoreOp):
                     walk.add(self._readers_before(op))
                 if isinstance(op, tg.FunctionOp | tg.ScanOp):  # Its elements leave, not the tuple.
-                    walk.add(user.results[0] for user in users_of(op))
+                    walk.add(user.results[0] for user in tg.users_of(op))
             walk.add(op.operands)
         parts: dict[frozenset[str] | None, _Part] = {}
 
@@ -226,16 +210,16 @@ class _Split:
 
     def _readers_before(self, store: tg.StoreOp) -> Iterator[SSAValue]:
         """Reads of the old contents of a STORE's memory; they must execute before the STORE."""
-        memory = memory_of(store.buffer)
+        memory = tg.memory_of(store.buffer)
         if memory not in self._readers:
             found: list[Operation] = []
-            walk = Walk([memory])
+            walk = tg.Walk([memory])
             for location in walk:
                 uses = (use.operation for use in location.uses)
                 for op in uses:
                     if not isinstance(op, tg.AfterOp | tg.StoreOp | ReturnOp):
                         found.append(op)
-                        walk.add(result for result in op.results[:1] if is_memory(result))
+                        walk.add(result for result in op.results[:1] if tg.is_memory(result))
             self._readers[memory] = found
         for op in self._readers[memory]:
             if self.order[op] < self.order[store] and op.results:
@@ -245,15 +229,15 @@ class _Split:
         """The value of the remaining function that a value is a RESHAPE of, which costs nothing
         there."""
         while is_reshape(op := value.owner):
-            if is_memory(value):
+            if tg.is_memory(value):
                 break
             value = op.source
         return value
 
     def _is_view(self, value: SSAValue) -> bool:
         """Whether a value is computed as it is, to be the operand of a collective or a result."""
-        return value.type != VOID and (
-            is_memory(value) or (self.is_cheap(value) and isinstance(value.owner, Operation))
+        return value.type != tg.VOID and (
+            tg.is_memory(value) or (self.is_cheap(value) and isinstance(value.owner, Operation))
         )
 
     # -- the results of parts
@@ -273,7 +257,7 @@ class _Split:
         """The values that a part is given: inputs, results of collectives and of other parts."""
         result: dict[SSAValue, None] = {}
         views = [v for v in part.results if self.forced.get(v) is part]
-        walk = Walk([o for op in part.ops for o in op.operands] + views)
+        walk = tg.Walk([o for op in part.ops for o in op.operands] + views)
         for value in walk:
             op = value.owner
             if isinstance(op, Operation) and op in part.ops:
@@ -283,12 +267,12 @@ class _Split:
                 walk.add(op.operands)
                 if isinstance(op, AllSliceOp) and self.rank is None:
                     result[self._rank(op)] = None
-            elif value.type != VOID:
+            elif value.type != tg.VOID:
                 result[value] = None
         for value in list(result):
-            result.update((d, None) for d in shape_of(value) if isinstance(d, SSAValue))
+            result.update((d, None) for d in tg.shape_of(value) if isinstance(d, SSAValue))
         # Extents come first, since arguments refer to them.
-        return sorted(result, key=lambda v: v.type != tensor_type(INDEX))
+        return sorted(result, key=lambda v: v.type != tg.tensor_type(tg.INDEX))
 
     # -- making them
 
@@ -298,7 +282,7 @@ class _Split:
         if grid not in self.ranks:
             name = _RANK if grid == WORLD else f"{_RANK}_{grid}"
             slot = len(parameters(self.function.body.block)) + len(self.ranks)
-            type = tensor_type(INDEX)
+            type = tg.tensor_type(tg.INDEX)
             last = len(self.grids[grid].devices) - 1
             param = tg.ParamOp(slot, type, name=name, min=0, max=last)
             param.result.name_hint = lasting_hint(name)
@@ -332,12 +316,12 @@ class _Split:
         returned = block.last_op
         assert isinstance(returned, ReturnOp)
         results = [v.type for v in returned.operands]
-        new_function.function_type = FunctionType.from_lists(block.arg_types, results)
+        new_function.function_type = builtin.FunctionType.from_lists(block.arg_types, results)
         new_function.location = old.location
         new_function.attributes.update(old.attributes)
-        inputs = cast("ArrayAttr[Attribute]", old.attributes[INPUTS])
-        grids = (SymbolRefAttr(grid) for grid in self.ranks)
-        new_function.attributes[INPUTS] = ArrayAttr([*inputs, *grids])
+        inputs = cast("builtin.ArrayAttr[Attribute]", old.attributes[INPUTS])
+        grids = (builtin.SymbolRefAttr(grid) for grid in self.ranks)
+        new_function.attributes[INPUTS] = builtin.ArrayAttr([*inputs, *grids])
         self.module.body.block.erase_op(old, safe_erase=False)
 
     def _main(self, value: SSAValue) -> SSAValue:
@@ -346,7 +330,7 @@ class _Split:
             op = value.owner
             assert isinstance(op, Operation)
             source = self._main(op.operands[0])
-            extents = shape_of(value)
+            extents = tg.shape_of(value)
             shape = [self._main(d) if isinstance(d, SSAValue) else d for d in extents]
             self.values[value] = self.builder.put(tg.ReshapeOp(source, shape))  # pyright: ignore
         return self.values[value]
@@ -360,10 +344,12 @@ class _Split:
             argument.name_hint = value.name_hint
         function = FuncOp(
             next_symbol(f"{self.function.sym_name.data}_part", 0, self.taken),
-            FunctionType.from_lists(block.arg_types, []),
+            builtin.FunctionType.from_lists(block.arg_types, []),
             Region(block),
             "private",
-            arg_attrs=ArrayAttr(DictionaryAttr(_attributes(value, given)) for value in given),
+            arg_attrs=builtin.ArrayAttr(
+                builtin.DictionaryAttr(_attributes(value, given)) for value in given
+            ),
         )
         self.taken.add(function.sym_name.data)
         first = next(iter(part.ops), None) or next(iter(part.results)).owner
@@ -372,34 +358,34 @@ class _Split:
         assert parent is not None
         self.module.body.block.insert_op_before(function, parent)
         # The body.
-        builder = OpBuilder.at_end(block)
+        builder = tg.OpBuilder.at_end(block)
         for op in part.ops:
             self._cloned(op.results[0], part, inner, builder)
         results = list(part.results)
         found = [self._cloned(value, part, inner, builder) for value in results]
         builder.insert(ReturnOp(*found))
         types = [value.type for value in found]
-        function.function_type = FunctionType.from_lists(block.arg_types, types)
+        function.function_type = builtin.FunctionType.from_lists(block.arg_types, types)
         # The call.
         call = CallOp(function.sym_name.data, [self._main(v) for v in given], types)
         call.location = function.location
         if part.devices is not None:
             names = [d for d in self.grids[WORLD].devices if d in part.devices]
-            call.attributes[DEVICES] = ArrayAttr(StringAttr(name) for name in names)
+            call.attributes[DEVICES] = builtin.ArrayAttr(builtin.StringAttr(name) for name in names)
         self.builder.insert(call)
         self.values.update(zip(results, call.results, strict=True))
 
     def _cloned(
-        self, value: SSAValue, part: _Part, known: dict[SSAValue, SSAValue], builder: OpBuilder
+        self, value: SSAValue, part: _Part, known: dict[SSAValue, SSAValue], builder: tg.OpBuilder
     ) -> SSAValue:
         """A value computed in the body of a part."""
 
         def operands(value: SSAValue) -> list[SSAValue]:
-            return [o for o in reversed(operands_of(value)) if self._is_here(o, part)]
+            return [o for o in reversed(tg.operands_of(value)) if self._is_here(o, part)]
 
         def rebuilt(value: SSAValue) -> SSAValue:
             op = value.owner
-            assert isinstance(op, TgOp | AllSliceOp)
+            assert isinstance(op, tg.TgOp | AllSliceOp)
             builder.location = op.location
             new = [known[o] for o in operands(value)[::-1]]
             if isinstance(op, AllSliceOp):
@@ -410,11 +396,11 @@ class _Split:
             made.attributes.update(op.attributes)
             return builder.put(made)
 
-        return computed(value, known, operands, rebuilt)
+        return tg.computed(value, known, operands, rebuilt)
 
     def _is_here(self, value: SSAValue, part: _Part) -> bool:
         """Whether a part waits for a value: an effect of another part has happened by then."""
-        if value.type != VOID:
+        if value.type != tg.VOID:
             return True
         op = value.owner
         if isinstance(op, tg.GroupOp):
@@ -422,13 +408,17 @@ class _Split:
         return op in part.ops
 
     def _sliced(
-        self, op: AllSliceOp, value: SSAValue, known: dict[SSAValue, SSAValue], builder: OpBuilder
+        self,
+        op: AllSliceOp,
+        value: SSAValue,
+        known: dict[SSAValue, SSAValue],
+        builder: tg.OpBuilder,
     ) -> SSAValue:
         """The device's own part of a value: a SHRINK at its number times the extent."""
         axis = op.slice_axis.value.data
         grid = self.grids[op.grid.string_value()]
-        static = tensor(op.result).get_shape()
-        shape = [known[d] if isinstance(d, SSAValue) else d for d in shape_of(op.input)]
+        static = tg.tensor(op.result).get_shape()
+        shape = [known[d] if isinstance(d, SSAValue) else d for d in tg.shape_of(op.input)]
         shape[axis] = extent = static[axis]
         start: list[int | SSAValue] = [0] * len(shape)
         if self.rank is None:
@@ -450,22 +440,24 @@ def _attributes(value: SSAValue, given: Sequence[SSAValue]) -> dict[str, Attribu
     attributes: dict[str, Attribute] = {}
     op = value.owner
     if isinstance(value, BlockArgument):
-        attributes.update(argument_attributes(value))
+        attributes.update(tg.argument_attributes(value))
         attributes.pop("tg.donated", None)  # It may be split, and needed after this part.
     elif isinstance(op, tg.ParamOp):
         for name, bound in (("tg.min", op.min), ("tg.max", op.max)):
             if bound is not None:
-                attributes[name] = IntegerAttr(bound.data, INDEX)
+                attributes[name] = builtin.IntegerAttr(bound.data, tg.INDEX)
         if op.symbol is not None:
             attributes["tg.name"] = op.symbol
         if (constant := op.attributes.get("tg.constant")) is not None:
             attributes["tg.constant"] = constant
-    dims = [d for d in shape_of(value) if not isinstance(d, int)]
+    dims = [d for d in tg.shape_of(value) if not isinstance(d, int)]
     if not all(d in given for d in dims):
         where = op if isinstance(op, Operation) else op.parent_op()
         message = "the dynamic dimensions of arguments and PARAMs are index arguments themselves"
         assert where is not None
         raise locate(PassFailedException(message), where)
     if dims:
-        attributes["tg.dims"] = DenseArrayBase.from_list(i64, [given.index(d) for d in dims])  # pyright: ignore
+        attributes["tg.dims"] = builtin.DenseArrayBase.from_list(
+            builtin.i64, [given.index(d) for d in dims]
+        )  # pyright: ignore
     return attributes

@@ -25,9 +25,7 @@ from xdsl.passes import ModulePass
 from tgdialect.analysis.symbols import is_foreign
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.elementwise import COMPARISONS
-from tgdialect.ops.properties import integers, tensor
 from tgdialect.transforms.simplify.assumptions import (
     ROUGH,
     simplify_connective,
@@ -60,7 +58,7 @@ def _simplify_reduction(engine: Engine, op: Operation) -> SSAValue | None:
         return None
     # If the operand depends on every range, try the rewrites of masks and prefix reductions.
     found = repeat_reduction(engine, op)
-    if found is not None or integers(op, "axes"):
+    if found is not None or tg.integers(op, "axes"):
         return found
     found = split_alternative(engine, op) or collapse_masked(engine, op)
     return carry(engine, op) if found is None and engine.may_store else found
@@ -168,4 +166,4 @@ def _stages_of(op: Operation) -> tuple[bool, bool]:
 def is_rough(op: Operation) -> bool:
     """Whether an op is index arithmetic that intervals may simplify: a scheduled kernel is worth a
     visit for it. Sums and products alone gain little."""
-    return op.name in ROUGH and tensor(op.operands[-1]).element_type == INDEX
+    return op.name in ROUGH and tg.tensor(op.operands[-1]).element_type == tg.INDEX

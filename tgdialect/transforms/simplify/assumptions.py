@@ -25,13 +25,10 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.analysis.conditions import conjuncts, order
 from tgdialect.analysis.min_max import MinMax, MinMaxOfCells
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine, Linear
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import number_attribute, wrap_to
-from tgdialect.ops.elementwise import COMPARISONS, ElementwiseOp
+from tgdialect.ops.affine import Linear
+from tgdialect.ops.elementwise import COMPARISONS
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.intervals import Interval
-from tgdialect.ops.properties import device_argument, dtype_of, is_memory, number, tensor
+from tgdialect.ops.properties import device_argument
 from tgdialect.transforms.simplify.comparison import is_of_clamp
 from tgdialect.transforms.simplify.engine import NAMING, Engine, is_even
 from tgdialect.transforms.simplify.matching import constant_of
@@ -66,7 +63,7 @@ def simplify_where(engine: Engine, op: Operation) -> SSAValue | None:
 def simplify_connective(engine: Engine, op: Operation) -> SSAValue | None:
     """Simplify an operand of an AND where the other one is true, of an OR where it is false."""
     left, right = op.operands
-    if not dtype_of(left).is_bool or left.type != right.type:
+    if not tg.dtype_of(left).is_bool or left.type != right.type:
         return None
     holds = op.name == "tg.and"
     new = left, _simplified(engine, right, left, holds)
@@ -88,7 +85,7 @@ def simplify_load(engine: Engine, op: Operation) -> SSAValue | None:
         location = _under(engine, op.buffer, op.gate)
         same = location is op.buffer
         return None if same else engine.insert(op.rebuild((location, *op.operands[1:])))
-    if number(gate):
+    if tg.number(gate):
         space = None if op.addrspace is None else tg.AddrSpace(op.addrspace.data)
         return engine.insert(tg.LoadOp(op.buffer, device=device_argument(op), addrspace=space))
     return op.alt if op.alt is not None and op.alt.type == op.result.type else None
@@ -100,7 +97,7 @@ def simplify_store(engine: Engine, op: Operation) -> SSAValue | None:
     if not gates:
         return None
     new = [_under(engine, v, gates[0]) for v in (location, value)]
-    if (gate := constant_of(gates[0])) is None or not number(gate):
+    if (gate := constant_of(gates[0])) is None or not tg.number(gate):
         new += gates
     if new == list(op.operands):
         return None
@@ -130,7 +127,7 @@ def _simplified(
         return value  # Conditions do not nest, so the work stays linear.
     if engine.looks_left <= 0:
         return value
-    ops = list(_ops_of(engine, value, tensor(condition).get_shape()))
+    ops = list(_ops_of(engine, value, tg.tensor(condition).get_shape()))
     engine.looks_left -= len(ops)
     if not is_worthwhile and not any(op.name in _WORTHWHILE for op in ops):
         return value
@@ -141,13 +138,13 @@ def _simplified(
         conditions = list(conjuncts([(condition, holds)]))
         facts = [f for c in conditions if (f := _fact(engine, *c)) is not None]
         known = dict([(condition, holds), *conditions])
-        shape = tensor(condition).get_shape()
+        shape = tg.tensor(condition).get_shape()
         assuming = engine.assuming[key] = _Assuming(engine, known, facts[:MAX_FACTS], shape)
     assert isinstance(assuming, _Assuming)
     return assuming.simplified(value, ops)
 
 
-def _ops_of(engine: Engine, value: SSAValue, shape: Shape) -> Iterator[TgOp]:
+def _ops_of(engine: Engine, value: SSAValue, shape: Shape) -> Iterator[tg.TgOp]:
     """The ops that compute a value and that may be copied under a condition of a shape, operands
     first.
 
@@ -159,17 +156,17 @@ def _ops_of(engine: Engine, value: SSAValue, shape: Shape) -> Iterator[TgOp]:
     """
     seen: set[Operation] = set()
 
-    def visit(inner: SSAValue) -> Iterator[TgOp]:
+    def visit(inner: SSAValue) -> Iterator[tg.TgOp]:
         op = inner.owner
         if isinstance(op, tg.LoadOp) and engine.selected:
             is_taken = False
         elif isinstance(op, tg.LoadOp | tg.IndexOp | tg.ReduceOp):
             is_taken = (inner is value or _is_read_once(inner)) and _keeps_cells(op, shape)
         else:
-            is_taken = isinstance(op, ElementwiseOp) and (
-                not dtype_of(inner).is_float or (not engine.selected and _is_read_once(inner))
+            is_taken = isinstance(op, tg.ElementwiseOp) and (
+                not tg.dtype_of(inner).is_float or (not engine.selected and _is_read_once(inner))
             )
-        if is_taken and isinstance(op, TgOp) and op not in seen and len(seen) < MAX_OPS:
+        if is_taken and isinstance(op, tg.TgOp) and op not in seen and len(seen) < MAX_OPS:
             seen.add(op)
             for operand in op.operands:
                 yield from visit(operand)
@@ -183,8 +180,8 @@ def _keeps_cells(op: tg.LoadOp | tg.IndexOp | tg.ReduceOp, shape: Shape) -> bool
     a condition of a shape says something of them."""
     match op:
         case tg.IndexOp() if shape:
-            indices = [tensor(index).get_shape() for index in op.indices]
-            return is_memory(op.source) and indices == [shape]
+            indices = [tg.tensor(index).get_shape() for index in op.indices]
+            return tg.is_memory(op.source) and indices == [shape]
         case tg.ReduceOp() if shape:
             return not op.axes.get_values()
         case _:
@@ -245,16 +242,16 @@ class _Assuming(Engine):
 
         Returns False if the facts contradict each other, so that the conditions never hold.
         """
-        known: dict[SSAValue, Interval] = {}
+        known: dict[SSAValue, tg.Interval] = {}
         of = self._outer.min_max
 
-        def interval(value: SSAValue) -> Interval:
+        def interval(value: SSAValue) -> tg.Interval:
             return known.get(value) or of[value]
 
         # The second pass uses the intervals that the first one has narrowed.
         for fact in (*self._facts, *self._facts):
             for atom, coefficient in fact.terms.items():
-                rest = int((fact - Affine({atom: coefficient})).interval(interval).hi)
+                rest = int((fact - tg.Affine({atom: coefficient})).interval(interval).hi)
                 # coefficient * atom >= -rest
                 low, high = int(interval(atom).lo), int(interval(atom).hi)
                 if coefficient > 0:
@@ -263,17 +260,17 @@ class _Assuming(Engine):
                     high = min(high, rest // -coefficient)
                 if low > high:
                     return False
-                known[atom] = Interval(low, high)
+                known[atom] = tg.Interval(low, high)
         self.min_max = MinMaxOfCells(known, of) if self._shape else MinMax(known)
         return True
 
-    def interval(self, form: Linear) -> Interval:
+    def interval(self, form: Linear) -> tg.Interval:
         """The interval of a form over the integers, where the conditions hold."""
         box = super().interval(form)
         if len(form.terms) < 2 or box.is_constant:
             return box
         low, high = self._least(form, 0), -self._least(form * -1, 0)
-        return Interval(low, high) if low <= high else box
+        return tg.Interval(low, high) if low <= high else box
 
     def _least(self, form: Linear, first: int) -> int:
         """A lower bound of a form, which uses the facts from index `first` on."""
@@ -287,7 +284,7 @@ class _Assuming(Engine):
                     best = max(best, self._least(form - fact * factor, position + 1))
         return best
 
-    def simplified(self, value: SSAValue, ops: Sequence[TgOp]) -> SSAValue:
+    def simplified(self, value: SSAValue, ops: Sequence[tg.TgOp]) -> SSAValue:
         """Simplify a value for the case that the conditions hold.
 
         `ops` are the ops that may be copied to compute it, operands first.
@@ -346,7 +343,7 @@ class _Assuming(Engine):
         """The engine for the case that an atom of a fact is at least 1."""
         key = fact, atom
         if key not in self._cases:
-            facts = [*self._facts, Affine({atom: 1}, -1)]
+            facts = [*self._facts, tg.Affine({atom: 1}, -1)]
             self._cases[key] = _Assuming(self, self._conditions, facts, self._shape)
         return self._cases[key]
 
@@ -358,14 +355,14 @@ class _Assuming(Engine):
     def _decided(self, value: SSAValue) -> SSAValue | None:
         """The constant that a bool or an integer must equal under the conditions; else None."""
         if (outcome := self._conditions.get(value)) is None:
-            if is_memory(value) or not dtype_of(value).is_integer or not self.validity[value]:
+            if tg.is_memory(value) or not tg.dtype_of(value).is_integer or not self.validity[value]:
                 return None
             interval = self.interval(self.form(value))
             if not interval.is_constant:
                 return None
-            outcome = wrap_to(dtype_of(value), int(interval.lo))
-        type = tensor(value)
-        return self.splat(number_attribute(outcome, type.element_type), type)
+            outcome = tg.wrap_to(tg.dtype_of(value), int(interval.lo))
+        type = tg.tensor(value)
+        return self.splat(tg.number_attribute(outcome, type.element_type), type)
 
 
 def _fact(engine: Engine, condition: SSAValue, holds: bool) -> Linear | None:

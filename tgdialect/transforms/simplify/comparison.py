@@ -19,14 +19,11 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.bounds import exact_polynomial, is_less
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine, Linear
-from tgdialect.ops.dtypes import BOOL, number_attribute
-from tgdialect.ops.intervals import Interval
-from tgdialect.ops.properties import dtype_of, tensor
+from tgdialect.ops.affine import Linear
 from tgdialect.transforms.simplify.engine import Engine, is_even
 from tgdialect.transforms.simplify.matching import integer_of
 
-Intervals = Callable[[SSAValue], Interval]
+Intervals = Callable[[SSAValue], tg.Interval]
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,7 @@ class Comparison:
 
 def less_than_zero(difference: Linear, of: Intervals) -> Comparison:
     """Simplify `difference < 0`, given that its interval allows both outcomes."""
-    terms, bound = _reduced(Affine(difference.terms), -difference.constant)
+    terms, bound = _reduced(tg.Affine(difference.terms), -difference.constant)
     while (dropped := _without_low_part(terms, bound, of)) is not None:
         terms, bound = _reduced(*dropped)
     return _sides(*_without_coefficients(terms, bound, of))
@@ -55,7 +52,7 @@ def _without_coefficients(terms: Linear, bound: int, of: Intervals) -> tuple[Lin
     """
     interval = terms.interval(of)
     step = min(abs(c) for c in terms.terms.values())
-    signs = Affine({a: 1 if c > 0 else -1 for a, c in terms.terms.items()})
+    signs = tg.Affine({a: 1 if c > 0 else -1 for a, c in terms.terms.items()})
     if 0 < bound - interval.lo <= step:
         return signs, int(signs.interval(of).lo) + 1
     if 0 <= interval.hi - bound < step:
@@ -88,7 +85,7 @@ def unequal_zero(difference: Linear, of: Intervals) -> Comparison | bool:
     divisor = difference.divisor
     if difference.constant % divisor:
         return True
-    terms = Affine(difference.terms).divided(divisor)
+    terms = tg.Affine(difference.terms).divided(divisor)
     bound = -difference.constant // divisor
     if _is_never(terms, bound, of):
         return True
@@ -105,8 +102,8 @@ def _is_never(terms: Linear, bound: int, of: Intervals) -> bool:
 
 
 def _sides(terms: Linear, bound: int) -> Comparison:
-    left = Affine(terms.terms).map(lambda c: max(c, 0))
-    right = Affine(terms.terms).map(lambda c: max(-c, 0))
+    left = tg.Affine(terms.terms).map(lambda c: max(c, 0))
+    right = tg.Affine(terms.terms).map(lambda c: max(-c, 0))
     return Comparison(left, right + bound) if left.terms else Comparison(left - bound, right)
 
 
@@ -127,7 +124,7 @@ def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
     """Simplify CMPLT and CMPNE of integer sums, and CMPGE, CMPLE and CMPEQ, their negations."""
     # Bring the comparison to the form `difference < 0` or `difference != 0`.
     result = op.results[0]
-    dtype = dtype_of(op.operands[0])
+    dtype = tg.dtype_of(op.operands[0])
     if not dtype.is_integer or not is_even(op) or not engine.validity[result]:
         return None
     swapped = op.name == "tg.cmple"
@@ -144,7 +141,7 @@ def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
         compare = unequal_zero if equality else less_than_zero
         new = compare(difference, engine.min_max.__getitem__)
     if isinstance(new, bool):
-        return engine.splat(number_attribute(new != (op.name in _NEGATED), BOOL), result.type)
+        return engine.splat(tg.number_attribute(new != (op.name in _NEGATED), tg.BOOL), result.type)
     if is_of_clamp(op):
         return None
     # Emit the new sides only if they take fewer ops than the operands, and do not wrap.
@@ -153,7 +150,7 @@ def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
     if equality and not (fits and _cost(engine, new) < written):
         # Modulo 2^width terms may change sides, but not be divided.
         wrapped = (engine.form(left) - engine.form(right)).wrapped(dtype)
-        new, fits = _sides(Affine(wrapped.terms), -wrapped.constant), True
+        new, fits = _sides(tg.Affine(wrapped.terms), -wrapped.constant), True
     if not fits or _cost(engine, new) >= written:
         return None
     sides = [engine.emit(side, left) for side in (new.left, new.right)]
@@ -174,7 +171,7 @@ def is_of_clamp(op: Operation) -> bool:
     )
 
 
-def _decided(difference: Interval, equality: bool) -> bool | None:
+def _decided(difference: tg.Interval, equality: bool) -> bool | None:
     """The outcome of `difference != 0` or `difference < 0`; None if the interval allows both."""
     if equality:
         return None if 0 in difference and not difference.is_constant else 0 not in difference
@@ -184,7 +181,7 @@ def _decided(difference: Interval, equality: bool) -> bool | None:
 def simplify_maximum(engine: Engine, op: Operation) -> SSAValue | None:
     """Replace a MAX of integers by the greater operand, if intervals or RANGE bounds order them."""
     left, right = op.operands
-    if not dtype_of(left).is_integer or not is_even(op) or not engine.validity[op.results[0]]:
+    if not tg.dtype_of(left).is_integer or not is_even(op) or not engine.validity[op.results[0]]:
         return None
     difference = engine.exact_form(left) - engine.exact_form(right)
     less = _decided(engine.interval(difference), equality=False)
@@ -220,7 +217,7 @@ def _of_condition(engine: Engine, op: Operation, difference: Linear) -> SSAValue
         return None
     ((atom, coefficient),) = difference.terms.items()
     cast = atom.owner
-    if not isinstance(cast, tg.CastOp) or tensor(cast.source).element_type != BOOL:
+    if not isinstance(cast, tg.CastOp) or tg.tensor(cast.source).element_type != tg.BOOL:
         return None
     compare = _COMPARE[op.name]
     if_false, if_true = (compare(difference.constant + coefficient * x, 0) for x in (0, 1))

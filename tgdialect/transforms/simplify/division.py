@@ -25,10 +25,8 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.ops.affine import Affine, Linear
-from tgdialect.ops.dtypes import DType
-from tgdialect.ops.intervals import Interval
-from tgdialect.ops.properties import dtype_of
+from tgdialect.ops import tg
+from tgdialect.ops.affine import Linear
 from tgdialect.transforms.simplify.engine import Engine, is_even
 from tgdialect.transforms.simplify.matching import divided, integer_of
 from tgdialect.transforms.simplify.quotients import divide_by_value
@@ -45,7 +43,7 @@ class Split:
     low: Linear
 
 
-def splits(form: Linear, by: int, of: Callable[[Linear], Interval]) -> Iterator[Split]:
+def splits(form: Linear, by: int, of: Callable[[Linear], tg.Interval]) -> Iterator[Split]:
     """The splits of `form`, divided by `by`, that simplify the division; the best comes first.
 
     `of` gives the interval of a form.
@@ -60,7 +58,7 @@ def splits(form: Linear, by: int, of: Callable[[Linear], Interval]) -> Iterator[
     # The factor 1 always applies, but is of use only if there is a quotient to take out.
     quotient = form.map(lambda c: _quotient(c, by))
     if quotient.summands:
-        yield Split(1, by, quotient, form - quotient * by, Affine())
+        yield Split(1, by, quotient, form - quotient * by, tg.Affine())
 
 
 def _quotient(coefficient: int, divisor: int) -> int:
@@ -84,16 +82,16 @@ def _split(
     factor: int,
     divisor: int,
     residue: Callable[[int, int], int],
-    of: Callable[[Linear], Interval],
+    of: Callable[[Linear], tg.Interval],
 ) -> Split | None:
     """The split by a factor whose low part has these residues; None if it may reach the factor."""
-    low = Affine(form.terms).map(lambda c: residue(c, factor))
+    low = tg.Affine(form.terms).map(lambda c: residue(c, factor))
     bounds = of(low)
     # Choose the residue of the constant that brings the least value of `low` into [0, factor).
     constant = (form.constant + int(bounds.lo)) % factor - int(bounds.lo)
     if bounds.hi + constant >= factor:
         return None
-    low = Affine(low.terms, constant)
+    low = tg.Affine(low.terms, constant)
     high = (form - low).divided(factor)
     quotient = high.map(lambda c: _quotient(c, divisor))
     return Split(factor, divisor, quotient, high - quotient * divisor, low)
@@ -113,7 +111,7 @@ def simplify_division(engine: Engine, op: Operation) -> SSAValue | None:
         return divide_by_value(engine, op)
     if by <= 0:
         return _by_negative(engine, op, by)
-    dtype = dtype_of(value)
+    dtype = tg.dtype_of(value)
     form = whole = engine.exact_form(value)
     # Try in turn: inner remainders, a dividend of two values, and the theorem.
     if op.name == "tg.mod":
@@ -134,7 +132,7 @@ def simplify_division(engine: Engine, op: Operation) -> SSAValue | None:
 def _by_negative(engine: Engine, op: Operation, by: int) -> SSAValue | None:
     """Divide by a negative constant, if no term of the dividend is positive: negate both sides."""
     value = op.operands[0]
-    dtype = dtype_of(value)
+    dtype = tg.dtype_of(value)
     negated = -engine.exact_form(value)
     if any(c < 0 for c in negated.terms.values()):
         return None
@@ -157,21 +155,21 @@ def _of_two_values(engine: Engine, name: str, form: Linear, by: int) -> Linear |
     least = int(interval.lo)
     dividends = [form.constant + factor * x for x in (least, least + 1)]
     first, second = (d // by if name == "tg.idiv" else d % by for d in dividends)
-    return Affine({atom: 1}, -least) * (second - first) + first
+    return tg.Affine({atom: 1}, -least) * (second - first) + first
 
 
 def _emit(engine: Engine, name: str, split: Split, like: SSAValue) -> SSAValue:
     """Emit the right side of the theorem."""
-    inner: Linear = Affine()
+    inner: Linear = tg.Affine()
     if split.divisor != 1:
         rest = engine.emit(split.rest, like)
         inner = engine.form(engine.apply(name, (rest, engine.integer(split.divisor, like))))
     quotient, remainder = split.quotient + inner, inner * split.factor + split.low
     result = quotient if name == "tg.idiv" else remainder
-    return engine.emit(result.wrapped(dtype_of(like)), like)
+    return engine.emit(result.wrapped(tg.dtype_of(like)), like)
 
 
-def _without_inner_remainders(engine: Engine, form: Linear, by: int, dtype: DType) -> Linear:
+def _without_inner_remainders(engine: Engine, form: Linear, by: int, dtype: tg.DType) -> Linear:
     """Replace `k * (y mod n)` by `k * y` in a form, where `by` divides k * n.
 
     The result is congruent to the form modulo `by`.
@@ -180,7 +178,7 @@ def _without_inner_remainders(engine: Engine, form: Linear, by: int, dtype: DTyp
         inner = divided(atom, "tg.mod")
         if inner is None or k * inner[1] % by:
             continue
-        candidate = form - Affine({atom: k}) + engine.form(inner[0]) * k
+        candidate = form - tg.Affine({atom: k}) + engine.form(inner[0]) * k
         if engine.fits(candidate, dtype):
             form = candidate
     return form

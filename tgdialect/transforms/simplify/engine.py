@@ -19,14 +19,11 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.validity import Validity
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine, Linear
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import BOOL, DType, Kind, dtype_row, number_attribute, wrap_to
+from tgdialect.ops.affine import Linear
+from tgdialect.ops.dtypes import Kind
 from tgdialect.ops.elementwise import COMMUTATIVE, COMPARISONS, OPS
 from tgdialect.ops.folding import fold_elementwise
-from tgdialect.ops.intervals import Interval
 from tgdialect.ops.numbering import op_key
-from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.transforms.simplify.arithmetic import ARITHMETIC
 from tgdialect.transforms.simplify.identities import IDENTITIES
 from tgdialect.transforms.simplify.loops import Loops, repair_end
@@ -164,7 +161,7 @@ class Engine:
 
     def run(self, block: Block) -> bool:
         """Simplify the ops of one block, but not its regions. Returns whether the IR changed."""
-        self.builder = OpBuilder.at_end(block)
+        self.builder = tg.OpBuilder.at_end(block)
         self._changed = False
         while not self._walk(block):
             self._changed = True
@@ -239,7 +236,7 @@ class Engine:
         # The rest applies to ops that CSE may merge: no regions, one result, repeatable.
         if op.regions or len(op.results) != 1 or not _is_repeatable(op):
             return None
-        if self.selected and dtype_of(op.results[0]).is_float:
+        if self.selected and tg.dtype_of(op.results[0]).is_float:
             return op.results[0]
         result = op.results[0]
         if op.name in COMMUTATIVE and is_constant(op.operands[0]):
@@ -308,13 +305,13 @@ class Engine:
         if op.name in OPS:
             if (folded := fold_elementwise(op)) is not None:
                 return self.constant(folded)
-            if op.name != "tg.where" and dtype_of(op.operands[0]).is_float:
+            if op.name != "tg.where" and tg.dtype_of(op.operands[0]).is_float:
                 return None
             # An integer or bool whose interval has one element, or a rule of the tables.
             result, known = op.results[0], None
-            if not dtype_of(result).is_float and (value := self._only_value(result)) is not None:
-                element = tensor(result).element_type
-                known = self.splat(number_attribute(value, element), result.type)
+            if not tg.dtype_of(result).is_float and (value := self._only_value(result)) is not None:
+                element = tg.tensor(result).element_type
+                known = self.splat(tg.number_attribute(value, element), result.type)
             if known is not None or (known := self._apply_rules(op)) is not None:
                 return known
         handler = self.handlers.get(op.name)
@@ -327,18 +324,18 @@ class Engine:
 
     def _apply_rules(self, op: Operation) -> SSAValue | None:
         """The right side of the first rule that applies to an op; None if no rule applies."""
-        is_bool = tensor(op.results[0]).element_type == BOOL
+        is_bool = tg.tensor(op.results[0]).element_type == tg.BOOL
         for rule, pattern in RULES.candidates(op):
             binding = match(pattern, op)
             if binding is None or (rule.gives_bool and not is_bool):
                 continue
             inner = operand_dtype(op, binding)
-            if not proven(rule.when, binding, dtype_row(inner), self.min_max):
+            if not proven(rule.when, binding, tg.dtype_row(inner), self.min_max):
                 continue
             if not all(self.validity[binding[name]] for name in rule.needs_valid):
                 continue
             result = op.results[0]
-            value = build(rule.result, tensor(result).element_type, inner, binding, self)
+            value = build(rule.result, tg.tensor(result).element_type, inner, binding, self)
             if (widened := self.widened(value, result)) is not None:
                 return widened
         return None
@@ -355,8 +352,8 @@ class Engine:
 
     def integer(self, value: int, like: SSAValue) -> SSAValue:
         """A scalar constant of the dtype of `like`, wrapped into it."""
-        element = tensor(like).element_type
-        return self.constant(number_attribute(wrap_to(dtype_row(element), value), element))
+        element = tg.tensor(like).element_type
+        return self.constant(tg.number_attribute(tg.wrap_to(tg.dtype_row(element), value), element))
 
     def splat(self, value: Attribute, type: Attribute) -> SSAValue | None:
         """A tensor of `type` with a constant in every cell; None if the type has a place."""
@@ -413,7 +410,7 @@ class Engine:
         if known is None:
             # The variable of a RANGE of size 1 is the constant 0 here, although the RANGE stays.
             constant = self._only_value(value)
-            known = Affine({value: 1} if constant is None else {}, constant or 0)
+            known = tg.Affine({value: 1} if constant is None else {}, constant or 0)
             self.forms[value] = known
         return known
 
@@ -422,17 +419,17 @@ class Engine:
         form = self.form(value)
         if form.atom is not None:
             return form
-        dtype = dtype_of(value)
+        dtype = tg.dtype_of(value)
         candidates = [form]
         if dtype.kind is Kind.UNSIGNED:
-            candidates.append(Affine(form.terms, form.constant % (1 << dtype.bits)))
-        return next((c for c in candidates if self.fits(c, dtype)), Affine({value: 1}))
+            candidates.append(tg.Affine(form.terms, form.constant % (1 << dtype.bits)))
+        return next((c for c in candidates if self.fits(c, dtype)), tg.Affine({value: 1}))
 
-    def fits(self, form: Linear, dtype: DType) -> bool:
+    def fits(self, form: Linear, dtype: tg.DType) -> bool:
         """Whether every value of a form is representable in `dtype`."""
         return self.interval(form).within(dtype.low, dtype.high)
 
-    def interval(self, form: Linear) -> Interval:
+    def interval(self, form: Linear) -> tg.Interval:
         """The interval of a form over the integers, without wrapping."""
         return form.interval(self.min_max.__getitem__)
 
@@ -477,8 +474,8 @@ class _Backwards(Exception):
 
 def _turn_round(loop: tg.RangeOp) -> None:
     """Replace the uses of `i` by `bound - 1 - i`, except in ops that order or close the loop."""
-    builder = OpBuilder.after(loop)
-    one = builder.put(tg.ConstOp(1, tensor(loop.bound).element_type))
+    builder = tg.OpBuilder.after(loop)
+    one = builder.put(tg.ConstOp(1, tg.tensor(loop.bound).element_type))
     at = builder.put(tg.SubOp(builder.put(tg.SubOp(loop.bound, one)), loop.result))
     loop.result.replace_uses_with_if(
         at,

@@ -23,11 +23,6 @@ from tgdialect.analysis.ranges import Ranges, closed_ranges, open_ranges
 from tgdialect.analysis.validity import Validity
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.intervals import Interval
-from tgdialect.ops.ordering import dependent_ranges
-from tgdialect.ops.properties import dtype_of, integers
-from tgdialect.ops.walk import Walk
 
 MAX_POWER = 1024
 """The greatest exponent of a power by repeated squaring, which takes 2 log2 n multiplications. A
@@ -54,7 +49,7 @@ class Loops:
                 same = op.source.type == op.result.type and validity[op.source]
                 for range in closed_ranges(op):
                     if not _is_foldable(op, min_max[range.bound]) or not (
-                        same or integers(op, "axes")
+                        same or tg.integers(op, "axes")
                     ):
                         pinned.add(range)
             elif isinstance(op, tg.EndOp) and any(effect is None for effect in _effects(op)):
@@ -63,7 +58,7 @@ class Loops:
 
     def open(self, value: SSAValue) -> Ranges:
         """The RANGEs whose loops currently contain a value."""
-        return dependent_ranges(value, self._known)
+        return tg.dependent_ranges(value, self._known)
 
     def forget(self) -> None:
         """Drop the cached loops, after ops have got other operands."""
@@ -74,14 +69,14 @@ class Loops:
         return not self.pinned or not (self.open(old) & self.pinned) - self.open(new)
 
 
-def _is_foldable(op: tg.ReduceOp, times: Interval) -> bool:
+def _is_foldable(op: tg.ReduceOp, times: tg.Interval) -> bool:
     """Whether a REDUCE of `times` equal values can be computed without a loop.
 
     It cannot if the loop may have no iterations: the result is then the identity, not the value.
     """
     if times == ONCE:
         return True
-    dtype, kind = dtype_of(op.result), op.kind.data
+    dtype, kind = tg.dtype_of(op.result), op.kind.data
     if times.lo < 1 or kind is tg.ReduceKind.MAX or dtype.is_bool:
         return times.lo >= 1
     if dtype.is_float and op.ordered is not None:
@@ -91,7 +86,7 @@ def _is_foldable(op: tg.ReduceOp, times: Interval) -> bool:
 
 def _effects(end: tg.EndOp) -> Iterator[tg.StoreOp | tg.AtomicAddOp | None]:
     """The stores in an END's body; None for an effect that no AFTER can keep in the loop."""
-    walk = Walk([end.body])
+    walk = tg.Walk([end.body])
     for value in walk:
         op = value.owner
         if isinstance(op, tg.GroupOp):
@@ -102,7 +97,7 @@ def _effects(end: tg.EndOp) -> Iterator[tg.StoreOp | tg.AtomicAddOp | None]:
             yield op if isinstance(op, tg.StoreOp | tg.AtomicAddOp) else None
 
 
-ONCE = Interval(1, 1)
+ONCE = tg.Interval(1, 1)
 """The iterations of a loop that runs exactly once."""
 
 
@@ -138,7 +133,7 @@ def repair_end(op: tg.EndOp, loops: Loops, min_max: MinMax) -> bool:
 
 def _hold(effect: tg.StoreOp | tg.AtomicAddOp, ranges: Sequence[SSAValue]) -> None:
     """Keep an effect in the loops of ranges: its location depends on them through an AFTER."""
-    builder, location = OpBuilder.before(effect), effect.operands[0]
+    builder, location = tg.OpBuilder.before(effect), effect.operands[0]
     index = location.owner
     if isinstance(index, tg.IndexOp):
         after = builder.put(tg.AfterOp(index.source, ranges))

@@ -16,10 +16,7 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.conditions import Condition, conjuncts, order
 from tgdialect.analysis.min_max import keeps_integer
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine, Linear, affine
-from tgdialect.ops.dtypes import BOOL, INDEX, dtype_row, number_attribute
-from tgdialect.ops.properties import dtype_of, number, tensor
-from tgdialect.ops.reduce import identity
+from tgdialect.ops.affine import Linear, affine
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.matching import constant_of
 
@@ -61,7 +58,7 @@ def masked(engine: Engine, op: tg.ReduceOp) -> Masked:
     """
     # Peel off one mask at a time, the outermost first.
     kind, value = op.kind.data, op.source
-    other = identity(kind, dtype_row(tensor(value).element_type))
+    other = tg.identity(kind, tg.dtype_row(tg.tensor(value).element_type))
     conditions: list[Condition] = []
     while True:
         owner = value.owner
@@ -72,7 +69,7 @@ def masked(engine: Engine, op: tg.ReduceOp) -> Masked:
             case tg.WhereOp() if _is(owner.lhs, other):
                 conditions.append((owner.condition, False))
                 value = owner.rhs
-            case tg.MulOp() if kind is tg.ReduceKind.ADD and not dtype_of(value).is_bool:
+            case tg.MulOp() if kind is tg.ReduceKind.ADD and not tg.dtype_of(value).is_bool:
                 if (condition := _cast_bool(owner.lhs)) is not None:
                     value = owner.rhs
                 elif (condition := _cast_bool(owner.rhs)) is not None:
@@ -82,13 +79,13 @@ def masked(engine: Engine, op: tg.ReduceOp) -> Masked:
                 conditions.append((condition, True))
             case tg.AddOp() if kind is tg.ReduceKind.ADD and _adds_zero(owner):
                 value = owner.lhs
-            case tg.CastOp() if kind is tg.ReduceKind.ADD and dtype_of(owner.source).is_bool:
+            case tg.CastOp() if kind is tg.ReduceKind.ADD and tg.dtype_of(owner.source).is_bool:
                 conditions.append((owner.source, True))
-                value = engine.constant(number_attribute(1, tensor(value).element_type))
+                value = engine.constant(tg.number_attribute(1, tg.tensor(value).element_type))
             case _:
-                if kind is tg.ReduceKind.MAX and dtype_of(value).is_bool and not _is(value, 1):
+                if kind is tg.ReduceKind.MAX and tg.dtype_of(value).is_bool and not _is(value, 1):
                     conditions.append((value, True))
-                    value = engine.constant(number_attribute(1, BOOL))
+                    value = engine.constant(tg.number_attribute(1, tg.BOOL))
                 break
     return Masked(value, list(conjuncts(conditions)))
 
@@ -96,18 +93,20 @@ def masked(engine: Engine, op: tg.ReduceOp) -> Masked:
 def _is(value: SSAValue, number_: float) -> bool:
     """Whether a value is a constant that equals a number."""
     constant = constant_of(value)
-    return constant is not None and number(constant) == number_
+    return constant is not None and tg.number(constant) == number_
 
 
 def _adds_zero(op: tg.AddOp) -> bool:
     """Whether an op adds 0 to a float. A sum over such terms does not need the 0 in each term."""
-    return dtype_of(op.result).is_float and _is(op.rhs, 0)
+    return tg.dtype_of(op.result).is_float and _is(op.rhs, 0)
 
 
 def _cast_bool(value: SSAValue) -> SSAValue | None:
     """The bool that a value is cast from; None for any other value."""
     owner = value.owner
-    return owner.source if isinstance(owner, tg.CastOp) and dtype_of(owner.source).is_bool else None
+    return (
+        owner.source if isinstance(owner, tg.CastOp) and tg.dtype_of(owner.source).is_bool else None
+    )
 
 
 def where_all(
@@ -125,8 +124,10 @@ def where_all(
 
 def neutral(engine: Engine, op: tg.ReduceOp, like: SSAValue) -> SSAValue:
     """The identity of the reduction in the dtype of `like`."""
-    element = tensor(like).element_type
-    return engine.constant(number_attribute(identity(op.kind.data, dtype_row(element)), element))
+    element = tg.tensor(like).element_type
+    return engine.constant(
+        tg.number_attribute(tg.identity(op.kind.data, tg.dtype_row(element)), element)
+    )
 
 
 # -- conditions on a range -----------------------------------------------------------------------
@@ -159,7 +160,7 @@ def _add_constraint(
     difference, is_equality = _difference(engine, condition, holds)
     if not (factor := difference.terms.get(axis.result, 0)):
         return False
-    rest = difference - Affine({axis.result: factor})
+    rest = difference - tg.Affine({axis.result: factor})
     if any(axis in engine.loops.open(atom) for atom in rest.terms):
         return False
     if is_equality is not None:
@@ -181,19 +182,19 @@ def _difference(engine: Engine, condition: SSAValue, holds: bool) -> tuple[Linea
     """
     op = condition.owner
     match op:
-        case tg.CmpEqOp() | tg.CmpNeOp() if dtype_of(op.lhs).is_integer:
+        case tg.CmpEqOp() | tg.CmpNeOp() if tg.dtype_of(op.lhs).is_integer:
             difference = _integers(engine, op.lhs) - _integers(engine, op.rhs)
             return difference, isinstance(op, tg.CmpEqOp) == holds
         case _:
             if (known := order(condition, holds)) is None:
-                return Affine(), None
+                return tg.Affine(), None
             low, high = (_integers(engine, side) for side in (known.low, known.high))
             return low - high + known.margin, None
 
 
 def _integers(engine: Engine, value: SSAValue) -> Linear:
     """The linear form of an integer without wrapping, which looks through lossless casts."""
-    result: Linear = Affine()
+    result: Linear = tg.Affine()
     stack = [(value, 1)]
     while stack:
         value, factor = stack.pop()
@@ -205,7 +206,7 @@ def _integers(engine: Engine, value: SSAValue) -> Linear:
         elif isinstance(op, tg.CastOp) and keeps_integer(op, engine.min_max):
             stack.append((op.source, factor))
         else:
-            result += Affine({value: factor})
+            result += tg.Affine({value: factor})
     return result
 
 
@@ -221,9 +222,9 @@ def emit_index(engine: Engine, form: Linear, *, wraps: bool = False) -> SSAValue
         return None
 
     def as_index(atom: SSAValue) -> SSAValue:
-        is_index = tensor(atom).element_type == INDEX
-        return atom if is_index else engine.insert(tg.CastOp(atom, INDEX))
+        is_index = tg.tensor(atom).element_type == tg.INDEX
+        return atom if is_index else engine.insert(tg.CastOp(atom, tg.INDEX))
 
     terms = [(as_index(atom), factor) for atom, factor in form.terms.items()]
-    like = engine.constant(number_attribute(0, INDEX))
+    like = engine.constant(tg.number_attribute(0, tg.INDEX))
     return engine.emit(affine(terms, form.constant), like)

@@ -13,13 +13,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops import intervals, tg
-from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import BOOL, DTYPES, DType, dtype_row, number_attribute, wrap_to
-from tgdialect.ops.elementwise import OPS, CompareOp
+from tgdialect.ops.elementwise import OPS
 from tgdialect.ops.folding import evaluate
-from tgdialect.ops.intervals import Interval
-from tgdialect.ops.properties import number, place, place_of, static_shape, tensor, type_of_number
 from tgdialect.transforms.simplify.terms import (
     AnyConstant,
     AnyValue,
@@ -39,9 +34,9 @@ REPEATING = frozenset({"tg.reshape", "tg.expand", "tg.permute", "tg.flip", "tg.s
 def constant_of(value: SSAValue) -> Attribute | None:
     """The number in every cell of a value, if the value is a constant or a movement of one."""
     owner = value.owner
-    while isinstance(owner, TgOp) and owner.name in REPEATING:
+    while isinstance(owner, tg.TgOp) and owner.name in REPEATING:
         owner = owner.operands[0].owner
-    if isinstance(owner, TgOp) and owner.name == "tg.const":
+    if isinstance(owner, tg.TgOp) and owner.name == "tg.const":
         attribute = owner.properties["value"]
         return None if attribute.__class__ is tg.InvalidAttr else attribute
     return None
@@ -50,9 +45,9 @@ def constant_of(value: SSAValue) -> Attribute | None:
 def integer_of(value: SSAValue) -> int | None:
     """`constant_of` as a Python integer; None also for a float or bool constant."""
     attribute = constant_of(value)
-    if attribute is None or not dtype_row(type_of_number(attribute)).is_integer:
+    if attribute is None or not tg.dtype_row(tg.type_of_number(attribute)).is_integer:
         return None
-    return int(number(attribute))
+    return int(tg.number(attribute))
 
 
 def divided(value: SSAValue, name: str) -> tuple[SSAValue, int] | None:
@@ -61,7 +56,7 @@ def divided(value: SSAValue, name: str) -> tuple[SSAValue, int] | None:
     None for any other value, and for a divisor that is 0 or not constant.
     """
     owner = value.owner
-    if not isinstance(owner, TgOp) or owner.name != name:
+    if not isinstance(owner, tg.TgOp) or owner.name != name:
         return None
     by = integer_of(owner.operands[1])
     return (owner.operands[0], by) if by else None
@@ -71,7 +66,7 @@ def same_extent(a: Attribute, b: Attribute) -> bool:
     """Whether two types are tensors of the same shape and place; dtypes may differ."""
     if a is b:
         return True
-    if not is_tensor(a) or not is_tensor(b) or static_shape(a) != static_shape(b):
+    if not tg.is_tensor(a) or not tg.is_tensor(b) or tg.static_shape(a) != tg.static_shape(b):
         return False
     return a.encoding is b.encoding or a.encoding == b.encoding
 
@@ -85,7 +80,11 @@ def repeated(
     """
     if scalar.type == type:
         return scalar
-    if not is_tensor(type) or not type.has_static_shape() or place_of(type) != place(scalar):
+    if (
+        not tg.is_tensor(type)
+        or not type.has_static_shape()
+        or tg.place_of(type) != tg.place(scalar)
+    ):
         return None
     value = put(tg.ReshapeOp(scalar, (1,) * len(type.get_shape())))
     return value if value.type == type else put(tg.ExpandOp(value, type.get_shape()))
@@ -116,7 +115,10 @@ def _match(term: Term, value: SSAValue, extent: Attribute, binding: Binding) -> 
             if (known := binding.get(name)) is not None:
                 return known is value
             binding[name] = value
-            return same_extent(value.type, extent) and dtype_row(tensor(value).element_type) in sort
+            return (
+                same_extent(value.type, extent)
+                and tg.dtype_row(tg.tensor(value).element_type) in sort
+            )
         case AnyConstant(name=name):
             if (constant := integer_of(value)) is None:
                 return False
@@ -125,7 +127,7 @@ def _match(term: Term, value: SSAValue, extent: Attribute, binding: Binding) -> 
             return (constant := constant_of(value)) is not None and _is_literal(constant, wanted)
         case Apply(op=name, operands=terms):
             owner = value.owner
-            if not isinstance(owner, TgOp) or owner.name != name:
+            if not isinstance(owner, tg.TgOp) or owner.name != name:
                 return False
             for inner, operand in zip(terms, owner.operands, strict=True):
                 if not _match(inner, operand, extent, binding):
@@ -136,11 +138,11 @@ def _match(term: Term, value: SSAValue, extent: Attribute, binding: Binding) -> 
 
 
 def _is_literal(constant: Attribute, wanted: float) -> bool:
-    value = number(constant)
+    value = tg.number(constant)
     if constant.__class__ is FloatAttr:
         return value == wanted and math.copysign(1.0, value) == math.copysign(1.0, wanted)
-    dtype = dtype_row(type_of_number(constant))
-    return isinstance(wanted, int) and value == wrap_to(dtype, wanted)
+    dtype = tg.dtype_row(tg.type_of_number(constant))
+    return isinstance(wanted, int) and value == tg.wrap_to(dtype, wanted)
 
 
 Origin = str | frozenset[str]
@@ -188,7 +190,7 @@ class RuleIndex:
         if (constant := constant_of(value)) is not None:
             return self._equal_literals(constant)
         owner = value.owner
-        return owner.name if isinstance(owner, TgOp) else ""
+        return owner.name if isinstance(owner, tg.TgOp) else ""
 
     def _literals_of(self, constant: Attribute) -> frozenset[str]:
         """The literals of the rules that a constant equals."""
@@ -211,7 +213,7 @@ def _may_come_from(term: Term, origin: Origin) -> bool:
 
 # -- guards --------------------------------------------------------------------------------------
 
-_INTERVALS: dict[str, Callable[[DType, Interval, Interval], Interval]] = {
+_INTERVALS: dict[str, Callable[[tg.DType, tg.Interval, tg.Interval], tg.Interval]] = {
     "tg.add": intervals.add,
     "tg.sub": intervals.sub,
     "tg.mul": intervals.mul,
@@ -233,7 +235,7 @@ _EXACT: dict[str, Callable[[int, int], int]] = {
 """The ops that `Fits` guards use, over the integers."""
 
 
-def proven(guards: Sequence[Guard], binding: Binding, dtype: DType, min_max: MinMax) -> bool:
+def proven(guards: Sequence[Guard], binding: Binding, dtype: tg.DType, min_max: MinMax) -> bool:
     """Whether intervals prove every guard, with the terms computed in `dtype`."""
     for guard in guards:
         if isinstance(guard, Fits):
@@ -244,16 +246,16 @@ def proven(guards: Sequence[Guard], binding: Binding, dtype: DType, min_max: Min
     return True
 
 
-def _interval(term: Term, binding: Binding, dtype: DType, min_max: MinMax) -> Interval:
+def _interval(term: Term, binding: Binding, dtype: tg.DType, min_max: MinMax) -> tg.Interval:
     match term:
         case AnyValue(name=name) | AnyConstant(name=name):
             return min_max[binding[name]]
         case Literal(value=value):
-            return intervals.constant(wrap_to(dtype, int(value)))
+            return intervals.constant(tg.wrap_to(dtype, int(value)))
         case Apply(op=op, operands=terms):
             sources = [_interval(t, binding, dtype, min_max) for t in terms]
             if all(s.is_constant for s in sources):
-                result = DTYPES[BOOL] if issubclass(OPS[op], CompareOp) else dtype
+                result = tg.DTYPES[tg.BOOL] if issubclass(OPS[op], tg.CompareOp) else dtype
                 folded = evaluate(op, dtype, result, [s.lo for s in sources])
                 if folded is not None:
                     return intervals.constant(folded)
@@ -262,7 +264,7 @@ def _interval(term: Term, binding: Binding, dtype: DType, min_max: MinMax) -> In
             raise TypeError(term)
 
 
-def _exact(term: Term, binding: Binding, dtype: DType, min_max: MinMax) -> Interval | None:
+def _exact(term: Term, binding: Binding, dtype: tg.DType, min_max: MinMax) -> tg.Interval | None:
     """The interval of a term over the integers; None if some op of the term may wrap."""
     if not isinstance(term, Apply):
         return _interval(term, binding, dtype, min_max)
@@ -274,7 +276,7 @@ def _exact(term: Term, binding: Binding, dtype: DType, min_max: MinMax) -> Inter
         return None
     # ADD, SUB, MUL and SHL take their extremes at the ends of their operands' intervals.
     corners = [_EXACT[term.op](x, y) for x in a for y in b]
-    result = Interval(min(corners), max(corners))
+    result = tg.Interval(min(corners), max(corners))
     return result if result.within(dtype.low, dtype.high) else None
 
 
@@ -295,13 +297,13 @@ class ResultEmitter(Protocol):
 
 def operand_dtype(op: Operation, binding: Binding) -> Attribute:
     """The dtype of a rule's arithmetic: the op's, or for a bool that of the compared values."""
-    result = tensor(op.results[0]).element_type
-    if result != BOOL:
+    result = tg.tensor(op.results[0]).element_type
+    if result != tg.BOOL:
         return result
     for value in (*op.operands, *binding.values()):
-        if (element := tensor(value).element_type) != BOOL:
+        if (element := tg.tensor(value).element_type) != tg.BOOL:
             return element
-    return BOOL
+    return tg.BOOL
 
 
 def build(
@@ -316,13 +318,13 @@ def build(
             assert constant is not None
             return emitter.constant(constant)
         case Literal(value=value):
-            dtype = dtype_row(element)
-            exact = value if dtype.is_float else wrap_to(dtype, int(value))
-            return emitter.constant(number_attribute(exact, element))
+            dtype = tg.dtype_row(element)
+            exact = value if dtype.is_float else tg.wrap_to(dtype, int(value))
+            return emitter.constant(tg.number_attribute(exact, element))
         case Apply(op=op, operands=terms):
             if op == "tg.where":
-                elements = (BOOL, element, element)
-            elif issubclass(OPS[op], CompareOp):
+                elements = (tg.BOOL, element, element)
+            elif issubclass(OPS[op], tg.CompareOp):
                 elements = (inner, inner)
             else:
                 elements = (element,) * len(terms)

@@ -24,9 +24,9 @@ from typing import NamedTuple
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.bounds import exact_polynomial, interval, is_less
-from tgdialect.ops import intervals
-from tgdialect.ops.affine import Affine, Linear, Monomial, monomials, split_by, times
-from tgdialect.ops.properties import Atom, Polynomial, dtype_of
+from tgdialect.ops import intervals, tg
+from tgdialect.ops.affine import Linear, Monomial, monomials, split_by, times
+from tgdialect.ops.properties import Atom
 from tgdialect.transforms.simplify.engine import Engine
 
 
@@ -52,7 +52,7 @@ def divide_by_value(engine: Engine, op: Operation) -> SSAValue | None:
 def _of_one_quotient(engine: Engine, op: Operation) -> Linear | None:
     """A MOD whose quotient is always the same, as a difference."""
     value, divisor = op.operands
-    dtype = dtype_of(value)
+    dtype = tg.dtype_of(value)
     quotient = intervals.floor_divide(dtype, engine.min_max[value], engine.min_max[divisor])
     if op.name != "tg.mod" or not quotient.is_constant:
         return None
@@ -69,11 +69,11 @@ class _Division:
     """The values that are atoms of the polynomials even if they are sums or products."""
 
     @cached_property
-    def dividend(self) -> Polynomial:
+    def dividend(self) -> tg.Polynomial:
         return exact_polynomial(self.op.operands[0], self.engine.min_max, self.atoms)
 
     @cached_property
-    def divisor(self) -> Polynomial:
+    def divisor(self) -> tg.Polynomial:
         return exact_polynomial(self.op.operands[1], self.engine.min_max, self.atoms)
 
     def of_less(self) -> Linear | None:
@@ -82,7 +82,7 @@ class _Division:
         min_max = self.engine.min_max
         if min_max[value].lo < 0 or not is_less(self.dividend, self.divisor, min_max, self.atoms):
             return None
-        return Affine() if self.op.name == "tg.idiv" else self.engine.form(value)
+        return tg.Affine() if self.op.name == "tg.idiv" else self.engine.form(value)
 
     def by_factor(self) -> Linear | None:
         """Cancel a factor G of the divisor, and drop the low part S: the identities on the left."""
@@ -104,7 +104,7 @@ class _Division:
             return None
         ((atoms, coefficient),) = monomials(self.divisor)
         quotient, rest = split_by(self.dividend, coefficient, atoms)
-        dtype, of_rest = dtype_of(self.op.operands[0]), interval(rest, self.engine.min_max)
+        dtype, of_rest = tg.dtype_of(self.op.operands[0]), interval(rest, self.engine.min_max)
         if not quotient.summands or not of_rest.within(dtype.low, dtype.high):
             return None
         remainder = self.applied(rest, self.divisor)
@@ -144,26 +144,26 @@ class _Division:
     def is_positive(self, atom: Atom) -> bool:
         return isinstance(atom, SSAValue) and self.engine.min_max[atom].lo > 0
 
-    def is_remainder(self, low: Polynomial, factor: _Factor) -> bool:
+    def is_remainder(self, low: tg.Polynomial, factor: _Factor) -> bool:
         """Whether a low part S may be dropped: it is 0, or 0 <= S < factor with a divisor >= 0."""
         min_max = self.engine.min_max
         if not low.summands or min_max[self.op.operands[1]].lo < 0:
             return not low.summands
-        whole: Polynomial = Affine(constant=factor.coefficient)
+        whole: tg.Polynomial = tg.Affine(constant=factor.coefficient)
         if factor.atoms:
-            whole = Affine({factor.atoms: factor.coefficient})
+            whole = tg.Affine({factor.atoms: factor.coefficient})
         return interval(low, min_max).lo >= 0 and is_less(low, whole, min_max, self.atoms)
 
     # -- making ops
 
-    def applied(self, dividend: Polynomial, divisor: Polynomial) -> Linear:
+    def applied(self, dividend: tg.Polynomial, divisor: tg.Polynomial) -> Linear:
         """The linear form of the op applied to two polynomials."""
         sides = [self.emitted(self.sum(side)) for side in (dividend, divisor)]
         return self.engine.form(self.engine.apply(self.op.name, sides))
 
-    def sum(self, of: Polynomial) -> Linear:
+    def sum(self, of: tg.Polynomial) -> Linear:
         """A polynomial as a linear form whose atoms are products."""
-        result: Linear = Affine(constant=of.constant)
+        result: Linear = tg.Affine(constant=of.constant)
         for atoms, coefficient in of.terms.items():
             result += self.product(*atoms) * coefficient
         return self.wrapped(result)
@@ -176,7 +176,7 @@ class _Division:
         return self.engine.emit(form, self.op.operands[0])
 
     def wrapped(self, form: Linear) -> Linear:
-        return form.wrapped(dtype_of(self.op.operands[0]))
+        return form.wrapped(tg.dtype_of(self.op.operands[0]))
 
 
 class _Factor(NamedTuple):
@@ -186,7 +186,7 @@ class _Factor(NamedTuple):
     atoms: Monomial[Atom]
 
 
-def _content(*of: Polynomial) -> _Factor:
+def _content(*of: tg.Polynomial) -> _Factor:
     """The greatest common factor of all terms of some polynomials."""
     terms = [term for each in of for term in monomials(each)]
     common = reduce(lambda a, b: a & b, (Counter(atoms) for atoms, _ in terms))

@@ -19,8 +19,7 @@ from collections.abc import Iterator
 from xdsl.ir import SSAValue
 
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine, Linear
-from tgdialect.ops.properties import dtype_of
+from tgdialect.ops.affine import Linear
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.matching import divided, integer_of
 
@@ -31,7 +30,7 @@ and the search for them takes time linear in n."""
 
 def recombine(engine: Engine, form: Linear, like: SSAValue) -> Linear:
     """Apply the identities to a form of the dtype of `like` until none applies."""
-    dtype = dtype_of(like)
+    dtype = tg.dtype_of(like)
     # Each identity is of two terms or more, of which one is of such an op.
     while len(form.terms) > 1 and any(isinstance(atom.owner, _RECOMBINED) for atom in form.terms):
         for identity in (_joined, _remainder, _unrolled, _chosen):
@@ -55,7 +54,7 @@ def _joined(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
         for high, coefficient in form.terms.items():
             if coefficient != k * n:
                 continue
-            rest = form - Affine({low: k, high: coefficient})
+            rest = form - tg.Affine({low: k, high: coefficient})
             # n * (y idiv n) + y mod n = y
             if _beyond_quotient(engine, high, y, n) == 0:
                 return rest + engine.form(y) * k
@@ -63,11 +62,11 @@ def _joined(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
             outer = divided(high, "tg.mod")
             if outer is None or outer[1] <= 0 or n == -1:
                 continue
-            if not dtype_of(like).low <= n * outer[1] <= dtype_of(like).high:
+            if not tg.dtype_of(like).low <= n * outer[1] <= tg.dtype_of(like).high:
                 continue
             beyond = _beyond_quotient(engine, outer[0], y, n)
             shifted = engine.exact_form(y) + (beyond or 0) * n
-            if beyond is not None and engine.fits(shifted, dtype_of(like)):
+            if beyond is not None and engine.fits(shifted, tg.dtype_of(like)):
                 divisor = engine.integer(n * outer[1], like)
                 whole = engine.apply("tg.mod", (engine.emit(shifted, like), divisor))
                 return rest + engine.form(whole) * k
@@ -94,7 +93,7 @@ def _quotients(engine: Engine, value: SSAValue) -> Iterator[tuple[SSAValue, int,
     for atom, coefficient in form.terms.items():
         quotient = divided(atom, "tg.idiv")
         if quotient and coefficient == 1:
-            yield (*quotient, form - Affine({atom: 1}))
+            yield (*quotient, form - tg.Affine({atom: 1}))
 
 
 def _remainder(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
@@ -105,7 +104,7 @@ def _remainder(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
             continue
         y, n = quotient
         k = -(coefficient // n)
-        rest = form - Affine({high: coefficient}) - engine.form(y) * k
+        rest = form - tg.Affine({high: coefficient}) - engine.form(y) * k
         if len(rest.terms) + 1 < len(form.terms):
             low = engine.apply("tg.mod", (y, engine.integer(n, like)))
             return rest + engine.form(low) * k
@@ -124,14 +123,14 @@ def _unrolled(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
         y, n = quotient
         # Group quotients whose dividends differ only in their constant, by its remainder.
         dividend = engine.exact_form(y)
-        quotients = found.setdefault((n, k, Affine(dividend.terms)), {})
+        quotients = found.setdefault((n, k, tg.Affine(dividend.terms)), {})
         whole, remainder = divmod(dividend.constant, n)
         quotients[remainder] = atom, whole
         # All n remainders are there: replace the quotients by the dividend.
         if len(quotients) == n:
-            rest = form - Affine({a: k for a, _ in quotients.values()})
+            rest = form - tg.Affine({a: k for a, _ in quotients.values()})
             wholes = sum(whole for _, whole in quotients.values())
-            return rest + Affine(dividend.terms, wholes) * k
+            return rest + tg.Affine(dividend.terms, wholes) * k
     return None
 
 
@@ -151,5 +150,5 @@ def _chosen(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
             sums = [engine.apply("tg.add", pair) for pair in pairs]
             chosen = engine.apply("tg.where", (condition, *sums))
             if chosen.type == like.type:
-                return form - Affine({first: k, atom: k}) + engine.form(chosen) * k
+                return form - tg.Affine({first: k, atom: k}) + engine.form(chosen) * k
     return None

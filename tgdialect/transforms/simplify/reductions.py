@@ -17,9 +17,6 @@ from tgdialect.analysis.conditions import Condition, conjuncts
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.analysis.zeros import may_be_negative_zero
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import F32, INDEX, number_attribute
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.loops import ONCE
 from tgdialect.transforms.simplify.masks import (
@@ -61,7 +58,7 @@ def split_alternative(engine: Engine, op: tg.ReduceOp) -> SSAValue | None:
     choice = op.source.owner
     if op.kind.data is not tg.ReduceKind.MAX or len(op.ranges) != 1:
         return None
-    if not isinstance(choice, tg.WhereOp) or dtype_of(op.source).is_bool:
+    if not isinstance(choice, tg.WhereOp) or tg.dtype_of(op.source).is_bool:
         return None
     (axis,), identity = closed_ranges(op), neutral(engine, op, op.source)
     holds = constant_of(choice.rhs) is not None
@@ -104,7 +101,7 @@ def _fixed(
         if (there := masked_at(engine, Masked(mask.value, others), axis, at)) is None:
             return None
         # The solution must lie in the loop, and the other conditions must hold there.
-        zero = engine.constant(number_attribute(0, INDEX))
+        zero = engine.constant(tg.number_attribute(0, tg.INDEX))
         conditions = [
             (engine.apply("tg.cmplt", (at, zero)), False),
             (engine.apply("tg.cmplt", (at, axis.bound)), True),
@@ -143,7 +140,7 @@ def computed_at(
             elif axis not in engine.loops.open(value):
                 new[value] = value
             elif not isinstance(
-                op, ElementwiseOp | tg.BitcastOp | tg.IndexOp | tg.LoadOp | tg.ReduceOp
+                op, tg.ElementwiseOp | tg.BitcastOp | tg.IndexOp | tg.LoadOp | tg.ReduceOp
             ):
                 return None
             elif missing := [o for o in op.operands if o not in new]:
@@ -173,7 +170,7 @@ def _counted(
     It is the value itself for MAX, and the value times the number of iterations for ADD.
     """
     # The value must not depend on the range, and the reduction must be one with a closed form.
-    kind, dtype = op.kind.data, dtype_of(mask.value)
+    kind, dtype = op.kind.data, tg.dtype_of(mask.value)
     if constraints.equal or constraints.unknown or axis in engine.loops.open(mask.value):
         return None
     if (
@@ -187,7 +184,7 @@ def _counted(
     # Emit the greatest lower bound and the least upper bound, those of the loop included.
     lows = [emit_index(engine, form) for form in constraints.lows]
     highs = [emit_index(engine, form) for form in constraints.highs]
-    low, high = engine.constant(number_attribute(0, INDEX)), axis.bound
+    low, high = engine.constant(tg.number_attribute(0, tg.INDEX)), axis.bound
     for bound in lows:
         if bound is None:
             return None
@@ -202,7 +199,7 @@ def _counted(
     if kind is tg.ReduceKind.MAX:
         return where_all(engine, op, [*constraints.others, some], mask.value)
     # ADD is the value times the count. An infinity or NaN times 0 is not 0, so it needs the test.
-    zero = engine.constant(number_attribute(0, INDEX))
+    zero = engine.constant(tg.number_attribute(0, tg.INDEX))
     count = engine.apply("tg.max", (engine.apply("tg.sub", (high, low)), zero))
     total = accumulated(engine, mask.value, lambda v: repeated_sum(engine, v, count))
     finite = dtype.is_integer or constant_of(mask.value) is not None
@@ -230,10 +227,10 @@ def _narrowed(
     if not trip_count.is_constant or not 0 < high - low < trip_count.hi:
         return None
     # Make the shorter loop, and copy the operand with the variable shifted by `low`.
-    size = engine.constant(number_attribute(high - low, INDEX))
+    size = engine.constant(tg.number_attribute(high - low, tg.INDEX))
     number = next(engine.builder.free_axes)
     shorter = engine.builder.put(tg.RangeOp(number, axis.axis_type.data, size))
-    at = engine.apply("tg.add", (shorter, engine.constant(number_attribute(low, INDEX))))
+    at = engine.apply("tg.add", (shorter, engine.constant(tg.number_attribute(low, tg.INDEX))))
     if (there := masked_at(engine, Masked(mask.value, kept), axis, at)) is None:
         return None
     source = where_all(engine, op, there.conditions, there.value)
@@ -246,17 +243,17 @@ def accumulated(
     engine: Engine, value: SSAValue, compute: Callable[[SSAValue], SSAValue]
 ) -> SSAValue:
     """Apply `compute` to a value: in f32 for a narrower float, as in the accumulator of a loop."""
-    element = tensor(value).element_type
-    if not dtype_of(value).is_float or dtype_of(value).bits >= 32:
+    element = tg.tensor(value).element_type
+    if not tg.dtype_of(value).is_float or tg.dtype_of(value).bits >= 32:
         return compute(value)
-    wide = compute(engine.insert(tg.CastOp(value, F32)))
+    wide = compute(engine.insert(tg.CastOp(value, tg.F32)))
     return engine.insert(tg.CastOp(wide, element))
 
 
 def repeated_sum(engine: Engine, value: SSAValue, count: SSAValue) -> SSAValue:
     """The sum of `count` equal terms as a product; float rounding may differ from a loop's."""
-    element = tensor(value).element_type
-    if tensor(count).element_type != element:
+    element = tg.tensor(value).element_type
+    if tg.tensor(count).element_type != element:
         count = engine.insert(tg.CastOp(count, element))
     return summed(engine, engine.apply("tg.mul", (value, count)))
 
@@ -265,7 +262,7 @@ def summed(engine: Engine, value: SSAValue) -> SSAValue:
     """The sum of a single term, as a REDUCE computes it: adding +0 turns a term -0 into +0."""
     if not may_be_negative_zero(value):
         return value
-    zero = engine.constant(number_attribute(0, tensor(value).element_type))
+    zero = engine.constant(tg.number_attribute(0, tg.tensor(value).element_type))
     return engine.apply("tg.add", (value, zero))
 
 
@@ -282,7 +279,7 @@ def repeat_reduction(engine: Engine, op: Operation) -> SSAValue | None:
     lost = [r for r in ranges if r not in inside]
     if not lost:
         return None
-    kind, axes = op.kind.data, integers(op, "axes")
+    kind, axes = op.kind.data, tg.integers(op, "axes")
     kept = [r.result for r in ranges if r not in lost]
 
     def reduced(value: SSAValue) -> SSAValue:
@@ -302,7 +299,7 @@ def _repeated(engine: Engine, kind: tg.ReduceKind, value: SSAValue, over: tg.Ran
     times = engine.min_max[over.bound]
     if times == ONCE and kind is tg.ReduceKind.ADD:
         return summed(engine, value)
-    if times == ONCE or kind is tg.ReduceKind.MAX or dtype_of(value).is_bool:
+    if times == ONCE or kind is tg.ReduceKind.MAX or tg.dtype_of(value).is_bool:
         return value
     if kind is tg.ReduceKind.ADD:
         return repeated_sum(engine, value, over.bound)

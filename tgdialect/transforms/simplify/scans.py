@@ -22,11 +22,8 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.conditions import Condition
 from tgdialect.analysis.ranges import Ranges, closed_ranges
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine, Linear
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import dtype_row, number_attribute
-from tgdialect.ops.properties import dtype_of, tensor, tensor_type
-from tgdialect.ops.reduce import ALU, accumulated_dtype, identity
+from tgdialect.ops.affine import Linear
+from tgdialect.ops.reduce import ALU
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.masks import (
     Constraints,
@@ -64,7 +61,7 @@ class _Prefix(NamedTuple):
 
 def carry(engine: Engine, op: tg.ReduceOp) -> SSAValue | None:
     """Replace a prefix reduction over one range by an accumulator that an outer loop carries."""
-    if len(op.ranges) != 1 or dtype_of(op.source).is_bool:
+    if len(op.ranges) != 1 or tg.dtype_of(op.source).is_bool:
         return None
     mask = masked(engine, op)
     (axis,) = closed_ranges(op)
@@ -105,7 +102,7 @@ def _prefix(
     """
     value, conditions = mask.value, mask.conditions
     n, m = (engine.form(r.bound) for r in (axis, outer))
-    known = Constraints([Affine()], [n])
+    known = Constraints([tg.Affine()], [n])
     if skewed:
         # Make u = i + r the variable of a new RANGE, so that its bounds are known.
         extent = emit_index(engine, n + m - 1)
@@ -117,7 +114,7 @@ def _prefix(
         if (there := masked_at(engine, mask, axis, at)) is None:
             return None
         value, conditions = there.value, there.conditions
-        i: Linear = Affine({outer.result: 1})
+        i: Linear = tg.Affine({outer.result: 1})
         known = Constraints([i], [i + n])
         axis = new
     # A condition on an element itself, and not on its position, becomes part of the element.
@@ -154,7 +151,7 @@ def _mirrored(engine: Engine, constraints: Constraints, outer: tg.RangeOp) -> Co
 
     def mirrored(form: Linear) -> Linear:
         factor = form.terms.get(outer.result, 0)
-        return form + (last - Affine({outer.result: 2})) * factor
+        return form + (last - tg.Affine({outer.result: 2})) * factor
 
     lows, highs = (list(map(mirrored, forms)) for forms in (constraints.lows, constraints.highs))
     return Constraints(lows, highs, others=constraints.others)
@@ -173,12 +170,12 @@ def _upwards(engine: Engine, constraints: Constraints, outer: tg.RangeOp) -> _Gr
     newest = moving[0] - 1
     # A fixed lower bound must be at least `newest` at i = 0, so that the set is empty before.
     # It must also be at least each moving lower bound.
-    first = newest - Affine({outer.result: 1})
+    first = newest - tg.Affine({outer.result: 1})
     last = engine.form(outer.bound) - 1
     greatest = [first]
     for other in others:
         factor = other.terms[outer.result]
-        fixed = other - Affine({outer.result: factor})
+        fixed = other - tg.Affine({outer.result: factor})
         greatest.append(fixed + last * factor if factor > 0 else fixed)
     fixed = {atom for form in (*greatest, *lows, *highs) for atom in form.terms}
     if any(outer in engine.loops.open(atom) for atom in fixed):
@@ -226,7 +223,7 @@ def _accumulate(
 ) -> SSAValue | None:
     """Emit the accumulator and its update in the outer loop. Returns the updated value."""
     # Compute the element that an iteration adds, or the identity if it is out of bounds.
-    kind, element = op.kind.data, tensor(op.result).element_type
+    kind, element = op.kind.data, tg.tensor(op.result).element_type
     at = emit_index(engine, prefix.growth.newest)
     values = None if at is None else computed_at(engine, [prefix.value], prefix.variable, at)
     if at is None or values is None:
@@ -242,16 +239,16 @@ def _accumulate(
     end = _only_end(outer, around)
     if end is None or not _move_inside(end, outer, around - {outer}):
         return None
-    if (wide := accumulated_dtype(op)) != element:
+    if (wide := tg.accumulated_dtype(op)) != element:
         term = engine.insert(tg.CastOp(term, wide))
     slot = next(engine.builder.free_slots)
     place = tg.PlaceAttr.of(addrspace=tg.AddrSpace.REG)
-    buffer = engine.builder.put(tg.BufferOp(slot, tensor_type(wide, (), place)))
+    buffer = engine.builder.put(tg.BufferOp(slot, tg.tensor_type(wide, (), place)))
     order = closed_ranges(end)
     # The initial STORE runs in each iteration of all enclosing loops, those of other ENDs included.
     outside = [*order[order.index(outer) + 1 :], *engine.loops.open(end.result)]
     enclosing = [r.result for r in sorted(outside, key=lambda r: r.axis.data)]
-    start = engine.constant(number_attribute(identity(kind, dtype_row(wide)), wide))
+    start = engine.constant(tg.number_attribute(tg.identity(kind, tg.dtype_row(wide)), wide))
     before = engine.builder.put(tg.AfterOp(buffer, enclosing)) if enclosing else buffer
     init = engine.builder.put(tg.StoreOp(before, start))
     # Update the accumulator in the outer loop, which becomes a REDUCE loop.
@@ -273,7 +270,7 @@ def _hold(end: tg.EndOp, outer: tg.RangeOp, update: SSAValue) -> None:
     """
     order = closed_ranges(end)
     inside = [r.result for r in order[: order.index(outer)]]
-    builder, body = OpBuilder.before(end), end.body
+    builder, body = tg.OpBuilder.before(end), end.body
     if inside:
         body = builder.put(tg.EndOp(body, inside))
     group = builder.put(tg.GroupOp([body, update]))

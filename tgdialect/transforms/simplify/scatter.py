@@ -14,9 +14,6 @@ from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine
-from tgdialect.ops.dtypes import number_attribute
-from tgdialect.ops.properties import dtype_of, same_dim, shape_of, tensor
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.masks import constraints_of, emit_index, masked, where_all
 from tgdialect.transforms.simplify.reductions import computed_at, summed
@@ -39,7 +36,7 @@ def scatter(engine: Engine, end: Operation) -> SSAValue | None:
     store = end.body.owner
     if not isinstance(store, tg.StoreOp) or store.gate is not None:
         return None
-    location, dtype = store.buffer.owner, dtype_of(store.value)
+    location, dtype = store.buffer.owner, tg.dtype_of(store.value)
     has_atomic_add = not dtype.is_bool and (dtype.is_integer or dtype.bits >= 32)
     if not isinstance(location, tg.IndexOp) or not has_atomic_add:
         return None
@@ -93,12 +90,12 @@ def _scattered(
     `axis` is the loop over cells that the rewrite removes from the updates.
     """
     # The loop must reach every cell that an update may have: it drops updates of other cells.
-    shape = shape_of(location.source)
-    if not same_dim(shape[list(location.indices).index(axis.result)], axis.bound):
+    shape = tg.shape_of(location.source)
+    if not tg.same_dim(shape[list(location.indices).index(axis.result)], axis.bound):
         return None
     # An ATOMICADD out of bounds adds 0 to the first cell, so that there has to be one.
     dynamic = [extent for extent in shape if isinstance(extent, SSAValue)]
-    if any(engine.interval(Affine({extent: 1})).lo < 1 for extent in dynamic):
+    if any(engine.interval(tg.Affine({extent: 1})).lo < 1 for extent in dynamic):
         return None
     # No other bound may depend on `axis`, or on a loop that gets a new RANGE.
     loops = closed_ranges(end)
@@ -150,5 +147,5 @@ def _added(engine: Engine, total: _Sum) -> SSAValue:
     """The initial value of each cell, before the additions."""
     if total.others:  # An empty sum is +0, so a summand -0 becomes +0 also without updates.
         return summed(engine, reduce(lambda a, b: engine.apply("tg.add", (a, b)), total.others))
-    element = tensor(total.reduction.result).element_type
-    return engine.constant(number_attribute(0, element))
+    element = tg.tensor(total.reduction.result).element_type
+    return engine.constant(tg.number_attribute(0, element))

@@ -6,8 +6,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.ops import tg
 from tgdialect.ops.affine import Linear
-from tgdialect.ops.dtypes import DType, Kind
-from tgdialect.ops.properties import dtype_of
+from tgdialect.ops.dtypes import Kind
 from tgdialect.transforms.simplify.engine import Engine, is_even
 from tgdialect.transforms.simplify.matching import integer_of
 from tgdialect.transforms.simplify.recombination import recombine
@@ -24,7 +23,7 @@ def simplify_sum(engine: Engine, op: Operation) -> SSAValue | None:
     """Rebuild a sum if its linear form takes fewer ops, or reuse an equal sum."""
     # Compute the linear form.
     result = op.results[0]
-    dtype = dtype_of(result)
+    dtype = tg.dtype_of(result)
     if not dtype.is_integer or not is_even(op):
         return None
     summands = _summands(engine, op, dtype)
@@ -52,7 +51,7 @@ def simplify_sum(engine: Engine, op: Operation) -> SSAValue | None:
     return None
 
 
-def _summands(engine: Engine, op: Operation, dtype: DType) -> list[Linear] | None:
+def _summands(engine: Engine, op: Operation, dtype: tg.DType) -> list[Linear] | None:
     """The linear forms whose sum is an op's result; None for a product of two variables."""
     forms = [engine.form(o) for o in op.operands]
     match op.name:
@@ -79,7 +78,7 @@ def simplify_cast(engine: Engine, op: Operation) -> SSAValue | None:
     inner = op.operands[0].owner
     if not isinstance(inner, tg.CastOp) or inner.source.type != op.results[0].type:
         return None
-    source, middle = dtype_of(inner.source), dtype_of(inner.result)
+    source, middle = tg.dtype_of(inner.source), tg.dtype_of(inner.result)
     if not source.is_integer or not middle.is_integer:
         return None
     fits = engine.min_max[inner.source].within(middle.low, middle.high)

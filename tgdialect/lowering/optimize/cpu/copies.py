@@ -19,8 +19,6 @@ from tgdialect.lowering.optimize.cpu.vectors import (
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess, part
 from tgdialect.lowering.optimize.optops.apply import attempt, made_by, opt
 from tgdialect.ops import tg
-from tgdialect.ops.properties import dtype_of
-from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 
 MANY_ROWS = 128
@@ -53,7 +51,7 @@ def pack_tiles(nests: Nests) -> None:
             # A nest of one tile has no loop to copy it in.
             if loop is None and (around is None or not is_apart(access, vector)):
                 continue
-            memory = memory_of(load.buffer).owner
+            memory = tg.memory_of(load.buffer).owner
             assert isinstance(memory, tg.ParamOp)
             if access.is_constant and loop is not None:
                 attempt(axes, tg.OptOp.STAGE, memory.slot.data, loop.axis.data, "global")
@@ -142,7 +140,7 @@ def _transpose(axes: Axes, copy: Sequence[tg.RangeOp], target: Target) -> None:
     if len(copy) < 2:
         return
     *_, along, vector = copy
-    lanes = target.lanes(min(dtype_of(load.buffer).itemsize for load in axes.reads(vector)))
+    lanes = target.lanes(min(tg.dtype_of(load.buffer).itemsize for load in axes.reads(vector)))
     width, axis = axes.extent(vector), vector.axis.data
     if width > lanes and width % lanes == 0:
         attempt(axes, tg.OptOp.SPLIT, axis, width // lanes, tg.AxisType.LOOP, "top")

@@ -18,7 +18,6 @@ from tgdialect.lowering.optimize.optops.apply import attempt
 from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
-from tgdialect.ops.properties import dtype_of, known_index
 
 LINE_COST = 4
 """The factor by which a load with a stride along the vector costs more, as it reads a cache line
@@ -242,7 +241,7 @@ def _stored(nests: Nests, end: tg.EndOp) -> int:
     """The bytes that a tile of a nest stores."""
     tile = math.prod(nests.extent(r) for r in closed_ranges(end) if is_expanded(r))
     stores = nests.axes.stores(closed_ranges(end)[0])
-    return tile * sum(dtype_of(store.buffer).itemsize for store in stores)
+    return tile * sum(tg.dtype_of(store.buffer).itemsize for store in stores)
 
 
 def _step(nests: Nests, range: tg.RangeOp) -> int:
@@ -273,7 +272,7 @@ def share_among_threads(nests: Nests, shared: tg.RangeOp | None = None) -> None:
             continue
         loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data is tg.AxisType.GLOBAL]
         for depth, range in enumerate(loops):
-            extent = known_index(range.bound)
+            extent = tg.known_index(range.bound)
             if extent is None or extent < 2 or shared not in (None, range):
                 continue
             if not may_split(axes, range, tg.AxisType.THREAD, top=True):

@@ -17,9 +17,6 @@ from tgdialect.lowering.optimize.optops.apply import apply_opts, attempt, made_b
 from tgdialect.lowering.optimize.optops.split import divisors
 from tgdialect.lowering.optimize.optops.tc import PADDED, sides_of
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import DTYPES, TYPES
-from tgdialect.ops.properties import dtype_of, known_index
-from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import MatrixInstruction, matrix_instructions
 
@@ -76,9 +73,9 @@ def _product(axes: Axes, instruction: MatrixInstruction) -> _Product | None:
     multiplies, and of enough rows and columns."""
     reductions = [op for op in axes.ops if isinstance(op, tg.ReduceOp) and op.ranges]
     factors = product_of(reductions[0].source) if len(reductions) == 1 else None
-    if factors is None or factors.gates or dtype_of(factors.a).name != instruction.factor:
+    if factors is None or factors.gates or tg.dtype_of(factors.a).name != instruction.factor:
         return None
-    steps = max(closed_ranges(reductions[0]), key=lambda range: known_index(range.bound) or 0)
+    steps = max(closed_ranges(reductions[0]), key=lambda range: tg.known_index(range.bound) or 0)
     try:
         sides = sides_of(axes, factors, steps)
         extents = [axes.extent(side) for side in sides]
@@ -89,7 +86,7 @@ def _product(axes: Axes, instruction: MatrixInstruction) -> _Product | None:
     slots: list[int] = []
     for side in sides:
         load = next(factor for factor in factors[:2] if side in axes.around(factor)).owner
-        memory = memory_of(load.buffer).owner if isinstance(load, tg.LoadOp) else None
+        memory = tg.memory_of(load.buffer).owner if isinstance(load, tg.LoadOp) else None
         if isinstance(memory, tg.ParamOp):
             slots.append(memory.slot.data)
     if len({*slots}) < 2 or padded > WASTE * math.prod(extents):
@@ -113,7 +110,7 @@ def _multiply(
     (reduction,) = (op for op in axes.ops if isinstance(op, tg.ReduceOp) and op.wmma is not None)
     depth = math.prod(axes.extent(range) for range in closed_ranges(reduction))
     height, width, _ = instruction.fragments.dims
-    itemsize, target = DTYPES[TYPES[instruction.factor]].itemsize, axes.target
+    itemsize, target = tg.DTYPES[tg.TYPES[instruction.factor]].itemsize, axes.target
     bytes = height * depth * itemsize
     if max(bytes, width * depth * itemsize) > target.copied // 2:
         return False
@@ -200,7 +197,7 @@ def _copy(axes: Axes, slot: int, loop: int) -> bool:
         return False
     tile = [r for n, r in axes.ranges.items() if n not in before and is_expanded(r)]
     load, read, written = _copied(axes, tile)
-    lanes = axes.target.lanes(dtype_of(load.result).itemsize)
+    lanes = axes.target.lanes(tg.dtype_of(load.result).itemsize)
     for range in tile:
         if read.get(range) == 1:
             continue

@@ -27,7 +27,6 @@ from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmeti
 from tgdialect.lowering.optimize.optops.apply import attempt, opt, try_opt
 from tgdialect.lowering.optimize.optops.split import may_overlap
 from tgdialect.ops import tg
-from tgdialect.ops.properties import known_index
 
 # Weights and bounds of the model. They are ratios, and so no fields of `Target`; like its fitted
 # defaults they come from timing kernels on one CPU (docs/notes/heuristic.md).
@@ -59,7 +58,7 @@ def write_out_reductions(axes: Axes) -> None:
     """Unroll the reductions of a kernel without other loops that have few steps in all."""
     steps = 1
     for range in list(axes.ranges.values()):
-        extent = known_index(range.bound)
+        extent = tg.known_index(range.bound)
         if extent is None or (steps := steps * extent) > MAX_STEPS:
             return
         if range.axis_type.data is tg.AxisType.REDUCE and extent > 1:

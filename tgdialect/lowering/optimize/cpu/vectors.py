@@ -15,8 +15,6 @@ from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import REDUCTIONS
 from tgdialect.ops.elementwise import TRANSCENDENTAL
-from tgdialect.ops.properties import dtype_of, known_index, place, tensor
-from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 
 # Weights of the model, as multiples of a scalar op, and so no fields of `Target`. They come from
@@ -79,11 +77,11 @@ def cycles(nests: Nests) -> float:
     """How long a kernel takes on one core, as an order of magnitude."""
     ops = 0.0
     for op in nests.work:
-        lanes = nests.target.lanes(dtype_of(op.operands[0]).itemsize)
+        lanes = nests.target.lanes(tg.dtype_of(op.operands[0]).itemsize)
         ops += nests.trips(op) * cycles_of(op, nests.target) / lanes
     moved = 0
     for access in nests.accesses:
-        if place(access.op.operands[0]).addrspace is tg.AddrSpace.GLOBAL:
+        if tg.place(access.op.operands[0]).addrspace is tg.AddrSpace.GLOBAL:
             # The bytes of the distinct cells.
             ranges = [r for r, stride in access.strides.items() if stride != 0]
             moved += math.prod(map(nests.extent, ranges)) * access.itemsize
@@ -182,8 +180,8 @@ def _gain(nests: Nests, range: tg.RangeOp, scattered: Mapping[Operation, float])
 
 
 def _bytes(buffer: tg.BufferOp) -> int:
-    type = tensor(buffer.result)
-    return math.prod(type.get_shape()) * dtype_of(buffer.result).itemsize
+    type = tg.tensor(buffer.result)
+    return math.prod(type.get_shape()) * tg.dtype_of(buffer.result).itemsize
 
 
 def _scattered(nests: Nests, load: StridedAccess) -> float:
@@ -235,7 +233,7 @@ def is_packable(nests: Nests, load: tg.LoadOp, vector: tg.RangeOp, lanes: int) -
 def is_stageable(nests: Nests, load: tg.LoadOp) -> bool:
     """Whether STAGE is legal for a LOAD: its parameter is read-only, its index not computed by a
     loop."""
-    axes, memory = nests.axes, memory_of(load.buffer)
+    axes, memory = nests.axes, tg.memory_of(load.buffer)
     is_read_only = isinstance(memory.owner, tg.ParamOp) and memory not in axes.written
     return is_read_only and not axes.is_bound_to(load.buffer, axes.open[load])
 
@@ -245,7 +243,7 @@ def packed_bytes(nests: Nests, load: tg.LoadOp, vector: tg.RangeOp, width: int) 
     nest = nests.axes.ends[vector]
     loops = {*closed_ranges(nest), *nests.axes.open[nest]}
     inner = (r for r, stride in nests.stride_of[load].items() if stride != 0 and r not in loops)
-    size = dtype_of(load.operands[0]).itemsize
+    size = tg.dtype_of(load.operands[0]).itemsize
     return width * size * math.prod(nests.extent(r) for r in inner)
 
 
@@ -295,14 +293,14 @@ def transposed_row(nests: Nests, access: Operation, vector: tg.RangeOp) -> tg.Ra
 def is_expandable(axes: Axes, range: tg.RangeOp) -> bool:
     """Whether a part of a range may become vectors or registers."""
     kind = tg.AxisType.UPCAST if range in axes.ends else tg.AxisType.GROUP_REDUCE
-    extent = known_index(range.bound)
+    extent = tg.known_index(range.bound)
     return extent is not None and extent >= 2 and may_split(axes, range, kind)
 
 
 def lanes_along(nests: Nests, range: tg.RangeOp) -> int:
     """The elements of a vector of the widest dtype in the loop of a range."""
     ops = nests.work_in.get(range, ())
-    dtypes = [dtype_of(op.results[0] if is_arithmetic(op) else op.operands[0]) for op in ops]
+    dtypes = [tg.dtype_of(op.results[0] if is_arithmetic(op) else op.operands[0]) for op in ops]
     sizes = [max(dtype.itemsize, 4 if dtype.is_float else 1) for dtype in dtypes]
     return nests.target.lanes(max(sizes, default=4))
 

@@ -17,9 +17,6 @@ from tgdialect.lowering.optimize.grid.products import SIDE
 from tgdialect.lowering.optimize.nests import part
 from tgdialect.lowering.optimize.optops.apply import attempt, made_by
 from tgdialect.ops import tg
-from tgdialect.ops.properties import known_index, place
-from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import computed_from
 from tgdialect.targets import Target
 
 WIDE = 8
@@ -38,8 +35,8 @@ def share_blocks(axes: Axes, target: Target) -> bool:
     nests = [[r.axis.data for r in loops_of(each) if r not in around] for each in ends]
     reduces = [op for op in axes.ops if isinstance(op, tg.ReduceOp) and axes.open[op] - around]
     reduced = [closed_ranges(op)[-1].axis.data for op in reduces]
-    loads = [op for op in axes.reads(over) if isinstance(memory_of(op.buffer).owner, tg.ParamOp)]
-    params = [memory_of(load.buffer).owner for load in loads if _is_reused(axes, load, over)]
+    loads = [op for op in axes.reads(over) if isinstance(tg.memory_of(op.buffer).owner, tg.ParamOp)]
+    params = [tg.memory_of(load.buffer).owner for load in loads if _is_reused(axes, load, over)]
     for param in dict.fromkeys(params):
         if isinstance(param, tg.ParamOp):
             _stage(axes, param.slot.data, over.axis.data)
@@ -65,11 +62,11 @@ def _loop_over_blocks(axes: Axes) -> tg.RangeOp | None:
         return None
     around = {*axes.open[axes.ends[over]], *closed_ranges(axes.ends[over])}
     others = [r for r in axes.ranges.values() if r not in around]
-    if any(known_index(r.bound) is None or is_expanded(r) for r in others):
+    if any(tg.known_index(r.bound) is None or is_expanded(r) for r in others):
         return None
-    memories = [memory_of(store.buffer) for store in axes.stores(over)]
+    memories = [tg.memory_of(store.buffer) for store in axes.stores(over)]
     are_buffers = all(isinstance(memory.owner, tg.BufferOp) for memory in memories)
-    is_local = all(place(memory).addrspace is tg.AddrSpace.LOCAL for memory in memories)
+    is_local = all(tg.place(memory).addrspace is tg.AddrSpace.LOCAL for memory in memories)
     return over if are_buffers and is_local else None
 
 
@@ -83,7 +80,7 @@ def _is_reused(axes: Axes, load: tg.LoadOp, over: tg.RangeOp) -> bool:
 
 def _of_nest(store: tg.StoreOp) -> set[Operation]:
     """The ops that a STORE's value is computed by, without those of other nests."""
-    ops = computed_from(store.value, until=(tg.EndOp,))
+    ops = tg.computed_from(store.value, until=(tg.EndOp,))
     return {op for op in ops if not isinstance(op, tg.EndOp)}
 
 

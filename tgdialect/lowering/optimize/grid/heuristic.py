@@ -21,8 +21,6 @@ from tgdialect.lowering.optimize.grid.nests import FEW, VECTOR, GridNest
 from tgdialect.lowering.optimize.grid.products import TILE, reusing_row, tile_product
 from tgdialect.lowering.optimize.nests import merge_loops, part, split_loops
 from tgdialect.ops import tg
-from tgdialect.ops.properties import known_index
-from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 
 
@@ -140,7 +138,7 @@ def share_rows(
         return
     if products and nest.nests.extent(rows[-1]) % TILE == 0:
         nest.split(nest.axes[row], TILE, tg.AxisType.UPCAST)
-    extent = known_index(nest.axes[row].bound) or 1
+    extent = tg.known_index(nest.axes[row].bound) or 1
     count = part(extent, nest.items // shared)
     # Fewer rows where LOCAL memory does not hold as many.
     while count > 1 and not nest.split(nest.axes[row], count, tg.AxisType.LOCAL):
@@ -153,7 +151,7 @@ def _reuses(nest: GridNest, op: tg.EndOp | tg.ReduceOp, rows: Sequence[tg.RangeO
         return False
     found = [a for a in nest.nests.accesses_along(closed_ranges(op)) if isinstance(a.op, tg.LoadOp)]
     again = [a.op for a in found if a.strides.get(rows[-1], 0) == 0]
-    return any(isinstance(memory_of(load.operands[0]).owner, tg.ParamOp) for load in again)
+    return any(isinstance(tg.memory_of(load.operands[0]).owner, tg.ParamOp) for load in again)
 
 
 def _items(nest: GridNest, longest: int, rows: int) -> int:
@@ -212,14 +210,14 @@ def transpose(nest: GridNest) -> bool:
         row = next((r for r in nest.loops if access.strides.get(r) == 1), None)
         apart = access.strides.get(column, 0)
         if row is not None and apart not in (0, 1):
-            param = memory_of(access.op.operands[0]).owner
+            param = tg.memory_of(access.op.operands[0]).owner
             if isinstance(param, tg.ParamOp):
                 return _tile(nest, param.slot.data, row, column)
     return False
 
 
 def _tile(nest: GridNest, slot: int, row: tg.RangeOp, column: tg.RangeOp) -> bool:
-    extents = [known_index(range.bound) or 1 for range in (row, column)]
+    extents = [tg.known_index(range.bound) or 1 for range in (row, column)]
     if any(extent % SIDE for extent in extents) or nest.items < SIDE * TALL:
         return False
     outer = [r.axis.data for r in nest.loops]

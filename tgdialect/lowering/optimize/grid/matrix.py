@@ -18,10 +18,6 @@ from tgdialect.lowering.optimize.optops.apply import attempt, made_by
 from tgdialect.lowering.optimize.optops.tc import CASTS, PADDED, sides_of
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import WORK_ITEMS
-from tgdialect.ops.dtypes import DTYPES, TYPES
-from tgdialect.ops.properties import dtype_of, known_index
-from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import computed_from
 from tgdialect.targets import Target
 from tgdialect.targets.local_factors import WARP, WARPGROUP
 from tgdialect.targets.matrix import MatrixInstruction, matrix_instructions
@@ -52,15 +48,15 @@ def multiply_matrices(axes: Axes, target: Target) -> bool:
     if not target.matrix or len(reductions) != 1:
         return False
     ranges = closed_ranges(reductions[0])
-    steps = max(ranges, key=lambda range: known_index(range.bound) or 0).axis.data
+    steps = max(ranges, key=lambda range: tg.known_index(range.bound) or 0).axis.data
     if (factors := product_of(reductions[0].source)) is None:
         return False
     if multiply_in_local_memory(axes, target, factors, steps):
         return True
     # Loops that one factor depends on make tiles, and loops of a batch do not.
     tiled = {axes[steps], *(axes.around(factors.a) ^ axes.around(factors.b))}
-    before = {axis: known_index(range.bound) for axis, range in axes.ranges.items()}
-    extents = [known_index(range.bound) for range in tiled]
+    before = {axis: tg.known_index(range.bound) for axis, range in axes.ranges.items()}
+    extents = [tg.known_index(range.bound) for range in tiled]
     is_long = all(extent is None or extent == 1 or extent >= LEAST for extent in extents)
     level = PADDED if is_long else CASTS
     has_runs = all(_has_runs(axes, factor, tiled) for factor in factors[:2])
@@ -68,7 +64,7 @@ def multiply_matrices(axes: Axes, target: Target) -> bool:
     choices = [-1, *(rounding if axes.may_round else [])]
     if not any(attempt(axes, tg.OptOp.TC, steps, index, level, 1) for index in choices):
         return False
-    loops = [(axis, known_index(r.bound)) for axis, r in axes.ranges.items() if r in axes.ends]
+    loops = [(axis, tg.known_index(r.bound)) for axis, r in axes.ranges.items() if r in axes.ends]
     sides = [axis for axis, extent in loops if before.get(axis) not in (None, extent)]
     for axis in sides:
         extent = axes.extent(axes[axis])
@@ -88,7 +84,7 @@ def _has_runs(axes: Axes, factor: SSAValue, tiled: Set[tg.RangeOp]) -> bool:
     """Whether the loads of a factor are neighbours along a side of a tile, so that copies of tiles
     move whole runs. Cells that are copied one by one, as the weights of a convolution, take longer
     than the warps that share them save."""
-    loads = [op for op in computed_from(factor) if isinstance(op, tg.LoadOp)]
+    loads = [op for op in tg.computed_from(factor) if isinstance(op, tg.LoadOp)]
     along = [strides(load.buffer, axes.around) for load in loads]
     return all(any(each.get(range) == 1 for range in tiled) for each in along)
 
@@ -121,7 +117,7 @@ def multiply_in_local_memory(axes: Axes, target: Target, factors: Product, steps
     except IllegalOptError:
         return False
     majors = _majors(axes, factors, *sides, axes[steps])
-    dtype = dtype_of(factors.a).name
+    dtype = tg.dtype_of(factors.a).name
     fitting = _fitting(target, known, dtype, majors, extents, math.prod(batches))
     if fitting is None:
         return False
@@ -213,7 +209,7 @@ def _bytes(instruction: MatrixInstruction, groups: Sequence[int]) -> int:
     """The LOCAL memory that one block of both factors takes."""
     height, width, steps = instruction.fragments.dims
     sides = height * groups[0] + width * groups[1]
-    return sides * steps * DTYPES[TYPES[instruction.factor]].itemsize
+    return sides * steps * tg.DTYPES[tg.TYPES[instruction.factor]].itemsize
 
 
 # -- blocks of steps in LOCAL memory ---------------------------------------------------------------
@@ -227,8 +223,8 @@ def stage_blocks(axes: Axes, steps: int, block: int, buffers: int, order: str) -
     if extent // block < buffers:
         return False
     (reduction,) = (op for op in axes.ops if isinstance(op, tg.ReduceOp) and op.wmma is not None)
-    loads = [op for op in computed_from(reduction.source) if isinstance(op, tg.LoadOp)]
-    memories = [memory_of(load.buffer).owner for load in loads]
+    loads = [op for op in tg.computed_from(reduction.source) if isinstance(op, tg.LoadOp)]
+    memories = [tg.memory_of(load.buffer).owner for load in loads]
     end = next(end for end in axes.ends.values() if {*closed_ranges(end)} <= axes.open[reduction])
     loops = loops_of(end)
     tiles = [r for r in closed_ranges(end) if r.axis_type.data is tg.AxisType.UPCAST]

@@ -11,7 +11,6 @@ from tgdialect.lowering.optimize.nests import Nests, part
 from tgdialect.lowering.optimize.optops.apply import attempt, made_by
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import WORKGROUP
-from tgdialect.ops.properties import known_index
 from tgdialect.targets import Target
 
 ITEMS = 256
@@ -84,7 +83,7 @@ class GridNest:
     def split(self, range: tg.RangeOp, factor: int, kind: tg.AxisType) -> bool:
         """Split the inner part of a loop off. Whether that was legal, and left workgroups that the
         target has."""
-        old, extent = range.axis_type.data, known_index(range.bound) or 1
+        old, extent = range.axis_type.data, tg.known_index(range.bound) or 1
         parts = [(kind, factor)] if extent == factor else [(old, extent // factor), (kind, factor)]
         if kind in WORKGROUP and _workgroup(self.axes, range, parts) > self.axes.target.workgroup:
             return False
@@ -92,7 +91,7 @@ class GridNest:
 
     def split_registers(self, range: tg.RangeOp, width: int) -> tg.RangeOp:
         """Split a tile of registers off a loop that is long enough, and return the loop."""
-        axis, extent = range.axis.data, known_index(range.bound)
+        axis, extent = range.axis.data, tg.known_index(range.bound)
         if extent is None or extent < width * FEW or width == 1:
             return range
         if extent % width:
@@ -110,7 +109,7 @@ class GridNest:
         """Split work items off loops, at most so many in all. Returns how many there are."""
         found = 1
         for range in ranges:
-            axis, extent = range.axis.data, known_index(range.bound)
+            axis, extent = range.axis.data, tg.known_index(range.bound)
             if range.axis_type.data not in _ORDER:
                 continue
             most = items // found
@@ -132,7 +131,7 @@ class GridNest:
         range = range or max(ranges, key=self.nests.extent)
         if range in self.axes.ends:
             return self.split_items([self.split_registers(range, width)], items)
-        axis, extent = range.axis.data, known_index(range.bound)
+        axis, extent = range.axis.data, tg.known_index(range.bound)
         most = items if extent is None else min(extent // VECTOR, items)
         count = 1 if extent is None else part(most, items, of=extent)
         if extent is None or (2 * count < most and extent > FEW):
@@ -150,7 +149,7 @@ class GridNest:
         range = next((r for r in ranges if self.is_contiguous(r)), None)
         width = 1 if range is None else VECTOR
         range = range or max(ranges, key=self.nests.extent)
-        axis, extent = range.axis.data, known_index(range.bound)
+        axis, extent = range.axis.data, tg.known_index(range.bound)
         if extent is None or extent < 2 * width:
             width = 1
         is_reduced = range not in self.axes.ends
@@ -160,7 +159,7 @@ class GridNest:
             if extent % width:
                 attempt(self.axes, tg.OptOp.PADTO, axis, width)
             self.split(self.axes[axis], width, registers)
-        chunks = known_index(self.axes[axis].bound)
+        chunks = tg.known_index(self.axes[axis].bound)
         if chunks is None:
             count = self._pad_to_items(axis, items)
         else:
@@ -241,7 +240,7 @@ def _workgroup(axes: Axes, split: tg.RangeOp, parts: Sequence[tuple[tg.AxisType,
     """
 
     def items(each: tg.RangeOp) -> Sequence[int]:
-        known = [(each.axis_type.data, known_index(each.bound) or 1)]
+        known = [(each.axis_type.data, tg.known_index(each.bound) or 1)]
         return [n for kind, n in (parts if each is split else known) if kind in WORKGROUP]
 
     levels = extents_by_depth(axes.ops, axes.open, items)

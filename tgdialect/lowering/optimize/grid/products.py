@@ -10,8 +10,6 @@ from tgdialect.lowering.optimize.grid.nests import FEW, VECTOR, GridNest, is_was
 from tgdialect.lowering.optimize.nests import part
 from tgdialect.lowering.optimize.optops.apply import attempt
 from tgdialect.ops import tg
-from tgdialect.ops.properties import known_index
-from tgdialect.ops.views import memory_of
 
 TILE, TALL, SIDE = 4, 8, 16
 """A work item computes TALL x TILE results of a product, or TILE x TILE where a multiprocessor
@@ -62,7 +60,7 @@ def tile_product(
 def _in_whole_tiles(nest: GridNest, range: tg.RangeOp, width: int) -> tg.RangeOp:
     """A loop over results as one over whole tiles of workgroups, if few are past the end. Tiles as
     large as a divisor of its extent would access fewer neighbours."""
-    axis, extent, tile = range.axis.data, known_index(range.bound), width * SIDE
+    axis, extent, tile = range.axis.data, tg.known_index(range.bound), width * SIDE
     if extent is not None and extent % tile and not is_wasteful(extent, tile):
         attempt(nest.axes, tg.OptOp.PADTO, axis, tile)
     return nest.axes[axis]
@@ -75,12 +73,12 @@ def _stage_blocks(
     memory. Returns whether that was legal."""
     axes = nest.axes
     steps = max(closed_ranges(reductions[0]), key=nest.nests.extent)
-    extents = [known_index(range.bound) for range in (row, column, steps)]
+    extents = [tg.known_index(range.bound) for range in (row, column, steps)]
     most = SIDE, SIDE, STEPS
     *sides, block = (part(e or 1, size) for e, size in zip(extents, most, strict=True))
     if len(reductions) > 1 or math.prod(sides) < 2 * FEW or block < VECTOR:
         return False
-    params = dict.fromkeys(memory_of(a.op.operands[0]).owner for a in nest.nests.loads)
+    params = dict.fromkeys(tg.memory_of(a.op.operands[0]).owner for a in nest.nests.loads)
     # The loop over blocks of steps goes around the loops over work items.
     if (inside := nest.split_blocks((row, column), sides)) is None:
         return False
@@ -91,7 +89,7 @@ def _stage_blocks(
     # It makes three nests of them: of zeros, of sums, and of results.
     for axis, range in list(axes.ranges.items()):
         is_new = axis not in before and range in axes.ends and not is_expanded(range)
-        if (is_new or axis in inside) and (extent := known_index(range.bound)) is not None:
+        if (is_new or axis in inside) and (extent := tg.known_index(range.bound)) is not None:
             nest.split(range, extent, tg.AxisType.LOCAL)
     for param in params:
         if isinstance(param, tg.ParamOp):

@@ -21,15 +21,7 @@ from tgdialect.lowering.kernel_memory import new_buffer
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.recomputation import emit_sum
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine, times
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import (
-    Polynomial,
-    dtype_of,
-    known_index,
-    polynomial,
-    tensor,
-)
+from tgdialect.ops.affine import times
 from tgdialect.targets.local_factors import CORE_ROWS
 
 RUN = 16
@@ -42,9 +34,9 @@ rows of a fragment of `mma.sync` into different banks of LOCAL memory."""
 class _Side:
     """The part of one axis of a parameter that a tile has."""
 
-    start: Polynomial
+    start: tg.Polynomial
     """Where it begins, by the loops around the tile."""
-    inner: Polynomial
+    inner: tg.Polynomial
     """The number of a cell in the tile."""
     extent: int
     last: int | None
@@ -92,14 +84,14 @@ def copy_box(
     assert isinstance(index, tg.IndexOp)
     limits = _limits(first, index)
     intervals = MinMax()
-    ends = tensor(index.source).get_shape()
+    ends = tg.tensor(index.source).get_shape()
     pairs = zip(index.indices, ends, strict=True)
     sides = [_side(axes, value, around, intervals, end) for value, end in pairs]
     tile = [number for number, side in enumerate(sides) if side.extent > 1]
     if not tile:
         raise IllegalOptError("the tile is one element")
-    cells = RUN // max(dtype_of(first.result).itemsize, 1)
-    builder = OpBuilder.before(first)
+    cells = RUN // max(tg.dtype_of(first.result).itemsize, 1)
+    builder = tg.OpBuilder.before(first)
     put, constant = builder.put, builder.index_constant
     if order in BLOCKS:
         blocks = _blocks(axes, at, sides, tile, cells, BLOCKS[order])
@@ -108,7 +100,7 @@ def copy_box(
         extents = {number: sides[number].extent for number in tile}
         copy, cell_of = _by_rows(builder, extents, cells, has_padding=order == "pad"), _row_cell
     # The buffer.
-    buffer = new_buffer(builder, tensor(first.result).element_type, copy.shape, space)
+    buffer = new_buffer(builder, tg.tensor(first.result).element_type, copy.shape, space)
     # Copy each cell, then have the LOADs read the buffer after all of the copy.
     indices: list[SSAValue] = []
     gated = {number for number, _ in limits}
@@ -135,7 +127,7 @@ def copy_box(
 
 
 def _by_rows(
-    builder: OpBuilder, extents: Mapping[int, int], cells: int, *, has_padding: bool
+    builder: tg.OpBuilder, extents: Mapping[int, int], cells: int, *, has_padding: bool
 ) -> _Order:
     """The order of the parameter, in runs of at most so many cells."""
     put, constant = builder.put, builder.index_constant
@@ -156,7 +148,7 @@ def _by_rows(
     return _Order(shape, ranges, digits, _row_cell(builder, digits))
 
 
-def _row_cell(builder: OpBuilder, digits: Mapping[int, SSAValue]) -> Sequence[SSAValue]:
+def _row_cell(builder: tg.OpBuilder, digits: Mapping[int, SSAValue]) -> Sequence[SSAValue]:
     """Where the element of a tile is in a buffer in the order of the parameter."""
     return [digits[number] for number in sorted(digits)]
 
@@ -208,7 +200,7 @@ def _blocks(
     return _Blocks(rows, columns, runs, extents, moved[0])
 
 
-def _by_blocks(builder: OpBuilder, blocks: _Blocks, cells: int) -> _Order:
+def _by_blocks(builder: tg.OpBuilder, blocks: _Blocks, cells: int) -> _Order:
     """The order of blocks. The rows of one are copied together, then those beside it: both LOCAL
     and GLOBAL memory are accessed in whole sectors."""
     put, constant = builder.put, builder.index_constant
@@ -230,7 +222,7 @@ def _by_blocks(builder: OpBuilder, blocks: _Blocks, cells: int) -> _Order:
     return _Order(shape, (run, lane), digits, cell)
 
 
-def _swizzled(builder: OpBuilder, run: SSAValue, row: SSAValue, runs: int) -> SSAValue:
+def _swizzled(builder: tg.OpBuilder, run: SSAValue, row: SSAValue, runs: int) -> SSAValue:
     """Where a run of a row is among the runs of a block in that row."""
     if runs == 1:
         return run
@@ -239,7 +231,7 @@ def _swizzled(builder: OpBuilder, run: SSAValue, row: SSAValue, runs: int) -> SS
 
 
 def _block_cell(
-    blocks: _Blocks, cells: int, builder: OpBuilder, digits: Mapping[int, SSAValue]
+    blocks: _Blocks, cells: int, builder: tg.OpBuilder, digits: Mapping[int, SSAValue]
 ) -> Sequence[SSAValue]:
     """Where the element of a tile is in a buffer in the order of blocks."""
     rows, row = _divided(builder, digits[blocks.rows], CORE_ROWS)
@@ -250,7 +242,7 @@ def _block_cell(
     return [*(outer[axis] for axis in blocks.order), row, place, lane]
 
 
-def _divided(builder: OpBuilder, value: SSAValue, by: int) -> tuple[SSAValue, SSAValue]:
+def _divided(builder: tg.OpBuilder, value: SSAValue, by: int) -> tuple[SSAValue, SSAValue]:
     """A quotient and its remainder."""
     if by == 1:
         return value, builder.index_constant(0)
@@ -267,7 +259,7 @@ def _limits(load: tg.LoadOp, index: tg.IndexOp) -> Sequence[tuple[int, SSAValue]
     found: list[tuple[int, SSAValue]] = []
     for gate, holds in conjuncts([(load.gate, True)]):
         test, message = gate.owner, "the LOADs of the tile are gated by more than their indices"
-        if not isinstance(test, tg.CmpLtOp) or not holds or known_index(test.rhs) is None:
+        if not isinstance(test, tg.CmpLtOp) or not holds or tg.known_index(test.rhs) is None:
             raise IllegalOptError(message)
         if (value := _unclamped(test.lhs)[0]) not in own:
             raise IllegalOptError(message)
@@ -286,33 +278,33 @@ def _side(
     IllegalOptError where the cells are no interval that begins at a number that the loops around
     the tile decide.
     """
-    start: Polynomial = Affine()
-    inner: Polynomial = Affine()
+    start: tg.Polynomial = tg.Affine()
+    inner: tg.Polynomial = tg.Affine()
     total, is_clamped = _unclamped(index)
     for product, factor in total.terms.items():
         atoms = [atom for atom in product if isinstance(atom, SSAValue)]
         depends = {range for atom in atoms for range in axes.around(atom)}
         if depends <= around:
-            start += Affine({product: factor})
+            start += tg.Affine({product: factor})
         elif depends & around or any(axes.is_bound_to(atom, depends) for atom in atoms):
             raise IllegalOptError("the cells of the tile are no interval of each axis")
         else:
-            inner += Affine({product: factor})
+            inner += tg.Affine({product: factor})
     cells = interval(inner, intervals)
     low, high = int(cells.lo), int(cells.hi)
     last = end - 1 if is_clamped else None
     return _Side(start + low + total.constant, inner - low, high - low + 1, last)
 
 
-def _unclamped(index: SSAValue) -> tuple[Polynomial, bool]:
+def _unclamped(index: SSAValue) -> tuple[tg.Polynomial, bool]:
     """An index as a polynomial without the clamps of PADTO, and whether there were any."""
     plain = unclamped(index)
-    found, is_clamped = polynomial(plain), plain is not index
-    total: Polynomial = Affine(constant=found.constant)
+    found, is_clamped = tg.polynomial(plain), plain is not index
+    total: tg.Polynomial = tg.Affine(constant=found.constant)
     for product, factor in found.terms.items():
-        term: Polynomial = Affine(constant=factor)
+        term: tg.Polynomial = tg.Affine(constant=factor)
         for atom in product:
-            here, has_clamp = Affine({(atom,): 1}), False
+            here, has_clamp = tg.Affine({(atom,): 1}), False
             if isinstance(atom, SSAValue) and unclamped(atom) is not atom:
                 here, has_clamp = _unclamped(atom)[0], True
             is_clamped |= has_clamp
@@ -323,5 +315,5 @@ def _unclamped(index: SSAValue) -> tuple[Polynomial, bool]:
     return total, is_clamped
 
 
-def _atoms(of: Polynomial) -> Sequence[SSAValue]:
+def _atoms(of: tg.Polynomial) -> Sequence[SSAValue]:
     return [atom for product in of.terms for atom in product if isinstance(atom, SSAValue)]

@@ -13,10 +13,6 @@ from tgdialect.analysis.ranges import closed_ranges, outermost_first
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import DTYPES, INDEX
-from tgdialect.ops.properties import known_index, tensor
-from tgdialect.ops.walk import behind
 
 
 def merge(axes: Axes, first: int, second: int) -> None:
@@ -36,7 +32,7 @@ def merge(axes: Axes, first: int, second: int) -> None:
         raise IllegalOptError(f"ranges {first} and {second} are not two of one type")
     if kind in EXPANDED or kind is tg.AxisType.THREAD:
         raise IllegalOptError(f"range {first} is {kind}")
-    if (whole := math.prod(extents)) > DTYPES[INDEX].high:
+    if (whole := math.prod(extents)) > tg.DTYPES[tg.INDEX].high:
         message = f"ranges {first} and {second} have {whole} iterations, more than an index counts"
         raise IllegalOptError(message)
     users = dict.fromkeys(use.operation for r in (outer, inner) for use in r.result.uses)
@@ -52,15 +48,15 @@ def merge(axes: Axes, first: int, second: int) -> None:
     block = axes.kernel.body.block
     # The merged range is where both of its parts are known.
     last = max(outer, inner, key=block.get_operation_index)
-    builder = OpBuilder(InsertPoint.before(last), outer.location)
+    builder = tg.OpBuilder(InsertPoint.before(last), outer.location)
     merged_range = builder.put(tg.RangeOp(first, kind, builder.index_constant(whole)))
     # Each view merges the axes that the two ranges index.
     for op, positions in views:
-        memory = behind(op.source, tg.ReshapeOp)
+        memory = tg.behind(op.source, tg.ReshapeOp)
         start, stop = positions[0], positions[-1] + 1
-        shape = tensor(op.source).get_shape()
+        shape = tg.tensor(op.source).get_shape()
         merged = (*shape[:start], math.prod(shape[start:stop]), *shape[stop:])
-        reshaped = OpBuilder.before(op).put(tg.ReshapeOp(memory, merged))
+        reshaped = tg.OpBuilder.before(op).put(tg.ReshapeOp(memory, merged))
         op.operands = (reshaped, *op.indices[:start], merged_range, *op.indices[stop:])
     # The nests name the merged range once.
     for op in closers:
@@ -71,13 +67,13 @@ def merge(axes: Axes, first: int, second: int) -> None:
 
 def _positions(op: tg.IndexOp, outer: tg.RangeOp, inner: tg.RangeOp, extent: int) -> Sequence[int]:
     """The axes of memory that two ranges go through, and those of 1 between them."""
-    shape, indices = tensor(op.source).get_shape(), list(op.indices)
+    shape, indices = tg.tensor(op.source).get_shape(), list(op.indices)
     owners = [index.owner for index in indices]
     if DYNAMIC_INDEX not in shape and owners.count(outer) == owners.count(inner) == 1:
         start, stop = owners.index(outer), owners.index(inner)
         # What is beyond the one element of an axis of 1 would be another cell of the view.
         between = zip(shape[start + 1 : stop], indices[start + 1 : stop], strict=True)
-        are_ones = all(size == 1 and known_index(index) == 0 for size, index in between)
+        are_ones = all(size == 1 and tg.known_index(index) == 0 for size, index in between)
         if start < stop and shape[stop] == extent and are_ones:
             return range(start, stop + 1)
     message = f"memory has other axes than ranges {outer.axis.data} and {inner.axis.data}"

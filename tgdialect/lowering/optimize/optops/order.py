@@ -12,12 +12,7 @@ from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.recomputation import computed_again
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import WORK_ITEMS
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.properties import tensor
-from tgdialect.ops.reduce import ALU, accumulated_dtype, identity
-from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import computed_from
+from tgdialect.ops.reduce import ALU
 
 
 def swap(axes: Axes, first: int, second: int) -> None:
@@ -98,7 +93,7 @@ def accumulate_outside(axes: Axes, reduced: tg.RangeOp, inside: Sequence[tg.Rang
     parts = [r for r in reversed(closed_ranges(end)) if is_expanded(r)]
     kept = {*inside, *parts}
     outer = {*axes.open[end], *closed_ranges(end)} - kept
-    builder = OpBuilder.before(reduce)
+    builder = tg.OpBuilder.before(reduce)
     put = builder.put
     loops = (*inside, *parts)
 
@@ -110,8 +105,8 @@ def accumulate_outside(axes: Axes, reduced: tg.RangeOp, inside: Sequence[tg.Rang
         ranges = zip(kinds, bounds, numbers, strict=False)
         return [put(tg.RangeOp(number, kind, bound)) for kind, bound, number in ranges]
 
-    kind, dtype = reduce.kind.data, tensor(reduce.result).element_type
-    wide = accumulated_dtype(reduce)
+    kind, dtype = reduce.kind.data, tg.tensor(reduce.result).element_type
+    wide = tg.accumulated_dtype(reduce)
     extents = tuple(map(axes.extent, loops))
     buffer = new_buffer(builder, wide, extents, tg.AddrSpace.LOCAL)
 
@@ -119,7 +114,7 @@ def accumulate_outside(axes: Axes, reduced: tg.RangeOp, inside: Sequence[tg.Rang
     first = again(builder.free_axes)
     around = sorted(outer, key=lambda r: r.axis.data)
     start = version(builder, buffer, [r.result for r in around])
-    zero = put(tg.ConstOp(identity(kind, DTYPES[wide]), wide))
+    zero = put(tg.ConstOp(tg.identity(kind, tg.DTYPES[wide]), wide))
     ready = put(tg.EndOp(put(tg.StoreOp(put(tg.IndexOp(start, first)), zero)), first[::-1]))
 
     # Second nest: add one step of the reduction to every partial result.
@@ -183,8 +178,8 @@ def _checked(
     if any(axes.depends(r.bound, k) for r in axes.ranges.values() for k in (*kept, reduced)):
         raise IllegalOptError("the extent of a range depends on one of them")
     # Memory: what the REDUCE reads is the same in every iteration that moves.
-    for op in computed_from(reduce.source):
-        if isinstance(op, tg.LoadOp) and memory_of(op.buffer) in axes.written:
+    for op in tg.computed_from(reduce.source):
+        if isinstance(op, tg.LoadOp) and tg.memory_of(op.buffer) in axes.written:
             raise IllegalOptError("the REDUCE is of memory that this kernel writes")
     if axes.is_bound_to(reduce.source, kept):
         raise IllegalOptError("the REDUCE is of what a loop in that nest computes")

@@ -12,11 +12,6 @@ from tgdialect.lowering.matrix_products import is_zero, product_of
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, NoChangeError
 from tgdialect.lowering.recomputation import computed_again, renumber
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import DTYPES, INDEX
-from tgdialect.ops.properties import known_index, place, tensor
-from tgdialect.ops.reduce import identity
-from tgdialect.ops.views import memory_of
 
 
 def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
@@ -38,7 +33,7 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     instruction, which adds up all that has been copied, computes it.
     """
     range = axes[axis]
-    extent = known_index(range.bound)
+    extent = tg.known_index(range.bound)
     axes.check_no_fragment(range)
     if is_expanded(range):
         raise IllegalOptError(f"range {axis} is {range.axis_type.data}")
@@ -63,7 +58,7 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     if axes.target.is_grid:
         gated += [load for load in _of_others(axes, range) if load not in gated]
     padded = multiple if extent is None else -(-extent // multiple) * multiple
-    if padded > DTYPES[INDEX].high:
+    if padded > tg.DTYPES[tg.INDEX].high:
         raise IllegalOptError(f"range {axis} to {padded} has more iterations than an index counts")
     axes.check_work_items(range, range.axis_type.data, padded)
     _pad(axes, range, multiple, gated)
@@ -81,9 +76,9 @@ def _of_others(axes: Axes, range: tg.RangeOp) -> Iterator[tg.LoadOp]:
     """The LOADs in the loop of a range of parameters that it writes, and of LOCAL buffers. With a
     gate, a work item that reads cells of its own reads no other's, so that these cells of a LOCAL
     buffer may be registers."""
-    written = {memory_of(store.buffer) for store in axes.stores(range)}
+    written = {tg.memory_of(store.buffer) for store in axes.stores(range)}
     for load in axes.reads(range):
-        memory, space = memory_of(load.buffer), place(load.buffer).addrspace
+        memory, space = tg.memory_of(load.buffer), tg.place(load.buffer).addrspace
         is_local = isinstance(memory.owner, tg.BufferOp) and space is tg.AddrSpace.LOCAL
         if is_local or (isinstance(memory.owner, tg.ParamOp) and memory in written):
             yield load
@@ -91,8 +86,12 @@ def _of_others(axes: Axes, range: tg.RangeOp) -> Iterator[tg.LoadOp]:
 
 def _pad(axes: Axes, range: tg.RangeOp, multiple: int, gated: Sequence[tg.LoadOp]) -> None:
     stores = [store for store in axes.stores(range) if not _is_own(axes, store, range)]
-    before, extent, dtype = OpBuilder.before(range), range.bound, tensor(range.bound).element_type
-    if (known := known_index(extent)) is not None:
+    before, extent, dtype = (
+        tg.OpBuilder.before(range),
+        range.bound,
+        tg.tensor(range.bound).element_type,
+    )
+    if (known := tg.known_index(extent)) is not None:
         ends = known - 1, -(-known // multiple) * multiple
         last, bound = (before.put(tg.ConstOp(n, dtype)) for n in ends)
     else:
@@ -101,7 +100,7 @@ def _pad(axes: Axes, range: tg.RangeOp, multiple: int, gated: Sequence[tg.LoadOp
         parts = before.put(tg.IDivOp(before.put(tg.AddOp(last, part)), part))
         bound = before.put(tg.MulOp(parts, part))
     range.operands = (bound,)
-    inside = OpBuilder.after(range)
+    inside = tg.OpBuilder.after(range)
     gate = inside.put(tg.CmpLtOp(range.result, extent))
     clamped = inside.put(tg.WhereOp(gate, range.result, last))
     renumber(range, clamped, gate.owner, clamped.owner)
@@ -112,9 +111,9 @@ def _pad(axes: Axes, range: tg.RangeOp, multiple: int, gated: Sequence[tg.LoadOp
         _gate_store(store, gate, range.result, clamped)
     for op in axes.reductions.get(range, ()):
         if op not in zero:
-            dtype = tensor(op.source).element_type
-            builder = OpBuilder.before(op)
-            neutral = builder.put(tg.ConstOp(identity(op.kind.data, DTYPES[dtype]), dtype))
+            dtype = tg.tensor(op.source).element_type
+            builder = tg.OpBuilder.before(op)
+            neutral = builder.put(tg.ConstOp(tg.identity(op.kind.data, tg.DTYPES[dtype]), dtype))
             op.operands[0] = builder.put(tg.WhereOp(gate, op.source, neutral))
     axes.changed()
 
@@ -134,19 +133,19 @@ def _adds_zero(op: tg.ReduceOp, gated: Sequence[tg.LoadOp]) -> bool:
 def _is_own(axes: Axes, store: tg.StoreOp, range: tg.RangeOp) -> bool:
     """Whether a STORE is to a buffer that each iteration of a range has for itself: one past the
     end reads what it has stored, and nothing comes of it."""
-    memory = memory_of(store.buffer).owner
+    memory = tg.memory_of(store.buffer).owner
     is_private = isinstance(memory, tg.BufferOp) and axes.is_private(memory, range)
     return is_private and not axes.depends_on_index(store.buffer, range)
 
 
 def _gate_load(load: tg.LoadOp, gate: SSAValue, index: SSAValue, clamped: SSAValue) -> None:
     """A LOAD with a gate, at the index that is not clamped."""
-    builder = OpBuilder.before(load)
+    builder = tg.OpBuilder.before(load)
     location = computed_again(builder, load.buffer, {clamped: index})
     if load.gate is not None and load.alt is not None:
         alt, gate = load.alt, builder.put(tg.AndOp(load.gate, gate))
     else:
-        alt = builder.put(tg.ConstOp(0, tensor(load.result).element_type))
+        alt = builder.put(tg.ConstOp(0, tg.tensor(load.result).element_type))
     new = builder.put(tg.LoadOp(location, alt, gate))
     new.name_hint = load.result.name_hint
     load.result.replace_all_uses_with(new)
@@ -156,7 +155,7 @@ def _gate_load(load: tg.LoadOp, gate: SSAValue, index: SSAValue, clamped: SSAVal
 
 def _gate_store(store: tg.StoreOp, gate: SSAValue, index: SSAValue, clamped: SSAValue) -> None:
     """A gate for a STORE, and the index that is not clamped for its location."""
-    builder = OpBuilder.before(store)
+    builder = tg.OpBuilder.before(store)
     location = computed_again(builder, store.buffer, {clamped: index})
     if store.gate is not None:
         gate = builder.put(tg.AndOp(store.gate, gate))

@@ -29,7 +29,6 @@ from tgdialect.lowering.optimize.optops.merge import mergeable
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.optimize.optops.split import SPLIT_FROM
 from tgdialect.ops import tg
-from tgdialect.ops.properties import known_index
 from tgdialect.targets.matrix import matrix_instructions
 
 FACTORS = (2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64, 128, 256)
@@ -149,7 +148,7 @@ class SplitPass(OptOpPass):
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
         for axis, range in axes.ranges.items():
-            if not (extent := known_index(range.bound)):
+            if not (extent := tg.known_index(range.bound)):
                 continue  # There is no factor of an extent that is dynamic or 0.
             for factor in sorted({each for each in FACTORS if each <= extent} | {extent}):
                 overlap = extent % factor != 0

@@ -13,9 +13,6 @@ from tgdialect.lowering.kernel_memory import version
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.recomputation import computed_again
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import place, tensor, tensor_type
-from tgdialect.ops.views import memory_of
 
 DEEPEST = 8
 """The most buffers of a pipeline, each of which takes LOCAL memory; hand-written kernels have 2 to
@@ -66,15 +63,15 @@ def _copies(axes: Axes, at: tg.RangeOp) -> Iterator[_Copy]:
         store = end.body.owner
         if not isinstance(store, tg.StoreOp) or at not in axes.open[end]:
             continue
-        memory = memory_of(store.buffer)
+        memory = tg.memory_of(store.buffer)
         found = [op for op in axes.ops if isinstance(op, tg.LoadOp | tg.StoreOp)]
-        accesses = [op for op in found if memory_of(op.buffer) is memory]
+        accesses = [op for op in found if tg.memory_of(op.buffer) is memory]
         loads = [op for op in accesses if isinstance(op, tg.LoadOp)]
         if (
             isinstance(buffer := memory.owner, tg.BufferOp)
-            and place(memory).addrspace is tg.AddrSpace.LOCAL
+            and tg.place(memory).addrspace is tg.AddrSpace.LOCAL
             and isinstance(value := store.value.owner, tg.LoadOp)
-            and isinstance(memory_of(value.buffer).owner, tg.ParamOp)
+            and isinstance(tg.memory_of(value.buffer).owner, tg.ParamOp)
             and not axes.is_bound_to(store.value, {at})
             and len(loads) == len(accesses) - 1
             and all(_versions(load) == [end.result] for load in loads)
@@ -95,11 +92,11 @@ def _versions(access: tg.LoadOp | tg.StoreOp) -> Sequence[SSAValue] | None:
 
 def _pipeline(axes: Axes, at: tg.RangeOp, count: int, copy: _Copy) -> None:
     """Pipeline one copy."""
-    builder, type = OpBuilder.before(copy.store), tensor(copy.buffer.result)
+    builder, type = tg.OpBuilder.before(copy.store), tg.tensor(copy.buffer.result)
     put, constant = builder.put, builder.index_constant
     shape = count, *type.get_shape()
-    cells = tensor_type(type.element_type, shape, place(copy.buffer.result))
-    buffers = OpBuilder.before(copy.buffer).put(tg.BufferOp(copy.buffer.slot.data, cells))
+    cells = tg.tensor_type(type.element_type, shape, tg.place(copy.buffer.result))
+    buffers = tg.OpBuilder.before(copy.buffer).put(tg.BufferOp(copy.buffer.slot.data, cells))
     nest = loops_of(closer := axes.ends[at])
     outer = sorted(axes.open[closer], key=lambda r: r.axis.data)
     around = [range.result for range in (*outer, *nest[: nest.index(at)])]
@@ -119,12 +116,12 @@ def _pipeline(axes: Axes, at: tg.RangeOp, count: int, copy: _Copy) -> None:
     for load in copy.loads:
         index = load.buffer.owner
         assert isinstance(index, tg.IndexOp)
-        cell = OpBuilder.before(index).put(tg.IndexOp(filled, [turn, *index.indices]))
+        cell = tg.OpBuilder.before(index).put(tg.IndexOp(filled, [turn, *index.indices]))
         index.result.replace_all_uses_with(cell)
 
 
 def _copied(
-    builder: OpBuilder,
+    builder: tg.OpBuilder,
     copy: _Copy,
     mapping: dict[SSAValue, SSAValue],
     turn: SSAValue,

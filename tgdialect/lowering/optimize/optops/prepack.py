@@ -19,13 +19,8 @@ from tgdialect.lowering.optimize.optops.tile_loads import Digit, digits, in_tile
 from tgdialect.lowering.passed_memory import calls_by_callee, filled_memory
 from tgdialect.lowering.recomputation import IN_LOOPS
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import TYPES
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.ops.source import parameters
-from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import computed_from
 
 SymbolT = TypeVar("SymbolT", bound=tg.KernelOp | tg.ProgramOp)
 PackingT = TypeVar("PackingT", bound=tg.KernelOp | tg.ProgramOp)
@@ -43,14 +38,14 @@ def prepack(axes: Axes, slot: int, axis: int) -> None:
     loads, outer, inner = _checked(axes, slot, axes[axis])
     first, ranges = loads[0], [*outer, *inner]
     cells = [*(Digit(range, axes.extent(range)) for range in outer), *digits(axes, first, inner)]
-    block, param = axes.kernel.body.block, memory_of(first.buffer).owner
+    block, param = axes.kernel.body.block, tg.memory_of(first.buffer).owner
     assert isinstance(param, tg.ParamOp)
     shape = tuple(digit.extent for digit in cells)
-    packing = Packing(slot, dtype_of(first.result).name, shape)
+    packing = Packing(slot, tg.dtype_of(first.result).name, shape)
     packed = tg.ParamOp(slot, _packed_type(packing))
     kernel = _packing_kernel(axes, first, ranges, cells, packed)
-    OpBuilder.before(param).insert(packed)
-    builder = OpBuilder.before(first)
+    tg.OpBuilder.before(param).insert(packed)
+    builder = tg.OpBuilder.before(first)
     cell = builder.insert(tg.IndexOp(packed, [digit.value(axes, builder, {}) for digit in cells]))
     value = tg.LoadOp(cell)
     builder.insert(value)
@@ -62,12 +57,12 @@ def prepack(axes: Axes, slot: int, axis: int) -> None:
     axes.changed()
     axes.prepacked[kernel] = packing
     if not axes.is_copy and axes.kernel.parent is not None:
-        OpBuilder.before(axes.kernel).insert(kernel)
+        tg.OpBuilder.before(axes.kernel).insert(kernel)
 
 
 def may_prepack(axes: Axes, load: tg.LoadOp) -> bool:
     """Whether a kernel that runs before can pack what a LOAD loads, whatever the tile is."""
-    param = memory_of(load.buffer).owner
+    param = tg.memory_of(load.buffer).owner
     ranges = [r for r in axes.ranges.values() if r in axes.open[load] and r in axes.ends]
     if not isinstance(param, tg.ParamOp) or not ranges:
         return False
@@ -94,9 +89,9 @@ def _checked(
     # They depend on the parameter and on loop variables alone.
     if axes.has_shared_memory:
         raise IllegalOptError("a CALL of the kernel passes the same memory twice")
-    for op in computed_from(load.result):
+    for op in tg.computed_from(load.result):
         is_other = isinstance(op, tg.ParamOp | tg.BufferOp | tg.LoadOp)
-        is_other = is_other and op not in (load, memory_of(load.buffer).owner)
+        is_other = is_other and op not in (load, tg.memory_of(load.buffer).owner)
         if is_other or isinstance(op, IN_LOOPS):
             raise IllegalOptError("where the parameter is loaded depends on other memory")
     # The loops around the tile, outermost first; all have known extents.
@@ -118,13 +113,13 @@ def _packing_kernel(
 ) -> tg.KernelOp:
     """The kernel that stores what a LOAD loads in each iteration of the ranges, where the digits of
     these say."""
-    source = memory_of(load.buffer)
+    source = tg.memory_of(load.buffer)
     block = Block()
 
-    builder = OpBuilder.at_end(block, load.location)
+    builder = tg.OpBuilder.at_end(block, load.location)
     put = builder.put
-    result = put(tg.ParamOp(0, tensor(packed.result)))
-    copies = {source: put(tg.ParamOp(1, tensor(source)))}
+    result = put(tg.ParamOp(0, tg.tensor(packed.result)))
+    copies = {source: put(tg.ParamOp(1, tg.tensor(source)))}
     for number, range in enumerate(ranges):
         bound = builder.index_constant(axes.extent(range))
         copies[range.result] = put(tg.RangeOp(number, tg.AxisType.LOOP, bound))
@@ -150,18 +145,18 @@ def declared_packing(
 ) -> Mapping[tg.KernelOp | tg.ProgramOp, Packing]:
     """New kernels that stand for those that STAGEs of a kernel have made in another process: they
     read and write the same. The kernel itself stays as it is."""
-    types = {param.slot.data: tensor(param.result) for param in parameters(kernel.body.block)}
+    types = {param.slot.data: tg.tensor(param.result) for param in parameters(kernel.body.block)}
     found: dict[tg.KernelOp | tg.ProgramOp, Packing] = {}
     for packing in packings:
         block = Block()
-        put = OpBuilder.at_end(block, kernel.location).put
+        put = tg.OpBuilder.at_end(block, kernel.location).put
         packed = _packed_type(packing)
         result, source = put(tg.ParamOp(0, packed)), put(tg.ParamOp(1, types[packing.slot]))
         types[packing.slot] = packed
         put(tg.SinkOp([put(tg.StoreOp(result, put(tg.LoadOp(source))))]))
         made = tg.KernelOp(_name(kernel, packing.slot), Region(block))
         made.location = kernel.location
-        OpBuilder.before(kernel).insert(made)
+        tg.OpBuilder.before(kernel).insert(made)
         found[made] = packing
     return found
 
@@ -189,4 +184,4 @@ def pass_packed(kernels: Mapping[SymbolT, Mapping[PackingT, Packing]]) -> None:
 
 def _packed_type(packing: Packing) -> TensorType[Attribute]:
     """The type of the parameter for a packed copy."""
-    return buffer_type(TYPES[packing.dtype], packing.shape, tg.AddrSpace.GLOBAL)
+    return buffer_type(tg.TYPES[packing.dtype], packing.shape, tg.AddrSpace.GLOBAL)

@@ -12,8 +12,6 @@ from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.elementwise import own_cost
-from tgdialect.ops.properties import dtype_of, known_index, place, tensor
-from tgdialect.ops.views import memory_of
 
 SPLIT_FROM: Mapping[tg.AxisType, tuple[Set[tg.AxisType], Set[bool]]] = {
     tg.AxisType.LOCAL: ({tg.AxisType.GLOBAL, tg.AxisType.LOOP}, {False}),
@@ -44,7 +42,7 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
     kind, top, range = tg.AxisType(target), where == "top", axes[axis]
     old = range.axis_type.data
     _check_split(axes, range, kind, top=top)
-    extent, count = known_index(range.bound), None if where else _count(range, factor)
+    extent, count = tg.known_index(range.bound), None if where else _count(range, factor)
     if count is None:
         extent = axes.extent(range)
         count = -(-extent // factor)
@@ -91,7 +89,7 @@ def _check_size(axes: Axes, range: tg.RangeOp, factor: int) -> None:
         return
 
     def extent(each: tg.RangeOp) -> int:
-        known = known_index(each.bound) if each.axis_type.data in EXPANDED else 1
+        known = tg.known_index(each.bound) if each.axis_type.data in EXPANDED else 1
         return (known or 1) * (factor if each is range else 1)
 
     if (too_much := excess(axes.open, extent, own_cost)) is not None:
@@ -101,13 +99,15 @@ def _check_size(axes: Axes, range: tg.RangeOp, factor: int) -> None:
 def _count(range: tg.RangeOp, factor: int) -> SSAValue | None:
     """How many parts of a size a dynamic extent has that PADTO has made a multiple of the size."""
     bound = range.bound.owner
-    return bound.lhs if isinstance(bound, tg.MulOp) and known_index(bound.rhs) == factor else None
+    return (
+        bound.lhs if isinstance(bound, tg.MulOp) and tg.known_index(bound.rhs) == factor else None
+    )
 
 
 def divisors(range: tg.RangeOp) -> Set[int]:
     """The constants by which IDIV or MOD divides the loop variable."""
     users = (use.operation for use in range.result.uses if use.index == 0)
-    found = (known_index(u.operands[1]) for u in users if isinstance(u, tg.IDivOp | tg.ModOp))
+    found = (tg.known_index(u.operands[1]) for u in users if isinstance(u, tg.IDivOp | tg.ModOp))
     return {by for by in found if by is not None}
 
 
@@ -178,7 +178,7 @@ def _check_structure(axes: Axes, range: tg.RangeOp, kind: tg.AxisType) -> None:
     for store in axes.stores(range):
         if axes.depends_on_index(store.buffer, range):
             continue
-        memory = memory_of(store.buffer).owner
+        memory = tg.memory_of(store.buffer).owner
         if not isinstance(memory, tg.BufferOp) or not axes.is_private(memory, range):
             raise IllegalOptError(f"each iteration of range {axis} writes the same cell")
         axes.check_views(memory)
@@ -190,8 +190,8 @@ def _check_copies(axes: Axes, range: tg.RangeOp, count: int) -> None:
     own = set(axes.shared_buffers(range))
     bytes = 0
     for op in axes.ops:
-        if isinstance(op, tg.BufferOp) and place(op.result).addrspace is tg.AddrSpace.LOCAL:
-            size = math.prod(tensor(op.result).get_shape()) * dtype_of(op.result).itemsize
+        if isinstance(op, tg.BufferOp) and tg.place(op.result).addrspace is tg.AddrSpace.LOCAL:
+            size = math.prod(tg.tensor(op.result).get_shape()) * tg.dtype_of(op.result).itemsize
             bytes += size * (count if op in own else 1)
     # One after another, the REDUCEs that work items share exchange their parts.
     bytes += max((_exchanged(axes, op, range, count) for op in axes.ops), default=0)
@@ -209,7 +209,7 @@ def _exchanged(axes: Axes, op: Operation, split: tg.RangeOp, count: int) -> int:
     kinds = tg.AxisType.LOCAL, tg.AxisType.UPCAST
     copies = [r for r in axes.open[op] if r.axis_type.data in kinds]
     cells = math.prod(map(axes.extent, (*groups, *copies)))
-    return cells * (count if split in axes.open[op] else 1) * dtype_of(op.result).itemsize
+    return cells * (count if split in axes.open[op] else 1) * tg.dtype_of(op.result).itemsize
 
 
 def _check_overlap(axes: Axes, range: tg.RangeOp, factor: int) -> None:
@@ -223,9 +223,9 @@ def _check_overlap(axes: Axes, range: tg.RangeOp, factor: int) -> None:
     inside = axes.accesses.get(range, ())
     if any(isinstance(op, tg.AtomicAddOp) for op in inside):
         raise IllegalOptError(f"an ATOMICADD is in range {axis}, and would be done twice")
-    written = {memory_of(op.buffer).owner for op in inside if isinstance(op, tg.StoreOp)}
+    written = {tg.memory_of(op.buffer).owner for op in inside if isinstance(op, tg.StoreOp)}
     for op in inside:
-        if isinstance(op, tg.LoadOp) and memory_of(op.buffer).owner in written:
+        if isinstance(op, tg.LoadOp) and tg.memory_of(op.buffer).owner in written:
             raise IllegalOptError(f"range {axis} reads what it writes")
     if axes.has_shared_memory:
         raise IllegalOptError("a CALL of the kernel passes the same memory twice")

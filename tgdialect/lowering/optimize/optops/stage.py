@@ -19,12 +19,7 @@ from tgdialect.lowering.optimize.optops.prepack import prepack
 from tgdialect.lowering.optimize.optops.tile_loads import Digit, digits, in_tile_order, staged_loads
 from tgdialect.lowering.recomputation import computed_again, emit_sum
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine
 from tgdialect.ops.axis_types import WORK_ITEMS
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import TYPES
-from tgdialect.ops.properties import Polynomial, dtype_of, known_index, polynomial, tensor
-from tgdialect.ops.walk import Walk
 
 
 def stage(axes: Axes, slot: int, axis: int, space: str, order: str = "") -> None:
@@ -84,9 +79,9 @@ def _stage(
     extents = [digit.extent for digit in cells]
     block = axes.kernel.body.block
 
-    builder = OpBuilder.before(first)
+    builder = tg.OpBuilder.before(first)
     put = builder.put
-    dtype = tensor(first.result).element_type
+    dtype = tg.tensor(first.result).element_type
     padded = tuple(extent + padding * (i == 1) for i, extent in enumerate(extents))
     buffer = new_buffer(builder, dtype, padded, space)
     copies: dict[SSAValue, SSAValue] = {}
@@ -124,7 +119,7 @@ def _stage(
         index = first.buffer.owner
         assert isinstance(index, tg.IndexOp)
         rest = len(index.indices) - len(merged)
-        shape = tensor(index.source).get_shape()[:rest]
+        shape = tg.tensor(index.source).get_shape()[:rest]
         lead = [again(i) for i in index.indices[:rest]]
         flat = put(tg.ReshapeOp(index.source, [*shape, size]))
         copies[first.buffer] = put(tg.IndexOp(flat, [*lead, outer[-1]]))
@@ -157,7 +152,7 @@ def _merged(axes: Axes, load: tg.LoadOp, ranges: Sequence[tg.RangeOp]) -> Sequen
     if not isinstance(index, tg.IndexOp) or not isinstance(index.source.owner, tg.ParamOp):
         return ()
     found: list[tg.RangeOp] = []
-    shape = tensor(index.source).get_shape()
+    shape = tg.tensor(index.source).get_shape()
     for value, extent in zip(reversed(index.indices), reversed(shape), strict=True):
         range = value.owner
         if range not in ranges or range in found or not isinstance(range, tg.RangeOp):
@@ -191,8 +186,8 @@ class WideCells(NamedTuple):
     @property
     def dtype(self) -> Attribute:
         """The integer."""
-        bits = 8 * self.width * dtype_of(self.source.buffer).itemsize
-        return TYPES[f"ui{bits}"]
+        bits = 8 * self.width * tg.dtype_of(self.source.buffer).itemsize
+        return tg.TYPES[f"ui{bits}"]
 
     def digit_of(self, digit: Digit, part: SSAValue) -> Digit:
         """An axis of the copy, as an axis of integers, which lie along the range `part` of the
@@ -202,14 +197,16 @@ class WideCells(NamedTuple):
         return Digit(cast(tg.RangeOp, part.owner), digit.extent, digit.divisor // self.width)
 
     def load(
-        self, builder: OpBuilder, again: Callable[[SSAValue], SSAValue], part: SSAValue
+        self, builder: tg.OpBuilder, again: Callable[[SSAValue], SSAValue], part: SSAValue
     ) -> tg.LoadOp:
         """A LOAD of an integer; `again` computes a value for the ranges of the copy, in which
         integers lie along `part`."""
         index, put = self.source.buffer.owner, builder.put
         assert isinstance(index, tg.IndexOp)
-        found, own = polynomial(index.indices[-1]), (self.range.result,)
-        whole: Polynomial = Affine({p: c // self.width for p, c in found.terms.items() if p != own})
+        found, own = tg.polynomial(index.indices[-1]), (self.range.result,)
+        whole: tg.Polynomial = tg.Affine(
+            {p: c // self.width for p, c in found.terms.items() if p != own}
+        )
         last = emit_sum(builder, whole + found.constant // self.width, again)
         last = put(tg.AddOp(last, part))
         view = put(tg.BitcastOp(index.source, self.dtype))
@@ -223,7 +220,7 @@ def wide_cells(axes: Axes, load: tg.LoadOp, last: Digit) -> WideCells | None:
     """How a LOAD of a tile loads several cells at once, which are the last axis of its copy; None
     if they are not known to be neighbours in memory, and in it all together or not at all."""
     range, width, index = last.range, last.extent, load.buffer.owner
-    bytes = width * dtype_of(load.buffer).itemsize
+    bytes = width * tg.dtype_of(load.buffer).itemsize
     if width < 2 or last.divisor > 1 or bytes > WIDEST or bytes & (bytes - 1):
         return None
     # Ranges that are no axes of the register tile are work items, with a cell each.
@@ -234,20 +231,20 @@ def wide_cells(axes: Axes, load: tg.LoadOp, last: Digit) -> WideCells | None:
     ):
         return None
     *lead, at = index.indices
-    shape = tensor(index.source).get_shape()
+    shape = tg.tensor(index.source).get_shape()
     if axes.extent(range) % width or DYNAMIC_INDEX in shape or shape[-1] % width:
         return None
     if any(axes.depends(i, range) for i in lead) or not _is_aligned(at, range, width):
         return None
     if load.gate is None:
         return WideCells(load, range, width)
-    walk = Walk([load.gate])
+    walk = tg.Walk([load.gate])
     for value in walk:
         op = value.owner
         if isinstance(op, tg.AndOp):
             walk.add(op.operands)
         elif axes.depends(value, range):
-            bound = known_index(op.rhs) if isinstance(op, tg.CmpLtOp) else None
+            bound = tg.known_index(op.rhs) if isinstance(op, tg.CmpLtOp) else None
             if not isinstance(op, tg.CmpLtOp) or bound is None or bound % width:
                 return None
             if not _is_aligned(op.lhs, range, width):
@@ -257,7 +254,7 @@ def wide_cells(axes: Axes, load: tg.LoadOp, last: Digit) -> WideCells | None:
 
 def _is_aligned(index: SSAValue, range: tg.RangeOp, width: int) -> bool:
     """Whether an index is the number of an iteration plus a multiple of a width."""
-    found, own = polynomial(index), (range.result,)
+    found, own = tg.polynomial(index), (range.result,)
     rest = [found.constant, *(c for product, c in found.terms.items() if product != own)]
     are_values = all(isinstance(atom, SSAValue) for product in found.terms for atom in product)
     return are_values and found.terms.get(own) == 1 and not any(c % width for c in rest)

@@ -23,10 +23,6 @@ from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.padto import padto
 from tgdialect.lowering.recomputation import NAMING, renumber
 from tgdialect.ops import tg
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.properties import dtype_of
-from tgdialect.ops.reduce import accumulated_dtype
 from tgdialect.targets.matrix import MatrixInstruction, matrix_instructions
 
 EXACT, CASTS, PADDED = range(3)
@@ -70,7 +66,7 @@ def tc(axes: Axes, axis: int, index: int, level: int, mode: int) -> None:
     steps = axes[axis]
     # The ranges of a fragment: the lane, the elements of C, and the steps.
     first = next(op for op in axes.kernel.body.block.ops if op in (rows, columns, steps))
-    builder = OpBuilder.before(first)
+    builder = tg.OpBuilder.before(first)
     lanes = [builder.range(tg.AxisType.WARP, config.threads)] if config.threads > 1 else []
     runs = reversed(c_fields(config))
     elements = [builder.range(tg.AxisType.UPCAST, 1 << len(run)) for run in runs]
@@ -101,9 +97,9 @@ def _shorten(
 ) -> None:
     """Make a range one of tiles: its iteration i becomes `size * i + part`, where the ranges `own`
     count the parts of a tile, inside of all loops that are closed with it."""
-    before = OpBuilder.before(range)
+    before = tg.OpBuilder.before(range)
     range.operands = (before.index_constant(axes.extent(range) // size),)
-    after = OpBuilder.after(range)
+    after = tg.OpBuilder.after(range)
     start = after.put(tg.MulOp(range, after.index_constant(size)))
     whole = after.insert(tg.AddOp(start, part))
     renumber(range, whole.results[0], start.owner)
@@ -142,7 +138,7 @@ def _match(axes: Axes, axis: int, index: int, level: int) -> _Match:
     for range in (rows, columns, axes[axis]):
         _check_range(axes, range)
     # The instruction, by dtypes and then by extents.
-    dtypes = dtype_of(product.a).name, DTYPES[accumulated_dtype(reduce)].name
+    dtypes = tg.dtype_of(product.a).name, tg.DTYPES[tg.accumulated_dtype(reduce)].name
     is_implied = [not i.rounds and not i.reads_local for i in known]
     chosen = [*compress(known, is_implied)] if index < 0 else [known[index]]
     fitting = [i for i in chosen if (i.factor, i.accumulator) == dtypes]

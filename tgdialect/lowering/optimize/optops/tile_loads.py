@@ -12,9 +12,6 @@ from tgdialect.lowering.matrix_products import c_fields, fields, product_of
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED, WORK_ITEMS
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import integers
-from tgdialect.ops.views import memory_of
 
 
 class Digit(NamedTuple):
@@ -25,7 +22,7 @@ class Digit(NamedTuple):
     divisor: int = 1
 
     def value(
-        self, axes: Axes, builder: OpBuilder, copies: Mapping[SSAValue, SSAValue]
+        self, axes: Axes, builder: tg.OpBuilder, copies: Mapping[SSAValue, SSAValue]
     ) -> SSAValue:
         """The index along this axis, where ranges may have copies."""
         result = copies.get(self.range.result, self.range.result)
@@ -38,7 +35,7 @@ class Digit(NamedTuple):
 
 def is_of_parameter(op: tg.LoadOp, slot: int) -> bool:
     """Whether an op loads from the parameter of a slot."""
-    param = memory_of(op.operands[0]).owner
+    param = tg.memory_of(op.operands[0]).owner
     return isinstance(param, tg.ParamOp) and param.slot.data == slot
 
 
@@ -101,7 +98,7 @@ def digits(axes: Axes, load: tg.LoadOp, ranges: Sequence[tg.RangeOp]) -> Sequenc
         factors = product_of(op.source)
         if factors is None or load.result not in factors[:2]:
             continue
-        numbers = integers(op, "fragment")
+        numbers = tg.integers(op, "fragment")
         *sides, steps = (axes[number] for number in numbers)
         runs = reversed(c_fields(op.wmma))
         of_letter = {run[0][0]: side for run, side in zip(runs, sides, strict=True)}

@@ -26,9 +26,6 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.analysis.affine.positions import Index, LoopVariable, Position, depends_of, trips_of
 from tgdialect.lowering.rangeify.planning.demand import Demand
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.properties import tensor
-from tgdialect.ops.walk import Walk
 
 LEAST_GAIN = 0.25
 """The part of the cost of connected kernels that other orders have to save. The costs leave out
@@ -171,7 +168,7 @@ def axis_orders(
     return {
         value.owner: memory.order
         for value, memory in memories.items()
-        if memory.last != memory.choices[0] and isinstance(value.owner, TgOp)
+        if memory.last != memory.choices[0] and isinstance(value.owner, tg.TgOp)
     }
 
 
@@ -180,7 +177,7 @@ def _memory(
 ) -> _Memory:
     """Memory that is accessed at some indices. An axis may be put last which is whole vectors, and
     along which each access has a loop; none where the order is fixed, as that of a result is."""
-    shape = tensor(value).get_shape()
+    shape = tg.tensor(value).get_shape()
     last = max((a for a, extent in enumerate(shape) if extent != 1), default=0)
     is_result = any(isinstance(use.operation, tg.StoreOp) for use in value.uses)
     if is_fixed or is_result or DYNAMIC_INDEX in shape:
@@ -243,7 +240,7 @@ def _connected(memories: Iterable[_Memory]) -> Iterator[Sequence[_Memory]]:
     """The memory of which the order may change, in parts without common kernels."""
     left = {memory: None for memory in memories if len(memory.choices) > 1}
     while left:
-        walk = Walk([left.popitem()[0]])
+        walk = tg.Walk([left.popitem()[0]])
         for memory in walk:
             left.pop(memory, None)
             near = (a.memory for kernel in memory.kernels for a in kernel.accesses)

@@ -11,10 +11,6 @@ from tgdialect.analysis.affine.positions import depends_of, trips_of
 from tgdialect.analysis.one_hot import paths_to_comparisons
 from tgdialect.lowering.rangeify.planning.demand import Demand, Demands
 from tgdialect.ops import tg
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import dtype_of, integers, shape_of, tensor
-from tgdialect.ops.walk import behind, through
 
 SHORT_LOOP = 8
 """A reduction of at most this many elements counts as elementwise work: it is cheap enough to be
@@ -29,12 +25,12 @@ def is_long(demands: Demands, op: tg.ReduceOp) -> bool:
 
 def all_elements(demands: Demands, root: Operation, value: SSAValue) -> Demand:
     """The demand for a value in a new loop for each of its axes."""
-    return Demand(root, value, demands.loops(shape_of(value)))
+    return Demand(root, value, demands.loops(tg.shape_of(value)))
 
 
 def summed_product(op: tg.ReduceOp) -> tg.MulOp | None:
     """The product that a reduction sums, whose axes RESHAPEs may have divided into parts."""
-    owner = behind(op.source, tg.ReshapeOp).owner
+    owner = tg.behind(op.source, tg.ReshapeOp).owner
     return owner if isinstance(owner, tg.MulOp) else None
 
 
@@ -47,7 +43,7 @@ def is_product(demands: Demands, op: tg.ReduceOp) -> bool:
     while not isinstance(product.value.owner, tg.MulOp):
         (product,) = demands.operands(product)
     for factor in demands.operands(product):
-        while isinstance(factor.value.owner, MovementOp):
+        while isinstance(factor.value.owner, tg.MovementOp):
             factor = next(iter(demands.operands(factor)))
         if len(factor.depends) == len(product.depends):
             return False
@@ -60,9 +56,12 @@ def has_narrow_factor(product: tg.ReduceOp) -> bool:
     factors = summed_product(product)
     assert factors is not None
     return any(
-        dtype_of(value).itemsize <= 2
+        tg.dtype_of(value).itemsize <= 2
         for factor in factors.operands
-        for value in (factor, *(op.operands[0] for op in through(factor, MovementOp, tg.CastOp)))
+        for value in (
+            factor,
+            *(op.operands[0] for op in tg.through(factor, tg.MovementOp, tg.CastOp)),
+        )
     )
 
 
@@ -85,7 +84,9 @@ def epilogue(op: tg.ReduceOp) -> Sequence[Operation]:
         if len(users) != 1:
             return found
         (user,) = users
-        if isinstance(user, ElementwiseOp) and tensor(user.result).get_shape() == shape_of(value):
+        if isinstance(user, tg.ElementwiseOp) and tg.tensor(user.result).get_shape() == tg.shape_of(
+            value
+        ):
             found.append(user)
         elif not isinstance(user, tg.ReshapeOp | tg.PermuteOp | tg.FlipOp):
             return found
@@ -103,8 +104,8 @@ def one_hot_mask(
     """
     if not (paths := list(paths_to_comparisons(op))):
         return frozenset()
-    index = demands.loops(shape_of(op.source))
-    along = {loop for loop, _ in depends_of(*(index[axis] for axis in integers(op, "axes")))}
+    index = demands.loops(tg.shape_of(op.source))
+    along = {loop for loop, _ in depends_of(*(index[axis] for axis in tg.integers(op, "axes")))}
     for path in paths:
         demand = Demand(op, op.source, index)
         for owner in path[1:]:

@@ -26,14 +26,7 @@ from tgdialect.analysis.affine.positions import (
     trips_of,
 )
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.elementwise import ElementwiseOp, own_cost
-from tgdialect.ops.intervals import Interval
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import Shape, dtype_of, integers, shape_of, tensor
-from tgdialect.ops.views import is_storage
-from tgdialect.ops.walk import Walk
+from tgdialect.ops.elementwise import own_cost
 
 # Costs, in cheap elementwise operations on one element. They are no fields of `Target`, so that a
 # program has the same kernels on most targets: what a target decides about fusion is the size of
@@ -88,7 +81,7 @@ class Demands(Positions):
         """Sums with a one-hot mask (`analysis/one_hot.py`): they have no loop."""
 
     def loops(
-        self, shape: Shape, outer: tuple[Dependence, ...] = (), order: Sequence[int] = ()
+        self, shape: tg.Shape, outer: tuple[Dependence, ...] = (), order: Sequence[int] = ()
     ) -> Index:
         """A new loop for each axis, inside those given; `order` has the outermost axis first."""
         index: dict[int, Position] = {}
@@ -116,10 +109,10 @@ class Demands(Positions):
             follow = _FOLLOW[type(op)] = next((_FOLLOW[k] for k in kinds if k in _FOLLOW), _nothing)
         return follow(self, demand, op)
 
-    def elementwise(self, demand: Demand, op: ElementwiseOp) -> Iterable[Demand]:
+    def elementwise(self, demand: Demand, op: tg.ElementwiseOp) -> Iterable[Demand]:
         root, value, index = demand
-        shape = shape_of(value)
-        shapes = map(shape_of, op.operands)
+        shape = tg.shape_of(value)
+        shapes = map(tg.shape_of, op.operands)
         return [
             Demand(root, v, index if own == shape else broadcast(index, shape, own))
             for v, own in zip(op.operands, shapes, strict=True)
@@ -135,7 +128,7 @@ class Demands(Positions):
         root, _, index = demand
         yield Demand(root, op.buffer, index)
         if op.gate is not None and op.alt is not None:
-            scalar = not tensor(op.gate).get_shape()
+            scalar = not tg.tensor(op.gate).get_shape()
             yield Demand(root, op.gate, () if scalar else index)
             yield Demand(root, op.alt, index)
 
@@ -146,18 +139,18 @@ class Demands(Positions):
             if known in (None, number):
                 yield Demand(root, source, index[1:])
 
-    def move(self, demand: Demand, op: MovementOp) -> Iterable[Demand]:
+    def move(self, demand: Demand, op: tg.MovementOp) -> Iterable[Demand]:
         where = moved(self, op, demand.at)
         assert where is not None
         return (Demand(demand.root, op.operands[0], where),)
 
     def _reduced(self, demand: Demand, op: tg.ReduceOp) -> Index:
         if (known := self._loops.get(demand)) is None:
-            axes, shape = integers(op, "axes"), shape_of(op.source)
+            axes, shape = tg.integers(op, "axes"), tg.shape_of(op.source)
             if op in self.one_hot_sums:
-                interval = Interval(0, math.inf)
+                interval = tg.Interval(0, math.inf)
                 one = self._atom("selected", (demand,), interval, demand.depends)
-                inner: Index = (Affine({one: 1}),) * len(axes)
+                inner: Index = (tg.Affine({one: 1}),) * len(axes)
             else:
                 inner = self.loops(tuple(shape[a] for a in axes), surrounding(demand.depends))
             at = dict(zip(axes, inner, strict=True))
@@ -170,21 +163,21 @@ class Demands(Positions):
         inner: list[Position] = []
         axis = 0
         for operand in op.indices:
-            rank = len(tensor(operand).get_shape())
+            rank = len(tg.tensor(operand).get_shape())
             asked = Demand(root, operand, index[axis : axis + rank])
             axis += rank
             yield asked
             element = self._atom("element", asked, _ANYTHING, asked.depends)
-            inner.append(Affine({element: 1}))
+            inner.append(tg.Affine({element: 1}))
         yield Demand(root, op.source, (*inner, *index[axis:]))
 
     def bitcast(self, demand: Demand, op: tg.BitcastOp) -> Iterable[Demand]:
         root, value, index = demand
-        old, new = dtype_of(op.source).itemsize, dtype_of(value).itemsize
+        old, new = tg.dtype_of(op.source).itemsize, tg.dtype_of(value).itemsize
         if old == new:
             yield Demand(root, op.source, index)
         elif new < old:
-            whole = self.idiv(index[-1], Affine(constant=old // new))
+            whole = self.idiv(index[-1], tg.Affine(constant=old // new))
             yield Demand(root, op.source, (*index[:-1], whole))
         else:
             first = index[-1] * (new // old)
@@ -198,19 +191,19 @@ def _nothing(demands: Demands, demand: Demand, op: Any) -> Iterable[Demand]:
 
 _FOLLOW: dict[type, Callable[[Demands, Demand, Any], Iterable[Demand]]] = {
     Operation: _nothing,
-    ElementwiseOp: Demands.elementwise,
+    tg.ElementwiseOp: Demands.elementwise,
     tg.ReduceOp: Demands.reduce,
     tg.AfterOp: Demands.after,
     tg.LoadOp: Demands.load,
     tg.IndexOp: Demands.index,
     tg.StackOp: Demands.stack,
     tg.BitcastOp: Demands.bitcast,
-    MovementOp: Demands.move,
+    tg.MovementOp: Demands.move,
 }
 """How an op's demand becomes demands for its operands, by class; the caches of subclasses are
 filled as they are met."""
 
-_ANYTHING = Interval(-math.inf, math.inf)
+_ANYTHING = tg.Interval(-math.inf, math.inf)
 
 _UNKNOWN_TRIPS = 1024
 """The extent that a dynamic dimension counts as, unless its maximum is less."""
@@ -235,12 +228,12 @@ def demand_cost(
     `stored` has the cost of reading a value that has a buffer; `roots` themselves are computed.
     """
     roots = list(roots)
-    cost, walk = 0.0, Walk(roots)
+    cost, walk = 0.0, tg.Walk(roots)
     first = {demand.value for demand in roots}
     reductions: list[Demand] = []
     for demand in walk:
         op = demand.value.owner
-        if not isinstance(op, TgOp) or not op.operands or is_storage(demand.value):
+        if not isinstance(op, tg.TgOp) or not op.operands or tg.is_storage(demand.value):
             if not isinstance(op, tg.ConstOp):
                 cost += LOAD * demand.trips
             continue

@@ -62,13 +62,7 @@ from tgdialect.lowering.rangeify.planning.padding import (
 )
 from tgdialect.lowering.rangeify.planning.plan import Fusion
 from tgdialect.ops import tg
-from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.elementwise import ElementwiseOp, own_cost
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import dtype_of, is_memory, tensor
-from tgdialect.ops.views import is_storage
-from tgdialect.ops.walk import Walk, behind
+from tgdialect.ops.elementwise import own_cost
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import matrix_instructions
 
@@ -229,7 +223,7 @@ class _Planner:
 
     def order_axes(self) -> None:
         """Decide in which order buffers have their axes, and the loops that store them."""
-        constants = {a for a in self.block.args if "tg.constant" in argument_attributes(a)}
+        constants = {a for a in self.block.args if "tg.constant" in tg.argument_attributes(a)}
         lanes = self.target.lanes(_ITEMSIZE)
         roots = {op: i for op, i in self.roots.indices.items() if op not in self.fusion.online}
         # What is stored inside of the buffer of a PAD is that buffer.
@@ -240,7 +234,7 @@ class _Planner:
         for root, value, at in chain(*self.reads.values(), *self.asked.values()):
             if root in paddings:
                 continue
-            if isinstance(op := value.owner, TgOp) and op in padded_by:
+            if isinstance(op := value.owner, tg.TgOp) and op in padded_by:
                 value, at = padded_by[op].result, paddings[padded_by[op]].at(at)
             reads.setdefault(value, []).append(Demand(padded_by.get(root, root), value, at))
         orders = axis_orders(reads, roots, constants, lanes)
@@ -266,8 +260,8 @@ class _Planner:
                 self.addends.add(ops[-1])
             last = ops[-1]
             while self.is_widened(last):
-                before = behind(last.operands[0], MovementOp).owner
-                assert isinstance(before, TgOp)
+                before = tg.behind(last.operands[0], tg.MovementOp).owner
+                assert isinstance(before, tg.TgOp)
                 last = before
             self.prices[last] = LOAD
             if is_of_tile:
@@ -286,7 +280,7 @@ class _Planner:
         workgroup cannot keep in LOCAL memory."""
         for group in online_sums(self.block, self.is_valid, self.stored):
             rows = group.results
-            size = BLOCK_ROWS * _BLOCK_BUFFERS * group.steps * dtype_of(group.scores).itemsize
+            size = BLOCK_ROWS * _BLOCK_BUFFERS * group.steps * tg.dtype_of(group.scores).itemsize
             if (
                 self.target.is_grid
                 and size <= self.target.local
@@ -308,7 +302,7 @@ class _Planner:
         self.ask(Demand(store, store.value, index))
         self.ask(Demand(store, store.buffer, index))
         if store.gate is not None:
-            at = index if tensor(store.gate).get_shape() else ()
+            at = index if tg.tensor(store.gate).get_shape() else ()
             self.ask(Demand(store, store.gate, at))
 
     def pass_on(self, op: Operation, demands: Iterable[Demand]) -> None:
@@ -317,7 +311,7 @@ class _Planner:
             self.fused_cost[demand.root] += own_cost(type(op))
             if isinstance(op, tg.ReduceOp) or op in self.fusion.local_axes:
                 self.roots.split(demand)
-            if not is_storage(demand.value):
+            if not tg.is_storage(demand.value):
                 for inner in self.demands.operands(demand):
                     self.ask(inner)
 
@@ -345,7 +339,7 @@ class _Planner:
         # An INDEX is asked for twice as often by each INDEX of it by itself.
         is_gather = isinstance(op, tg.IndexOp) and len(asked) > 1 and value not in self.locations
         if not is_gather and (
-            is_memory(value) or not isinstance(op, ElementwiseOp | tg.ReduceOp | tg.StackOp)
+            tg.is_memory(value) or not isinstance(op, tg.ElementwiseOp | tg.ReduceOp | tg.StackOp)
         ):
             return asked
         if self.is_never_stored(op):
@@ -409,9 +403,11 @@ class _Planner:
         # A kernel that stores another such value is called once as well.
         asked = [d for d in asked if not self.derived.keys() & {*d.root.results}]
         memory = value, *arguments
-        if not asked or not all(tensor(each).has_static_shape() for each in memory):
+        if not asked or not all(tg.tensor(each).has_static_shape() for each in memory):
             return False
-        kept, *given = (math.prod(tensor(v).get_shape()) * dtype_of(v).itemsize for v in memory)
+        kept, *given = (
+            math.prod(tg.tensor(v).get_shape()) * tg.dtype_of(v).itemsize for v in memory
+        )
         reads = sum(demand.trips for demand in asked)
         cost = demand_cost(self.demands, asked, self.prices).cost
         return kept <= sum(given) and cost > (LOAD + FREE) * reads
@@ -428,7 +424,7 @@ class _Planner:
         roots = {demand.root for demand in asked}
         if not 1 < len(roots) == len(asked) <= _MANY_CUTS or not roots <= self.cuts:
             return False
-        if not isinstance(op, ElementwiseOp | tg.StackOp):
+        if not isinstance(op, tg.ElementwiseOp | tg.StackOp):
             return False
         return own_cost(type(op)) * (len(roots) - 1) < STORE + LOAD * len(roots)
 
@@ -437,7 +433,7 @@ class _Planner:
         memory takes the time, nor where matrix instructions take the narrow floats as factors."""
         if not isinstance(op, tg.CastOp):
             return False
-        before, after = dtype_of(op.source), dtype_of(op.result)
+        before, after = tg.dtype_of(op.source), tg.dtype_of(op.result)
         if not (before.is_float and after.is_float and before.bits < after.bits):
             return False
         return self.target.is_grid or before.name in self.factors
@@ -474,7 +470,7 @@ class _Planner:
         if self.target.is_grid or (inside := padded_value(op)) is None:
             return None
         source, values = inside.value.owner, (inside.value, op.result)
-        if not isinstance(source, ElementwiseOp | tg.ReduceOp | tg.StackOp) or is_memory(
+        if not isinstance(source, tg.ElementwiseOp | tg.ReduceOp | tg.StackOp) or tg.is_memory(
             inside.value
         ):
             return None
@@ -491,12 +487,12 @@ class _Planner:
 
     def computes_product(self, op: Operation) -> bool:
         """Whether a kernel that stores a value may compute a product for it."""
-        walk = Walk([op], _MANY_DEMANDS - 1)
+        walk = tg.Walk([op], _MANY_DEMANDS - 1)
         for op in walk:
             if op in self.products:
                 return True
-            if isinstance(op, ElementwiseOp | MovementOp):
-                walk.add(v.owner for v in op.operands if isinstance(v.owner, TgOp))
+            if isinstance(op, tg.ElementwiseOp | tg.MovementOp):
+                walk.add(v.owner for v in op.operands if isinstance(v.owner, tg.TgOp))
         return not walk.is_complete
 
     def realise(self, op: Operation, remark: str = "") -> list[Demand]:
@@ -570,9 +566,9 @@ class _Planner:
         """The demand in loops of its own along some axes, and at the index of `demand` along the
         others; None where a LOCAL buffer of these axes would be too large, or has none."""
         root, value, at = demand
-        shape = tensor(value).get_shape()
+        shape = tg.tensor(value).get_shape()
         extents = tuple(shape[a] for a in inner)
-        size = math.prod(extents) * dtype_of(value).itemsize
+        size = math.prod(extents) * tg.dtype_of(value).itemsize
         if not inner or DYNAMIC_INDEX in extents or not 0 < size <= self.target.local_buffer:
             return None
         outer = Demand(root, value, tuple(p for a, p in enumerate(at) if a not in inner))
@@ -596,7 +592,7 @@ class _Planner:
         if not self.may_share_products:
             return False
         rows = trips_of(loop for loop in surrounding(row.depends) if loop[0] in self.roots.known)
-        size = row.trips / max(rows, 1) * dtype_of(row.value).itemsize
+        size = row.trips / max(rows, 1) * tg.dtype_of(row.value).itemsize
         fits = BLOCK_ROWS * _BLOCK_BUFFERS * size <= self.target.declared_local
         return fits and rows >= BLOCK_ROWS * self.target.units
 
@@ -633,11 +629,11 @@ def _locations(block: Block) -> set[SSAValue]:
     """The views that STOREs and CALLs may write, or of which there are later versions: a copy of
     the cells does not stand for them."""
     ops = (op for op in ops_of(block) if isinstance(op, tg.AfterOp | tg.StoreOp | tg.CallOp))
-    walk = Walk(
+    walk = tg.Walk(
         v for op in ops for v in (op.operands if isinstance(op, tg.CallOp) else op.operands[:1])
     )
     for view in walk:
-        if isinstance(owner := view.owner, MovementOp | tg.AfterOp):
+        if isinstance(owner := view.owner, tg.MovementOp | tg.AfterOp):
             walk.add(owner.operands[:1])
     return {*walk.seen}
 

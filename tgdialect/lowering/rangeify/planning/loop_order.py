@@ -15,10 +15,6 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.analysis.affine.positions import Index, LoopVariable, depends_of
 from tgdialect.lowering.rangeify.planning.demand import Demand, Demands
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.properties import shape_of
-from tgdialect.ops.views import is_storage
-from tgdialect.ops.walk import Walk
 
 _NEAR = 48
 """Demands that are followed from a root to find the reductions that decide its loop order. The
@@ -58,14 +54,14 @@ class RootLoops:
     def index(self, root: Operation, like: SSAValue, inner: Sequence[int] = ()) -> Index:
         """The index of a kernel's root: a loop for each axis of `like`, in the cheapest order.
         The loops of the axes `inner` are innermost in any case; then the others are in order."""
-        index = self.demands.loops(shape_of(like))
+        index = self.demands.loops(tg.shape_of(like))
         if inner:
             order = (*(a for a in range(len(index)) if a not in inner), *inner)
         else:
             order = self._order(root, like, index)
         if order:
             self.orders[root] = order
-            index = self.demands.loops(shape_of(like), order=order)
+            index = self.demands.loops(tg.shape_of(like), order=order)
         for axis, position in enumerate(index):
             for loop, _ in depends_of(position):
                 self._axis[loop] = root, axis
@@ -108,10 +104,10 @@ class RootLoops:
     def _hoisted_reductions(self, root: Demand) -> Iterator[Demand]:
         """The reductions nearest to a root that do not depend on all of its loops."""
         everything = {loop for loop, _ in root.depends}
-        walk = Walk([root], _NEAR - 1)
+        walk = tg.Walk([root], _NEAR - 1)
         for demand in walk:
             op = demand.value.owner
-            if not isinstance(op, TgOp) or is_storage(demand.value):
+            if not isinstance(op, tg.TgOp) or tg.is_storage(demand.value):
                 continue
             if op in self.realised and demand is not root:
                 continue
@@ -136,7 +132,7 @@ class RootLoops:
             if divisor > 1 and loop in self._axis:
                 root, axis = self._axis[loop]
                 value = root.operands[0] if isinstance(root, tg.StoreOp) else root.results[0]
-                axes = self._divisors.setdefault(root, [[] for _ in shape_of(value)])
+                axes = self._divisors.setdefault(root, [[] for _ in tg.shape_of(value)])
                 axes[axis].append(divisor)
 
 

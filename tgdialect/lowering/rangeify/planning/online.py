@@ -24,9 +24,6 @@ from tgdialect.analysis.affine.positions import Index, Position, Positions
 from tgdialect.analysis.conditions import Condition
 from tgdialect.analysis.sparsity import constant_of
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.properties import integers, is_memory, tensor
-from tgdialect.ops.walk import Walk
 
 MOST = 64
 """The most ops between the products that scores are made of and the results. It keeps recognition
@@ -95,16 +92,16 @@ class OnlineSums:
 
     @property
     def steps(self) -> int:
-        return tensor(self.scores).get_shape()[self.axis]
+        return tg.tensor(self.scores).get_shape()[self.axis]
 
     @property
     def rows(self) -> int:
-        return tensor(self.root.results[0]).get_shape()[self.row]
+        return tg.tensor(self.root.results[0]).get_shape()[self.row]
 
     @property
     def results(self) -> int:
         """The rows of scores in all."""
-        shape = tensor(self.root.results[0]).get_shape()
+        shape = tg.tensor(self.root.results[0]).get_shape()
         return math.prod(n for axis, n in enumerate(shape) if axis not in self.columns)
 
     @property
@@ -146,7 +143,7 @@ def follow(positions: Positions, steps: Iterable[Operand], index: Index, at: Pos
 
 def reduced_at(op: tg.ReduceOp, index: Index, at: Position) -> Index:
     """The index of the operand of a REDUCE over one axis."""
-    (axis,) = integers(op, "axes")
+    (axis,) = tg.integers(op, "axes")
     return (*index[:axis], at, *index[axis + 1 :])
 
 
@@ -162,9 +159,9 @@ def unmasked(value: SSAValue) -> Iterator[Condition]:
 
 def _is_of_indices(value: SSAValue) -> bool:
     """Whether a value depends on no memory."""
-    walk = Walk([value], MOST)
+    walk = tg.Walk([value], MOST)
     for each in walk:
-        if is_memory(each) or not isinstance(op := each.owner, TgOp):
+        if tg.is_memory(each) or not isinstance(op := each.owner, tg.TgOp):
             return False
         walk.add(op.operands)
     return walk.is_complete

@@ -14,10 +14,6 @@ from tgdialect.analysis.affine.positions import Index
 from tgdialect.lowering.rangeify.planning.demand import LOAD, STORE, Demands
 from tgdialect.lowering.rangeify.planning.online import OnlineSum, OnlineSums
 from tgdialect.ops import tg
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import dtype_of, integers, shape_of, tensor
-from tgdialect.ops.views import is_storage
 from tgdialect.targets import Target
 
 ROWS = (64, 32, 16)
@@ -53,7 +49,7 @@ BLOCK_COST = 4.0
 the other factor, and passes over sums. Larger: larger blocks. From timing attentions of 64 to 4096
 rows."""
 
-_WHOLE = (tg.PermuteOp, tg.ReshapeOp, tg.ExpandOp, ElementwiseOp)
+_WHOLE = (tg.PermuteOp, tg.ReshapeOp, tg.ExpandOp, tg.ElementwiseOp)
 """Ops whose operands have no cells beyond those of an axis that they share with the result."""
 
 SPARE = 4 << 10
@@ -83,7 +79,7 @@ def blocks_of(group: OnlineSums, target: Target) -> Blocks | None:
     that store the scores are better, or LOCAL memory is too small."""
     if not target.is_grid:
         return _host_blocks_of(group, target)
-    width, size = _width(group), dtype_of(group.scores).itemsize
+    width, size = _width(group), tg.dtype_of(group.scores).itemsize
     for rows in ROWS:
         blocks = group.results // group.rows * math.ceil(group.rows / rows)
         if rows > group.rows or blocks < target.units:
@@ -107,7 +103,7 @@ def _host_blocks_of(group: OnlineSums, target: Target) -> Blocks | None:
     A block of 1 by 1 costs 1; padding, and what an inequality of indices masks in the blocks that
     it crosses, come on top, and `BLOCK_COST` for each row and each step of a block.
     """
-    width, size = _width(group), dtype_of(group.scores).itemsize
+    width, size = _width(group), tg.dtype_of(group.scores).itemsize
     unit = VECTORS * target.lanes(size)
     rows, steps = group.rows, group.steps
     if rows < unit or steps < LEAST_STEPS:
@@ -151,8 +147,10 @@ def _host_blocks_of(group: OnlineSums, target: Target) -> Blocks | None:
 
 def _width(group: OnlineSums) -> int:
     """The elements that a row needs: the steps of products, and the columns of results."""
-    shapes = [(tensor(each.source).get_shape(), integers(each, "axes")) for each in group.products]
-    shapes.append((tensor(group.root.results[0]).get_shape(), group.columns))
+    shapes = [
+        (tg.tensor(each.source).get_shape(), tg.integers(each, "axes")) for each in group.products
+    ]
+    shapes.append((tg.tensor(group.root.results[0]).get_shape(), group.columns))
     return sum(math.prod(shape[axis] for axis in axes) for shape, axes in shapes)
 
 
@@ -160,16 +158,16 @@ def _are_loaded(each: OnlineSum) -> bool:
     """Whether all other factors of a sum's summands are memory, or moved from there, so that the
     steps are an axis of it: past its end a LOAD is 0."""
     positions = Demands()
-    (axis,) = integers(each.op, "axes")
-    index = positions.loops(shape_of(each.op.source))
+    (axis,) = tg.integers(each.op, "axes")
+    index = positions.loops(tg.shape_of(each.op.source))
     step, factors = index[axis], {factor.op for factor in each.factors}
 
     def operands(op: Operation, index: Index) -> Mapping[int, Index]:
         return dict(operand_indices(positions, op, index)) if isinstance(op, _WHOLE) else {}
 
     def is_loaded(value: SSAValue, at: Index) -> bool:
-        while step in at and not is_storage(value):
-            if not isinstance(source := value.owner, MovementOp | tg.CastOp):
+        while step in at and not tg.is_storage(value):
+            if not isinstance(source := value.owner, tg.MovementOp | tg.CastOp):
                 return False
             value, at = source.operands[0], operands(source, at).get(0, ())
         return step in at

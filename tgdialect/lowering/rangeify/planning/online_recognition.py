@@ -30,11 +30,6 @@ from tgdialect.lowering.rangeify.planning.online import (
     reduced_at,
 )
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import dtype_of, integers, is_memory, shape_of, tensor
-from tgdialect.ops.walk import Walk, behind, operands_of, through
 
 
 def online_sums(
@@ -97,8 +92,8 @@ class _Recognizer:
 
     def recognize(self) -> OnlineSums | None:
         greatest, scores = self.greatest, self.greatest.source
-        dtype, shape = dtype_of(scores), tensor(scores).get_shape()
-        if len(integers(greatest, "axes")) != 1 or greatest.ordered is not None:
+        dtype, shape = tg.dtype_of(scores), tg.tensor(scores).get_shape()
+        if len(tg.integers(greatest, "axes")) != 1 or greatest.ordered is not None:
             return None
         if not dtype.is_float or dtype.bits < 32 or {0, DYNAMIC_INDEX} & {*shape}:
             return None
@@ -121,13 +116,13 @@ class _Recognizer:
     def find_products(self, scores: SSAValue) -> Sequence[tg.ReduceOp]:
         """The products of matrices that scores are elementwise functions of."""
         found: list[tg.ReduceOp] = []
-        walk = Walk([scores], MOST)
+        walk = tg.Walk([scores], MOST)
         for value in walk:
             op = value.owner
             if isinstance(op, tg.ReduceOp):
                 if is_long(self.demands, op) and is_product(self.demands, op):
                     found.append(op)
-            elif isinstance(op, ElementwiseOp | MovementOp) and not is_memory(value):
+            elif isinstance(op, tg.ElementwiseOp | tg.MovementOp) and not tg.is_memory(value):
                 walk.add(op.operands)
         return found if walk.is_complete else ()
 
@@ -155,20 +150,20 @@ class _Recognizer:
 
     def is_of_rows(self, shift: SSAValue) -> bool:
         """Whether a value is the maximum of each row, at each score of this row."""
-        shape = shape_of(self.greatest.source)
+        shape = tg.shape_of(self.greatest.source)
         index = self.demands.loops(shape)
-        at: Index | None = broadcast(index, shape, shape_of(shift))
-        for op in through(shift, MovementOp):
+        at: Index | None = broadcast(index, shape, tg.shape_of(shift))
+        for op in tg.through(shift, tg.MovementOp):
             if at is None or isinstance(op, tg.PadOp):
                 return False
             at = moved(self.demands, op, at)
-        is_greatest = behind(shift, MovementOp).owner is self.greatest
+        is_greatest = tg.behind(shift, tg.MovementOp).owner is self.greatest
         return is_greatest and at == reduced_at(self.greatest, index, ZERO)
 
     def find_sums(self, powers: Operation) -> list[tg.ReduceOp]:
         """The sums that are linear in the exponentials; none if these are used otherwise."""
         found: dict[tg.ReduceOp, None] = {}
-        walk = Walk([powers], MOST)
+        walk = tg.Walk([powers], MOST)
         for each in walk:
             for use in each.results[0].uses:
                 op = use.operation
@@ -185,11 +180,11 @@ class _Recognizer:
     @staticmethod
     def between(products: Sequence[tg.ReduceOp], root: Operation) -> set[Operation] | None:
         """The ops that depend on products, up to a root; None if they have users beside it."""
-        walk: Walk[Operation] = Walk(products, MOST)
+        walk: tg.Walk[Operation] = tg.Walk(products, MOST)
         for op in walk:
             for result in op.results:
                 users = {use.operation for use in result.uses} - {root}
-                kinds = ElementwiseOp | tg.ReduceOp | MovementOp
+                kinds = tg.ElementwiseOp | tg.ReduceOp | tg.MovementOp
                 if not result.uses or not all(isinstance(user, kinds) for user in users):
                     return None
                 walk.add(users)
@@ -202,13 +197,13 @@ class _Recognizer:
     ) -> OnlineSums | None:
         """The group, if all sums go over the same steps of the same rows."""
         value = root.results[0]
-        shape = tensor(value).get_shape()
+        shape = tg.tensor(value).get_shape()
         if DYNAMIC_INDEX in shape or not self.is_valid(value):
             return None
-        index = self.demands.loops(shape_of(value))
+        index = self.demands.loops(tg.shape_of(value))
         if not self.visit(value, index):
             return None
-        (axis,) = integers(self.greatest, "axes")
+        (axis,) = tg.integers(self.greatest, "axes")
         rows = self.rows(axis)
         if rows is None or self.sums.keys() != {*self.members}:
             return None
@@ -255,7 +250,7 @@ class _Recognizer:
         while stack:
             value, index, path = stack.pop()
             op = value.owner
-            if not isinstance(op, TgOp) or op not in self.inside or (value, index) in seen:
+            if not isinstance(op, tg.TgOp) or op not in self.inside or (value, index) in seen:
                 continue
             seen.add((value, index))
             if op is self.greatest:
@@ -274,10 +269,10 @@ class _Recognizer:
         """Visit a sum; returns what its factors need, or None."""
         if op in self.sums:
             return [] if self.sums[op].index == index else None
-        (axis,) = integers(op, "axes")
-        (steps,) = integers(self.greatest, "axes")
-        (at,) = self.demands.loops((shape_of(op.source)[axis],))
-        is_whole = shape_of(op.source)[axis] == shape_of(self.greatest.source)[steps]
+        (axis,) = tg.integers(op, "axes")
+        (steps,) = tg.integers(self.greatest, "axes")
+        (at,) = self.demands.loops((tg.shape_of(op.source)[axis],))
+        is_whole = tg.shape_of(op.source)[axis] == tg.shape_of(self.greatest.source)[steps]
         if at.atom is None or not is_whole:
             return None
         visit = self.sums[op] = _Visit(index, path, at)
@@ -285,7 +280,7 @@ class _Recognizer:
         # The one path from the operand of the sum to the exponentials.
         value, where, needed = op.source, reduced_at(op, index, at), list[_Need]()
         while (link := value.owner) is not self.powers:
-            if not isinstance(link, ElementwiseOp | MovementOp):
+            if not isinstance(link, tg.ElementwiseOp | tg.MovementOp):
                 return None
             further = dict(operand_indices(self.demands, link, where))
             on_path = [n for n in further if self.leads_to_powers(link.operands[n])]
@@ -311,23 +306,23 @@ class _Recognizer:
     def loops_of(self, value: SSAValue, index: Index) -> set[LoopVariable]:
         """The loops that what is loaded for a factor depends on."""
         found: set[LoopVariable] = set()
-        walk = Walk([(value, index)])
+        walk = tg.Walk([(value, index)])
         for value, index in walk:
             op, further = value.owner, list[tuple[int, Index]]()
-            if isinstance(op, ElementwiseOp | MovementOp) and len(walk.seen) <= MOST:
+            if isinstance(op, tg.ElementwiseOp | tg.MovementOp) and len(walk.seen) <= MOST:
                 further = [*operand_indices(self.demands, op, index)]
             if not further:
                 found |= _loops(index)
-            walk.add((operands_of(value)[n], at) for n, at in further)
+            walk.add((tg.operands_of(value)[n], at) for n, at in further)
         return found
 
     def leads_to_powers(self, value: SSAValue) -> bool:
         """Whether a value is made of the exponentials by linear ops alone."""
-        walk = Walk([value.owner])
+        walk = tg.Walk([value.owner])
         for op in walk:
             if op is self.powers:
                 return True
-            if isinstance(op, ElementwiseOp | MovementOp) and op in self.inside:
+            if isinstance(op, tg.ElementwiseOp | tg.MovementOp) and op in self.inside:
                 walk.add(v.owner for v in op.operands)
         return False
 
@@ -351,14 +346,14 @@ def _is_linear(op: Operation, operand: int) -> bool:
     match op:
         case tg.PadOp():
             return False
-        case MovementOp():
+        case tg.MovementOp():
             return operand == 0
         case tg.MulOp() | tg.NegOp():
             return True
         case tg.DivOp():
             return operand == 0
         case tg.CastOp():
-            return dtype_of(op.result).is_float
+            return tg.dtype_of(op.result).is_float
         case tg.WhereOp() if operand > 0:
             return constant_of(op.operands[3 - operand]) == 0
         case _:
@@ -368,13 +363,13 @@ def _is_linear(op: Operation, operand: int) -> bool:
 def _is_free_sum(op: tg.ReduceOp) -> bool:
     """Whether a REDUCE is a sum along one axis in any order."""
     is_sum = op.kind.data is tg.ReduceKind.ADD and op.ordered is None
-    return is_sum and len(integers(op, "axes")) == 1 and dtype_of(op.source).is_float
+    return is_sum and len(tg.integers(op, "axes")) == 1 and tg.dtype_of(op.source).is_float
 
 
 def _operands_of(op: Operation, inside: Set[Operation]) -> Set[Operation]:
     """The ops of a set that an op is computed by."""
-    walk = Walk([op])
+    walk = tg.Walk([op])
     for each in walk:
         owners = (operand.owner for operand in each.operands)
-        walk.add(owner for owner in owners if isinstance(owner, TgOp) and owner in inside)
+        walk.add(owner for owner in owners if isinstance(owner, tg.TgOp) and owner in inside)
     return walk.seen.keys() - {op}

@@ -15,10 +15,6 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.analysis.affine.positions import Index, Position
 from tgdialect.lowering.rangeify.planning.contractions import summed_product
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import integers, tensor
-from tgdialect.ops.walk import through
 
 MANY_MASKS = 16
 """Reads per element of a padded operand of a product from which on a kernel of its own stores the
@@ -47,7 +43,7 @@ def padding(op: tg.ReduceOp) -> Iterator[tg.PadOp]:
     Without `fill` a copy needs masks as well."""
     product = summed_product(op)
     for value in (op.source,) if product is None else product.operands:
-        for movement in through(value, MovementOp):
+        for movement in tg.through(value, tg.MovementOp):
             if isinstance(movement, tg.PadOp) and movement.fill is not None:
                 yield movement
 
@@ -61,7 +57,7 @@ class AxisPlace(NamedTuple):
 
     def at(self, index: Index) -> Position:
         """Where an element of the value is."""
-        position: Position = Affine(constant=self.offset)
+        position: Position = tg.Affine(constant=self.offset)
         for axis, stride in self.parts:
             position += index[axis] * stride
         return position
@@ -88,29 +84,29 @@ class Padded(NamedTuple):
     def columns(self) -> int:
         """The extent of the value along the innermost axis of the PAD that has a border."""
         op = self.pad
-        inner, extents = (tensor(v).get_shape() for v in (op.source, op.result))
+        inner, extents = (tg.tensor(v).get_shape() for v in (op.source, op.result))
         return next((a for a, b in zip(inner[::-1], extents[::-1], strict=True) if a != b), 1)
 
     def order(self, order: Sequence[int]) -> tuple[int, ...]:
         """The axes of the value in the order that the result of the PAD has them in."""
         inner = [axis for outer in order for axis, _ in self.places[outer].parts]
-        return (*(a for a in range(len(tensor(self.value).shape)) if a not in inner), *inner)
+        return (*(a for a in range(len(tg.tensor(self.value).shape)) if a not in inner), *inner)
 
 
 def padded_value(op: tg.PadOp) -> Padded | None:
     """The value that a PAD pads, before PERMUTEs and RESHAPEs that only merge axes; None if it has
     sizes that are no constants, or no cells."""
     value = op.source
-    if not (tensor(value).has_static_shape() and tensor(op.result).has_static_shape()):
+    if not (tg.tensor(value).has_static_shape() and tg.tensor(op.result).has_static_shape()):
         return None
-    if 0 in tensor(value).get_shape():
+    if 0 in tg.tensor(value).get_shape():
         return None
-    axes = [((axis, 1),) for axis in range(len(tensor(value).shape))]
+    axes = [((axis, 1),) for axis in range(len(tg.tensor(value).shape))]
     while isinstance(movement := value.owner, tg.PermuteOp | tg.ReshapeOp):
         if isinstance(movement, tg.PermuteOp):
-            moved = [((axis, 1),) for axis in integers(movement, "order")]
+            moved = [((axis, 1),) for axis in tg.integers(movement, "order")]
         else:
-            source, result = (tensor(v).get_shape() for v in (movement.source, movement.result))
+            source, result = (tg.tensor(v).get_shape() for v in (movement.source, movement.result))
             if DYNAMIC_INDEX in source or (moved := _merged(source, result)) is None:
                 break
         axes = [
@@ -118,7 +114,7 @@ def padded_value(op: tg.PadOp) -> Padded | None:
             for parts in axes
         ]
         value = movement.source
-    places = zip(axes, integers(op, "offsets"), strict=True)
+    places = zip(axes, tg.integers(op, "offsets"), strict=True)
     return Padded(op, value, tuple(AxisPlace(parts, offset) for parts, offset in places))
 
 
@@ -153,8 +149,8 @@ def border(op: tg.PadOp, order: Sequence[int]) -> Iterator[Slabs]:
     """The cells of the result of a PAD, of constant sizes, that are not in what it pads: each cell
     once. Slabs across the outer axes are whole rows of the inner ones. `order` has the outermost
     axis first."""
-    inner, extents = tensor(op.source).get_shape(), [*tensor(op.result).get_shape()]
-    offsets = integers(op, "offsets")
+    inner, extents = tg.tensor(op.source).get_shape(), [*tg.tensor(op.result).get_shape()]
+    offsets = tg.integers(op, "offsets")
     start = [0] * len(extents)
     for axis in order or range(len(extents)):
         before, old = offsets[axis], inner[axis]
@@ -173,8 +169,8 @@ def border(op: tg.PadOp, order: Sequence[int]) -> Iterator[Slabs]:
 def is_of_prefix(op: tg.PadOp) -> bool:
     """Whether padding is as long as what is padded, or of a size that is not known: the windows of
     a prefix reduction, which becomes an accumulator that the loop over its results carries."""
-    source, result = tensor(op.source).get_shape(), tensor(op.result).get_shape()
-    offsets = integers(op, "offsets")
+    source, result = tg.tensor(op.source).get_shape(), tg.tensor(op.result).get_shape()
+    offsets = tg.integers(op, "offsets")
     if DYNAMIC_INDEX in (*source, *result, *offsets):
         return True
     return any(

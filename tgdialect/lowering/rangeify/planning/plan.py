@@ -22,15 +22,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, cast
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseArrayBase,
-    DictionaryAttr,
-    IntegerAttr,
-    UnitAttr,
-    i1,
-    i64,
-)
+from xdsl.dialects import builtin
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
@@ -41,11 +33,8 @@ from tgdialect.lowering.rangeify.planning.online_blocks import Blocks
 from tgdialect.lowering.rangeify.planning.online_recognition import online_sums_of
 from tgdialect.lowering.rangeify.planning.padding import Padded, padded_value
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.properties import index_array, is_memory, tensor
+from tgdialect.ops.properties import index_array
 from tgdialect.ops.properties.values import array_values
-from tgdialect.ops.views import is_storage
-from tgdialect.ops.walk import users_of
 
 REALISED = "tg.realised"
 LOCAL_AXES = "tg.local_axes"
@@ -56,13 +45,13 @@ HOLDS_SOURCE = "tg.holds_source"
 ONLINE_BLOCKS = "tg.online_blocks"
 
 ATTRIBUTES: Mapping[str, type[Attribute]] = {
-    REALISED: UnitAttr,
-    LOCAL_AXES: DenseArrayBase,
-    AXIS_ORDER: DenseArrayBase,
-    LOOP_ORDER: DenseArrayBase,
-    LOOP_SPLITS: ArrayAttr,
-    HOLDS_SOURCE: UnitAttr,
-    ONLINE_BLOCKS: DictionaryAttr,
+    REALISED: builtin.UnitAttr,
+    LOCAL_AXES: builtin.DenseArrayBase,
+    AXIS_ORDER: builtin.DenseArrayBase,
+    LOOP_ORDER: builtin.DenseArrayBase,
+    LOOP_SPLITS: builtin.ArrayAttr,
+    HOLDS_SOURCE: builtin.UnitAttr,
+    ONLINE_BLOCKS: builtin.DictionaryAttr,
 }
 """The class of each attribute."""
 
@@ -108,7 +97,7 @@ class Fusion:
 def realise(*ops: Operation) -> None:
     """Have the plan store values, whatever it would cost to compute them again."""
     for op in ops:
-        op.attributes[REALISED] = UnitAttr()
+        op.attributes[REALISED] = builtin.UnitAttr()
 
 
 def is_realised(op: Operation) -> bool:
@@ -132,15 +121,15 @@ def write_plan(block: Block, plan: Fusion) -> None:
         for op, axes in lists.items():
             op.attributes[name] = index_array(axes)
     for op, splits in plan.splits.items():
-        op.attributes[LOOP_SPLITS] = ArrayAttr(map(index_array, splits))
+        op.attributes[LOOP_SPLITS] = builtin.ArrayAttr(map(index_array, splits))
     for op in plan.paddings:
-        op.attributes[HOLDS_SOURCE] = UnitAttr()
+        op.attributes[HOLDS_SOURCE] = builtin.UnitAttr()
     for group, blocks in plan.online.values():
         sizes = {
-            name: IntegerAttr(size, i1 if isinstance(size, bool) else i64)
+            name: builtin.IntegerAttr(size, builtin.i1 if isinstance(size, bool) else builtin.i64)
             for name, size in blocks._asdict().items()
         }
-        group.greatest.attributes[ONLINE_BLOCKS] = DictionaryAttr(sizes)
+        group.greatest.attributes[ONLINE_BLOCKS] = builtin.DictionaryAttr(sizes)
 
 
 def read_plan(
@@ -159,22 +148,22 @@ def read_plan(
             if not isinstance(op.attributes[name], ATTRIBUTES[name]):
                 raise _error(op, f"{name} is no {ATTRIBUTES[name].name}")
         if REALISED in op.attributes:
-            _check(op, REALISED, len(op.results) == 1 and is_tensor(op.results[0].type))
-            _check(op, REALISED, not is_storage(op.results[0]))
+            _check(op, REALISED, len(op.results) == 1 and tg.is_tensor(op.results[0].type))
+            _check(op, REALISED, not tg.is_storage(op.results[0]))
             plan.realised.add(op)
     for op in stated:
         for name, lists in plan.axis_lists.items():
             if name in op.attributes:
                 lists[op] = _read_axes(op, name)
         if (splits := op.attributes.get(LOOP_SPLITS)) is not None:
-            plan.splits[op] = _read_splits(op, cast("ArrayAttr[Attribute]", splits))
+            plan.splits[op] = _read_splits(op, cast("builtin.ArrayAttr[Attribute]", splits))
         if HOLDS_SOURCE in op.attributes:
             inside = padded_value(op) if isinstance(op, tg.PadOp) and is_realised(op) else None
             if inside is None or not _may_hold(inside, is_valid) or inside.op in plan.padded_by:
                 raise _error(op, f"{HOLDS_SOURCE} needs a PAD and a source that are {REALISED}")
             plan.paddings[inside.pad] = inside
             plan.padded_by[inside.op] = inside.pad
-        if isinstance(sizes := op.attributes.get(ONLINE_BLOCKS), DictionaryAttr):
+        if isinstance(sizes := op.attributes.get(ONLINE_BLOCKS), builtin.DictionaryAttr):
             group = online.get(op) or online_sums_of(op, is_valid)
             _check(op, ONLINE_BLOCKS, group is not None and is_realised(group.root))
             assert group is not None
@@ -189,10 +178,10 @@ def _may_hold(inside: Padded, is_valid: Callable[[SSAValue], bool]) -> bool:
     return (
         isinstance(value.owner, Operation)
         and is_realised(value.owner)
-        and not is_memory(value)
+        and not tg.is_memory(value)
         and pad.fill is not None
         and all(map(is_valid, (value, pad.result)))
-        and not any(isinstance(u, tg.StoreOp) for op in (inside.op, pad) for u in users_of(op))
+        and not any(isinstance(u, tg.StoreOp) for op in (inside.op, pad) for u in tg.users_of(op))
     )
 
 
@@ -208,10 +197,10 @@ def _read_axes(op: Operation, name: str) -> AxisList:
     return axes
 
 
-def _read_splits(op: Operation, attribute: ArrayAttr[Attribute]) -> list[AxisList]:
+def _read_splits(op: Operation, attribute: builtin.ArrayAttr[Attribute]) -> list[AxisList]:
     """Read the divisors at which loops are split: each divides the one before, or the extent."""
     shape = _loop_shape(op)
-    _check(op, LOOP_SPLITS, all(isinstance(each, DenseArrayBase) for each in attribute))
+    _check(op, LOOP_SPLITS, all(isinstance(each, builtin.DenseArrayBase) for each in attribute))
     splits = [array_values(each) for each in attribute]
     _check(op, LOOP_SPLITS, len(splits) == len(shape))
     for extent, divisors in zip(shape, splits, strict=True):
@@ -221,11 +210,15 @@ def _read_splits(op: Operation, attribute: ArrayAttr[Attribute]) -> list[AxisLis
     return splits
 
 
-def _read_blocks(op: Operation, attribute: DictionaryAttr) -> Blocks:
+def _read_blocks(op: Operation, attribute: builtin.DictionaryAttr) -> Blocks:
     """Read the sizes of blocks."""
     sizes: dict[str, Any] = {}
     for name, size in attribute.data.items():
-        number = cast("IntegerAttr", size).value.data if isinstance(size, IntegerAttr) else -1
+        number = (
+            cast("builtin.IntegerAttr", size).value.data
+            if isinstance(size, builtin.IntegerAttr)
+            else -1
+        )
         sizes[name] = bool(number) if name in _FLAGS else number
     _check(op, ONLINE_BLOCKS, sizes.keys() == {*Blocks._fields})
     _check(op, ONLINE_BLOCKS, all(sizes[name] > 0 for name in sizes.keys() - _FLAGS))
@@ -235,9 +228,9 @@ def _read_blocks(op: Operation, attribute: DictionaryAttr) -> Blocks:
 def _loop_shape(op: Operation) -> Sequence[int]:
     """The shape of what an op gives, or of what a STORE writes."""
     value = op.operands[0] if isinstance(op, tg.StoreOp) else next(iter(op.results), None)
-    if value is None or not is_tensor(value.type):
+    if value is None or not tg.is_tensor(value.type):
         raise _error(op, f"{op.name} has no axes to plan")
-    return tensor(value).get_shape()
+    return tg.tensor(value).get_shape()
 
 
 def _check(op: Operation, name: str, fits: bool) -> None:

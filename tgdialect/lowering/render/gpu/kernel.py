@@ -18,8 +18,6 @@ from tgdialect.lowering.render.memory import copy_parts
 from tgdialect.lowering.render.output import PointerView
 from tgdialect.lowering.render.ptx import PROXY_FENCE
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import F32
-from tgdialect.ops.properties import place
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import MatrixInstruction
 
@@ -106,7 +104,7 @@ class KernelFunction(LLVMFunction):
 
     def begin_sums(self, op: tg.WmmaOp, sums: PointerView[SSAValue] | None) -> None:
         assert sums is not None
-        struct = llvm.LLVMStructType.from_type_list([F32] * sums.lanes)
+        struct = llvm.LLVMStructType.from_type_list([tg.F32] * sums.lanes)
         self._sums_memory = self.address(sums)
         self._sums = self.load(self._sums_memory, struct, 4)
 
@@ -124,7 +122,7 @@ class KernelFunction(LLVMFunction):
 
     def allocate_buffer(self, op: tg.BufferOp, bytes: int, alignment: int) -> SSAValue:
         """REG: zeroed memory of the work item. LOCAL: a variable of the workgroup."""
-        if place(op.result).addrspace is tg.AddrSpace.REG:
+        if tg.place(op.result).addrspace is tg.AddrSpace.REG:
             return super().allocate_buffer(op, bytes, alignment)
         if self._dynamic is None:
             return self._variable(f".local{len(self.variables)}", bytes, alignment)

@@ -27,8 +27,6 @@ from tgdialect.lowering.render.output import LOADED_BOUND, refusal
 from tgdialect.lowering.render.walker import Alignments, LinearWalker
 from tgdialect.ops import tg
 from tgdialect.ops.call import parameters
-from tgdialect.ops.properties import known_index
-from tgdialect.ops.walk import computed_from
 from tgdialect.targets import Target
 from tgdialect.targets.grid import ALIGNMENT
 
@@ -56,7 +54,7 @@ def _launch(program: tg.ProgramOp, target: Target) -> _Launch | None:
         return None
     ops, intervals = ops_of(program.linear.body.block), MinMax()
     bounds = indices(ops)
-    needed = {op for bound in bounds.values() for op in computed_from(bound)}
+    needed = {op for bound in bounds.values() for op in tg.computed_from(bound)}
     dynamic = dynamic_local(ops, target)
     return _Launch(
         [op for op in ops if isinstance(op, tg.ParamOp)],
@@ -190,7 +188,7 @@ class _Symbols:
         walker.program(block, params)
         bounds = indices(ops_of(block))
         items = [bounds.get(f"lidx{axis}") for axis in range(3)]
-        kernel = output.kernel([1 if item is None else known_index(item) or 1 for item in items])
+        kernel = output.kernel([1 if item is None else tg.known_index(item) or 1 for item in items])
         kernel.location = program.location
         return [*output.variables, kernel]
 

@@ -23,8 +23,6 @@ from tgdialect.lowering.render.ptx import (
     multiply_local,
 )
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import F32
-from tgdialect.ops.properties import dtype_of
 from tgdialect.targets.matrix import MatrixInstruction
 
 # -- WMMA by matrix instructions
@@ -70,7 +68,7 @@ def _added(
     Side effects keep LLVM from moving it to where some lanes of a warp are not: it has no attribute
     for that alone."""
     ties = ",".join([*["=f"] * len(sums), *["l"] * len(operands), *map(str, range(len(sums)))])
-    struct = llvm.LLVMStructType.from_type_list([F32] * len(sums))
+    struct = llvm.LLVMStructType.from_type_list([tg.F32] * len(sums))
     values = *operands, *sums
     return e.put(llvm.InlineAsmOp(text, ties, values, [struct], 0, has_side_effects=True))
 
@@ -111,9 +109,9 @@ _WORD = 32
 def shuffle(e: LLVMEmitter, op: tg.ShuffleOp, value: SSAValue, move: MoveWord) -> SSAValue:
     """SHUFFLE of a scalar: narrow values are widened, and wide ones move as two words."""
     type = value.type
-    if type in (i32, F32):
+    if type in (i32, tg.F32):
         return move(e, value, op)
-    bits = type if is_integer(type) else IntegerType(dtype_of(op.value).bits)
+    bits = type if is_integer(type) else IntegerType(tg.dtype_of(op.value).bits)
     word = value if bits == type else e.emit(llvm.BitcastOp, (value,), bits)
     if bits.bitwidth < _WORD:
         moved = move(e, e.emit(llvm.ZExtOp, (word,), i32), op)

@@ -45,8 +45,6 @@ from tgdialect.lowering.render.llvm.types import (
 )
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import Kind
-from tgdialect.ops.properties import dtype_of
-from tgdialect.ops.reduce import identity
 from tgdialect.targets import Target
 
 Writer = Callable[[Emitted], SSAValue]
@@ -307,14 +305,14 @@ _ACROSS: Mapping[tg.ReduceKind, Mapping[Kind, type[Operation]]] = {
 
 def across(e: LLVMEmitter, op: tg.ReduceOp, vector: SSAValue) -> SSAValue:
     """REDUCE of a vector to a scalar; one of a single lane is a scalar already."""
-    dtype, kind = dtype_of(op.source), op.kind.data
+    dtype, kind = tg.dtype_of(op.source), op.kind.data
     if not is_vector(vector.type):
         # A sum begins with +0: that of -0 alone is +0.
         is_sum = dtype.is_float and kind is tg.ReduceKind.ADD
         return e.float(llvm.FAddOp, e.number(0, vector.type), vector) if is_sum else vector
     type, reduction = element_of(vector.type), _ACROSS[kind][dtype.kind]
     if dtype.is_float and kind is not tg.ReduceKind.MAX:
-        start = e.number(identity(kind, dtype), type)
+        start = e.number(tg.identity(kind, dtype), type)
         return e.emit(reduction, (start, vector), type, {"fastmathFlags": _REASSOCIATED})
     properties = {"fastmathFlags": NO_FLAGS} if dtype.is_float else {}
     return e.emit(reduction, (vector,), type, properties)

@@ -13,8 +13,6 @@ from tgdialect.custom import CallSignature
 from tgdialect.lowering.render.llvm.emitter import LLVMEmitter, call
 from tgdialect.lowering.render.llvm.types import register_type
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES, DType
-from tgdialect.ops.properties import dtype_of
 
 BUILTINS = {
     "__builtin_popcount": "llvm.ctpop.i32",
@@ -52,8 +50,8 @@ def custom(
             '"f({0})", or a function that is registered for it (custom=, tg-run --custom)'
         )
     values = [operands[number] for number in found.order]
-    dtypes = [dtype_of(op.arguments[number]) for number in found.order]
-    result = None if isinstance(op.result.type, tg.VoidType) else dtype_of(op.result)
+    dtypes = [tg.dtype_of(op.arguments[number]) for number in found.order]
+    result = None if isinstance(op.result.type, tg.VoidType) else tg.dtype_of(op.result)
     name = BUILTINS.get(found.name, found.name)
     if name.startswith("llvm."):
         return _intrinsic(f, name, values, [*dtypes, *(() if result is None else (result,))])
@@ -69,11 +67,11 @@ def call_host(
 ) -> SSAValue | None:
     """Call a function of the host by its name."""
     numbers = [
-        None if argument.shape is not None else DTYPES[TYPES[argument.dtype]]
+        None if argument.shape is not None else tg.DTYPES[tg.TYPES[argument.dtype]]
         for argument in signature.arguments
     ]
-    result = None if signature.result is None else DTYPES[TYPES[signature.result]]
-    dtypes = [*numbers, *[DTYPES[INDEX]] * signature.extents]
+    result = None if signature.result is None else tg.DTYPES[tg.TYPES[signature.result]]
+    dtypes = [*numbers, *[tg.DTYPES[tg.INDEX]] * signature.extents]
     return call_function(f, name, arguments, dtypes, result)
 
 
@@ -81,8 +79,8 @@ def call_function(
     f: LLVMEmitter,
     name: str,
     arguments: Sequence[SSAValue],
-    dtypes: Sequence[DType | None],
-    result: DType | None,
+    dtypes: Sequence[tg.DType | None],
+    result: tg.DType | None,
 ) -> SSAValue | None:
     """Call a function of the process as C does; a dtype is None for a pointer."""
     pairs = list(zip(arguments, dtypes, strict=True))
@@ -96,7 +94,7 @@ def call_function(
     return f.compare("ne", value, f.number(0, i8)) if result.is_bool else value
 
 
-def _c_type(dtype: DType) -> Attribute:
+def _c_type(dtype: tg.DType) -> Attribute:
     if dtype.is_float and dtype.bits < 32:
         raise PassFailedException(
             f"a function of C takes and gives no {dtype.name}: CAST it to f32"
@@ -104,7 +102,7 @@ def _c_type(dtype: DType) -> Attribute:
     return register_type(dtype)
 
 
-def _extended(f: LLVMEmitter, value: SSAValue, dtype: DType) -> SSAValue:
+def _extended(f: LLVMEmitter, value: SSAValue, dtype: tg.DType) -> SSAValue:
     """A number as it is passed: integers of fewer than 32 bits are extended."""
     if _c_type(dtype) and (dtype.is_float or dtype.bits >= i32.bitwidth):
         return value
@@ -112,7 +110,7 @@ def _extended(f: LLVMEmitter, value: SSAValue, dtype: DType) -> SSAValue:
 
 
 def _intrinsic(
-    f: LLVMEmitter, name: str, operands: Sequence[SSAValue], dtypes: Sequence[DType]
+    f: LLVMEmitter, name: str, operands: Sequence[SSAValue], dtypes: Sequence[tg.DType]
 ) -> SSAValue:
     """A call of an intrinsic. `dtypes` are those of the operands and of the result."""
     base, _, suffix = name.removeprefix("llvm.").rpartition(".")

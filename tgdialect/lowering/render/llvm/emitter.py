@@ -9,20 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, cast
 
-from xdsl.dialects import llvm
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    FixedBitwidthType,
-    IntegerAttr,
-    IntegerType,
-    NoneAttr,
-    UnitAttr,
-    VectorType,
-    i1,
-    i8,
-    i32,
-    i64,
-)
+from xdsl.dialects import builtin, llvm
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
@@ -45,21 +32,22 @@ from tgdialect.lowering.render.llvm.types import (
     vector_literal,
     vector_of,
 )
-from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops import tg
 
 NO_FLAGS = llvm.FastMathAttr(None)
-_NO_WRAP_FLAGS = IntegerAttr(0, i32)
+_NO_WRAP_FLAGS = builtin.IntegerAttr(0, builtin.i32)
 NOT_ATOMIC, ACQUIRE, RELEASE = (
-    IntegerAttr(ATOMIC_ORDERING_BY_KEYWORD[keyword], i64)
+    builtin.IntegerAttr(ATOMIC_ORDERING_BY_KEYWORD[keyword], builtin.i64)
     for keyword in ("not_atomic", "acquire", "release")
 )
-_NOT_VOLATILE = unchecked.integer(0, i1)
-_DYNAMIC = DenseArrayBase.from_list(i32, [llvm.GEP_USE_SSA_VAL])
+_NOT_VOLATILE = unchecked.integer(0, builtin.i1)
+_DYNAMIC = builtin.DenseArrayBase.from_list(builtin.i32, [llvm.GEP_USE_SSA_VAL])
 INTEGER_PREDICATES = {
-    flag.value: IntegerAttr(flag.to_int(), i64) for flag in llvm.ICmpPredicateFlag
+    flag.value: builtin.IntegerAttr(flag.to_int(), builtin.i64) for flag in llvm.ICmpPredicateFlag
 }
 _FLOAT_PREDICATES = {
-    flag.value.lstrip("_"): IntegerAttr(flag.to_int(), i64) for flag in llvm.FCmpPredicateFlag
+    flag.value.lstrip("_"): builtin.IntegerAttr(flag.to_int(), builtin.i64)
+    for flag in llvm.FCmpPredicateFlag
 }
 
 
@@ -69,21 +57,21 @@ wider registers it takes longer, or two instructions; and LLVM takes as long to 
 across parts as to select ten within them."""
 
 
-_UNIT = unchecked.made(UnitAttr)
-_NONE = unchecked.made(NoneAttr)
+_UNIT = unchecked.made(builtin.UnitAttr)
+_NONE = unchecked.made(builtin.NoneAttr)
 _VOID = unchecked.made(llvm.LLVMVoidType)
 _C_CONVENTION = unchecked.made(llvm.CallingConventionAttr, convention=unchecked.text("ccc"))
 _EXTERNAL = unchecked.made(llvm.LinkageAttr, linkage=unchecked.text("external"))
 
 
 @cache
-def _alignment(bytes: int) -> IntegerAttr[Any]:
-    return unchecked.integer(bytes, i64)
+def _alignment(bytes: int) -> builtin.IntegerAttr[Any]:
+    return unchecked.integer(bytes, builtin.i64)
 
 
 @lru_cache(maxsize=1024)
-def _mask(lanes: tuple[int, ...]) -> DenseArrayBase[Any]:
-    return unchecked.dense(i32, lanes)
+def _mask(lanes: tuple[int, ...]) -> builtin.DenseArrayBase[Any]:
+    return unchecked.dense(builtin.i32, lanes)
 
 
 def function(
@@ -120,7 +108,7 @@ def call(name: str, arguments: Sequence[SSAValue], result: Attribute | None = No
     return created(llvm.CallOp, arguments, () if result is None else (result,), properties)
 
 
-class LLVMEmitter(OpBuilder):
+class LLVMEmitter(tg.OpBuilder):
     """A function under construction; ops are appended to the current block."""
 
     stack_pointer: llvm.LLVMPointerType = POINTER
@@ -177,7 +165,7 @@ class LLVMEmitter(OpBuilder):
 
     def compare(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
         """A comparison of integers, as "slt", or of floats, as "olt"."""
-        type = vector_of(i1, lanes_of(a.type))
+        type = vector_of(builtin.i1, lanes_of(a.type))
         if is_integer(element_of(a.type)):
             return self.emit(
                 llvm.ICmpOp, (a, b), type, {"predicate": INTEGER_PREDICATES[predicate]}
@@ -225,13 +213,13 @@ class LLVMEmitter(OpBuilder):
             known = self._constants[value] = op.results[0]
         return known
 
-    def number(self, value: float, type: Attribute = i64) -> SSAValue:
+    def number(self, value: float, type: Attribute = builtin.i64) -> SSAValue:
         """A number of this type, in every lane of a vector; an integer is taken modulo 2^width."""
         return self.constant(number_literal(value, type))
 
     def allocate(self, bytes: int, alignment: int, *, is_zeroed: bool = True) -> SSAValue:
         """Memory on the stack, for as long as the function runs."""
-        properties = {"alignment": _alignment(alignment), "elem_type": i8}
+        properties = {"alignment": _alignment(alignment), "elem_type": builtin.i8}
         alloca = created(llvm.AllocaOp, (self.number(bytes),), (self.stack_pointer,), properties)
         (pointer,) = alloca.results
         self._preamble += (alloca, self._memset(pointer, bytes)) if is_zeroed else (alloca,)
@@ -241,7 +229,7 @@ class LLVMEmitter(OpBuilder):
         self.insert(self._memset(pointer, bytes))
 
     def _memset(self, pointer: SSAValue, bytes: int) -> Operation:
-        operands = pointer, self.number(0, i8), self.number(bytes)
+        operands = pointer, self.number(0, builtin.i8), self.number(bytes)
         return created(MemsetOp, operands, (), {"isVolatile": _NOT_VOLATILE})
 
     def offset(self, pointer: SSAValue, index: SSAValue, element: Attribute) -> SSAValue:
@@ -258,7 +246,7 @@ class LLVMEmitter(OpBuilder):
         pointer: SSAValue,
         type: Attribute,
         alignment: int,
-        ordering: IntegerAttr[IntegerType] = NOT_ATOMIC,
+        ordering: builtin.IntegerAttr[builtin.IntegerType] = NOT_ATOMIC,
     ) -> SSAValue:
         properties = {"ordering": ordering, "alignment": _alignment(alignment)}
         return self.emit(LoadOp, (pointer,), type, properties)
@@ -268,7 +256,7 @@ class LLVMEmitter(OpBuilder):
         value: SSAValue,
         pointer: SSAValue,
         alignment: int,
-        ordering: IntegerAttr[IntegerType] = NOT_ATOMIC,
+        ordering: builtin.IntegerAttr[builtin.IntegerType] = NOT_ATOMIC,
     ) -> None:
         properties = {"ordering": ordering, "alignment": _alignment(alignment)}
         self.insert(created(StoreOp, (value, pointer), (), properties))
@@ -279,9 +267,9 @@ class LLVMEmitter(OpBuilder):
         """A vector with a scalar in every lane; of a vector, that vector."""
         if lanes == 1 or lanes_of(value.type) > 1:
             return value
-        type = cast(VectorType[Attribute], vector_of(value.type, lanes))
+        type = cast(builtin.VectorType[Attribute], vector_of(value.type, lanes))
         if isinstance(op := value.owner, llvm.ConstantOp):
-            return self.constant(vector_literal([cast("IntegerAttr", op.value)], type))
+            return self.constant(vector_literal([cast("builtin.IntegerAttr", op.value)], type))
         key = (value, lanes, self.block)
         if (known := self._splats.get(key)) is None:
             first = self.insert_element(self.emit(PoisonOp, (), type), value, 0)
@@ -302,7 +290,9 @@ class LLVMEmitter(OpBuilder):
         owners = [lane.owner for lane in lanes]
         constants = [o.value for o in owners if isinstance(o, llvm.ConstantOp)]
         if len(constants) == len(lanes):
-            return self.constant(vector_literal(cast("Sequence[IntegerAttr]", constants), type))
+            return self.constant(
+                vector_literal(cast("Sequence[builtin.IntegerAttr]", constants), type)
+            )
         result = self.emit(PoisonOp, (), type)
         for i, lane in enumerate(lanes):
             result = self.insert_element(result, lane, i)
@@ -324,7 +314,7 @@ class LLVMEmitter(OpBuilder):
         if count > lanes:
             rows = [self.joined(rows[i::lanes]) for i in range(lanes)]
             count = lanes
-        part = _PART_BITS // cast(FixedBitwidthType, element_of(rows[0].type)).bitwidth
+        part = _PART_BITS // cast(builtin.FixedBitwidthType, element_of(rows[0].type)).bitwidth
         if lanes % part:
             part = lanes
         side = min(count, part)
@@ -395,7 +385,11 @@ class LLVMEmitter(OpBuilder):
         """The elements of a struct."""
         assert isinstance(struct.type, llvm.LLVMStructType)
         return [
-            self.put(llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [i]), struct, type))
+            self.put(
+                llvm.ExtractValueOp(
+                    builtin.DenseArrayBase.from_list(builtin.i64, [i]), struct, type
+                )
+            )
             for i, type in enumerate(struct.type.types)
         ]
 

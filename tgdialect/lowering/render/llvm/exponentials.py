@@ -23,7 +23,6 @@ from tgdialect.lowering.render.llvm.types import (
     vector_of,
 )
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import F32
 from tgdialect.targets.cpu import look_up, reciprocal_estimate, register_lanes, scaling
 from tgdialect.transforms.float_format import FORMATS
 
@@ -36,7 +35,7 @@ def exp2(e: LLVMEmitter, x: SSAValue) -> SSAValue:
     `transforms/transcendental.py` has the same polynomial, and needs bounds of x, integers and a
     second scale for subnormal results: 17 instructions instead of 10.
     """
-    form = FORMATS["f32" if element_of(x.type) == F32 else "f64"]
+    form = FORMATS["f32" if element_of(x.type) == tg.F32 else "f64"]
     n = e.float(RoundEvenOp, x)
     r = e.float(llvm.FSubOp, x, n)
     return _scaled(e, _polynomial(e, (1.0, *form.exp2_tail), r), n)
@@ -51,7 +50,7 @@ def exp(e: LLVMEmitter, x: SSAValue) -> SSAValue:
     For a huge x the rest r is not small. A polynomial that is infinite then would not be scaled to
     0, so that x has a lower bound; one of odd degree may be negative, so that it has an upper one.
     """
-    is_looked_up = element_of(x.type) == F32
+    is_looked_up = element_of(x.type) == tg.F32
     form = FORMATS["f32" if is_looked_up else "f64"]
     low = e.number(-4.0 * form.bias, x.type)
     x = e.select(e.compare("olt", x, low), low, x)
@@ -121,7 +120,7 @@ def _steps(e: LLVMEmitter, x: SSAValue) -> tuple[SSAValue, SSAValue]:
 
 def _rest(e: LLVMEmitter, x: SSAValue, n: SSAValue) -> SSAValue:
     """x - n ln 2, rounded twice."""
-    for part in FORMATS["f32" if element_of(x.type) == F32 else "f64"].ln_2:
+    for part in FORMATS["f32" if element_of(x.type) == tg.F32 else "f64"].ln_2:
         x = e.float(llvm.FMAOp, n, e.number(-part, x.type), x)
     return x
 
@@ -154,7 +153,7 @@ def _looked_up(
             for part in (numbers[:lanes], numbers[lanes:])
             if part
         )
-        name = look_up(lanes, is_float=element == F32)
+        name = look_up(lanes, is_float=element == tg.F32)
         return e.intrinsic(name, (first, place, *rest), register)
 
     return _by_registers(e, found, place, least=256)

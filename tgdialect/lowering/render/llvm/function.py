@@ -26,8 +26,6 @@ from tgdialect.lowering.render.llvm.types import POINTER, lanes_of, register_typ
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import DType
-from tgdialect.ops.properties import dtype_of, is_memory, number
 from tgdialect.targets import Target, tile_assembly
 from tgdialect.targets.cpu import scales
 from tgdialect.targets.instructions import InstructionForm
@@ -39,7 +37,7 @@ FLAG_BYTES = 8
 
 def argument_type(value: SSAValue, pointer: LLVMPointerType = POINTER) -> Attribute:
     """The LLVM type of a parameter: a pointer for memory, else a scalar."""
-    return pointer if is_memory(value) else register_type(dtype_of(value))
+    return pointer if tg.is_memory(value) else register_type(tg.dtype_of(value))
 
 
 def _assembly(
@@ -107,10 +105,10 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
 
     # -- scalars
 
-    def constant_of(self, value: Attribute, dtype: DType) -> SSAValue:
-        return self.number(number(value), register_type(dtype))
+    def constant_of(self, value: Attribute, dtype: tg.DType) -> SSAValue:
+        return self.number(tg.number(value), register_type(dtype))
 
-    def zero(self, dtype: DType) -> SSAValue:
+    def zero(self, dtype: tg.DType) -> SSAValue:
         return self.number(0, register_type(dtype))
 
     def add(self, a: SSAValue, b: SSAValue) -> SSAValue:
@@ -191,7 +189,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
             parts = form.text, form.constraints, operands
             self.insert(llvm.InlineAsmOp(*parts, [], 0, has_side_effects=True))
             return None
-        element = register_type(dtype_of(op.result))
+        element = register_type(tg.dtype_of(op.result))
         if form.is_of_warp:
             # Side effects keep LLVM from moving it to where some lanes of a warp are not.
             words = [
@@ -206,7 +204,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
 
     def _words(self, value: SSAValue, of: SSAValue) -> Sequence[SSAValue]:
         """The registers of 32 bits of a fragment."""
-        if (bits := dtype_of(of).bits) < 32:
+        if (bits := tg.dtype_of(of).bits) < 32:
             size = lanes_of(value.type) * bits // 32
             value = self.emit(llvm.BitcastOp, (value,), vector_of(i32, size))
         return [self.lane(value, i) for i in range(lanes_of(value.type))]

@@ -24,7 +24,6 @@ from tgdialect.lowering.render.walker import LinearWalker
 from tgdialect.lowering.render.work_items import fission
 from tgdialect.ops import tg
 from tgdialect.ops.call import parameters
-from tgdialect.ops.properties import place
 from tgdialect.targets import Target
 from tgdialect.work_items.coverage import uncovered
 
@@ -124,6 +123,6 @@ def _covered(block: Block) -> Set[tg.BufferOp]:
     local = {
         op
         for op in ops_of(block)
-        if isinstance(op, tg.BufferOp) and place(op.result).addrspace is tg.AddrSpace.LOCAL
+        if isinstance(op, tg.BufferOp) and tg.place(op.result).addrspace is tg.AddrSpace.LOCAL
     }
     return local.difference(uncovered(block, CellNumbers())) if local else local

@@ -16,9 +16,7 @@ from tgdialect.analysis.affine.lanes import LaneIndices, compact, is_ramp, lane_
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
-from tgdialect.ops.affine import Affine
-from tgdialect.ops.properties import dtype_of, polynomial, static_bytes, tensor
-from tgdialect.ops.views import memory_of
+from tgdialect.ops.properties import static_bytes
 from tgdialect.targets import Target
 
 AHEAD = 1024
@@ -49,7 +47,7 @@ def streamed(
     block: Block, params: Sequence[SSAValue], evicted: Set[int], cache: int
 ) -> Set[SSAValue]:
     """The parameters that are only written, and larger than the cache or in `evicted` slots."""
-    loaded = {memory_of(op.buffer).owner for op in ops_of(block) if isinstance(op, tg.LoadOp)}
+    loaded = {tg.memory_of(op.buffer).owner for op in ops_of(block) if isinstance(op, tg.LoadOp)}
     slots = {op.slot.data for op in loaded if isinstance(op, tg.ParamOp)}
     return {
         param
@@ -103,7 +101,7 @@ def _loaded(ops: Sequence[Operation], large: Sequence[SSAValue]) -> dict[SSAValu
     """The cells of large memory that the ops of a loop load, where they are known."""
     loads: dict[SSAValue, list[tg.LoadOp]] = {}
     for op in ops:
-        if isinstance(op, tg.LoadOp) and (memory := memory_of(op.buffer)) in large:
+        if isinstance(op, tg.LoadOp) and (memory := tg.memory_of(op.buffer)) in large:
             loads.setdefault(memory, []).append(op)
     known = ((memory, _cells(here)) for memory, here in loads.items())
     return {memory: cells for memory, cells in known if cells is not None}
@@ -117,7 +115,7 @@ def _in_order(
 ) -> Iterator[Stream]:
     """The prefetches of the steps in the innermost of some loops of a reduction."""
     used = sum(
-        math.prod(tensor(op.result).get_shape()) for op in ops if isinstance(op, tg.MulAccOp)
+        math.prod(tg.tensor(op.result).get_shape()) for op in ops if isinstance(op, tg.MulAccOp)
     )
     for memory, cells in loaded.items():
         count = len(cells.numbers)
@@ -146,7 +144,7 @@ def _next_block(loops: Sequence[tg.RangeOp], memory: SSAValue, cells: _Cells) ->
     passes = math.prod(_most(r) for r in again)
     if passes < 2 or is_last or not _is_dense(cells, reduction):
         return None
-    itemsize = dtype_of(memory).itemsize
+    itemsize = tg.dtype_of(memory).itemsize
     part = -(-len(cells.numbers) * itemsize // passes)
     share: dict[SSAValue, int] = {}
     steps = 1
@@ -165,7 +163,7 @@ def _later_steps(
     weights, or cells of a later row of a matrix, if there is one. Where memory does not begin at a
     cache line, the first line of a tile's columns is the last one of the columns before, and the
     lines after it are prefetched."""
-    itemsize, count = dtype_of(memory).itemsize, len(cells.numbers)
+    itemsize, count = tg.dtype_of(memory).itemsize, len(cells.numbers)
     step = cells.strides[loop.result]
     ahead = max(AHEAD // (count * itemsize), 1)
     has_later = step == count or not 0 < _most(loop) <= ahead
@@ -190,7 +188,7 @@ def _next_row(
 ) -> _Row | None:
     """The row that the innermost loop goes over from its beginning to its end, if it is small and
     one of many of a parameter that L2 does not keep."""
-    itemsize, count = dtype_of(memory).itemsize, len(cells.numbers)
+    itemsize, count = tg.dtype_of(memory).itemsize, len(cells.numbers)
     step = cells.strides[loops[-1].result]
     block = step * _most(loops[-1]) * itemsize
     if len(loops) < 2 or not _is_sequential(loops[-2]) or not cells.strides[loops[-2].result]:
@@ -271,12 +269,12 @@ def _cells(loads: Sequence[tg.LoadOp]) -> _Cells | None:
             return None
         lanes = lane_indices(index.indices[0])
         if lanes is None:
-            if tensor(index.indices[0]).get_shape():
+            if tg.tensor(index.indices[0]).get_shape():
                 return None
-            lanes = LaneIndices(Affine({index.indices[0]: 1}), range(1))
+            lanes = LaneIndices(tg.Affine({index.indices[0]: 1}), range(1))
         total, start = Counter[SSAValue](), 0
         for scalar, factor in lanes.scalars.terms.items():
-            moved = polynomial(scalar)
+            moved = tg.polynomial(scalar)
             for values, coefficient in moved.terms.items():
                 variable = values[0] if len(values) == 1 else None
                 if not isinstance(variable, OpResult) or not isinstance(variable.owner, tg.RangeOp):

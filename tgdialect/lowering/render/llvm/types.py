@@ -6,52 +6,43 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, TypeGuard, cast
 
-from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
-    Float64Type,
-    FloatAttr,
-    IntegerAttr,
-    IntegerType,
-    VectorType,
-    i1,
-    i8,
-)
+from xdsl.dialects import builtin
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.fast_xdsl import unchecked
-from tgdialect.ops.dtypes import TYPES, DType
+from tgdialect.ops import tg
 
-Literal = IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr
+Literal = builtin.IntegerAttr | builtin.FloatAttr | builtin.DenseIntOrFPElementsAttr
 """The value of a constant."""
 
 POINTER = LLVMPointerType()
 
 
-def register_type(dtype: DType) -> Attribute:
+def register_type(dtype: tg.DType) -> Attribute:
     """The type of a value; integers have no sign. Raises for fp8, which LLVM does not have."""
     if dtype.is_float and dtype.bits == 8:
         raise PassFailedException(f"LLVM has no {dtype.name}: tg-select stores its bits")
     if dtype.is_float:
-        return TYPES[dtype.name]
-    return i1 if dtype.is_bool else TYPES[f"i{dtype.bits}"]
+        return tg.TYPES[dtype.name]
+    return builtin.i1 if dtype.is_bool else tg.TYPES[f"i{dtype.bits}"]
 
 
-def memory_type(dtype: DType) -> Attribute:
+def memory_type(dtype: tg.DType) -> Attribute:
     """The type of an element in memory: a bool is a byte there."""
-    return i8 if dtype.is_bool else register_type(dtype)
+    return builtin.i8 if dtype.is_bool else register_type(dtype)
 
 
-def address_type(dtype: DType) -> Attribute:
+def address_type(dtype: tg.DType) -> Attribute:
     """The type whose size neighbours are apart: of fp8, which only matrix instructions read, a
     byte."""
-    return i8 if dtype.itemsize == 1 else memory_type(dtype)
+    return builtin.i8 if dtype.itemsize == 1 else memory_type(dtype)
 
 
-def is_vector(type: Attribute) -> TypeGuard[VectorType[Attribute]]:
+def is_vector(type: Attribute) -> TypeGuard[builtin.VectorType[Attribute]]:
     """Whether a type is a vector."""
-    return type.__class__ is VectorType
+    return type.__class__ is builtin.VectorType
 
 
 @lru_cache(maxsize=1024)
@@ -70,9 +61,9 @@ def element_of(type: Attribute) -> Attribute:
     return type.element_type if is_vector(type) else type
 
 
-def is_integer(type: Attribute) -> TypeGuard[IntegerType]:
+def is_integer(type: Attribute) -> TypeGuard[builtin.IntegerType]:
     """Whether a type is an integer."""
-    return type.__class__ is IntegerType
+    return type.__class__ is builtin.IntegerType
 
 
 def number_literal(value: float, type: Attribute) -> Literal:
@@ -80,21 +71,23 @@ def number_literal(value: float, type: Attribute) -> Literal:
     2^width, and have a sign."""
     if is_vector(type):
         element = number_literal(value, type.element_type)
-        return vector_literal([cast("IntegerAttr | FloatAttr", element)], type)
+        return vector_literal([cast("builtin.IntegerAttr | builtin.FloatAttr", element)], type)
     if not is_integer(type):
-        return FloatAttr(float(value), cast("Float64Type", type))
+        return builtin.FloatAttr(float(value), cast("builtin.Float64Type", type))
     if type.bitwidth == 1:
-        return IntegerAttr.from_bool(bool(value))
+        return builtin.IntegerAttr.from_bool(bool(value))
     return _integer_literal(int(value), type)
 
 
 @lru_cache(maxsize=4096)
-def _integer_literal(value: int, type: IntegerType) -> IntegerAttr:
+def _integer_literal(value: int, type: builtin.IntegerType) -> builtin.IntegerAttr:
     half = 1 << (type.bitwidth - 1)
     return unchecked.integer((value + half) % (2 * half) - half, type)
 
 
-def vector_literal(elements: Sequence[IntegerAttr | FloatAttr], type: Attribute) -> Literal:
+def vector_literal(
+    elements: Sequence[builtin.IntegerAttr | builtin.FloatAttr], type: Attribute
+) -> Literal:
     """A vector constant of these elements; a single element is repeated in every lane."""
     values = [element.value.data for element in elements]
-    return DenseIntOrFPElementsAttr.from_list(cast("Any", type), cast("Any", values))
+    return builtin.DenseIntOrFPElementsAttr.from_list(cast("Any", type), cast("Any", values))

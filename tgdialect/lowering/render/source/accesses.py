@@ -32,9 +32,6 @@ from tgdialect.lowering.render.source.language import Language
 from tgdialect.lowering.render.source.placement import Placement
 from tgdialect.ops import intervals as interval_arithmetic
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import DTYPES, INDEX, DType
-from tgdialect.ops.intervals import Interval
-from tgdialect.ops.properties import dtype_of, place, tensor
 from tgdialect.targets.matrix import REPEAT
 
 View = PointerView[SourceValue]
@@ -71,10 +68,10 @@ class SourceAccesses(SourceBuilder):
         level: Precedence,
         a: Scalar,
         b: Scalar,
-        bounds: Callable[[DType, Interval, Interval], Interval],
+        bounds: Callable[[tg.DType, tg.Interval, tg.Interval], tg.Interval],
     ) -> Scalar:
         """A sum or product of indices, of 64 bits where 32 may be too few."""
-        interval = bounds(DTYPES[INDEX], *(each.interval or ANY_INDEX for each in (a, b)))
+        interval = bounds(tg.DTYPES[tg.INDEX], *(each.interval or ANY_INDEX for each in (a, b)))
         if interval.is_constant:
             return self.number(int(interval.lo))
         if index_type(interval) is LONG and b.dtype is INT:
@@ -89,8 +86,8 @@ class SourceAccesses(SourceBuilder):
     # -- memory
 
     def allocate_buffer(self, op: tg.BufferOp, bytes: int, alignment: int) -> SourceValue:
-        space = place(op.result).addrspace or tg.AddrSpace.REG
-        cells, dtype = math.prod(tensor(op.result).get_shape()), dtype_of(op.result)
+        space = tg.place(op.result).addrspace or tg.AddrSpace.REG
+        cells, dtype = math.prod(tg.tensor(op.result).get_shape()), tg.dtype_of(op.result)
         is_shared = space is tg.AddrSpace.LOCAL and bool(self.language.shared)
         is_variable = not is_shared and cells == 1
         default = "shared" if is_shared else "acc" if is_variable else "buf"
@@ -144,7 +141,7 @@ class SourceAccesses(SourceBuilder):
         type = self.pointer_type(pointer, view.dtype)
         return f"(({type.rstrip()}){start})", index or self.number(0)
 
-    def pointer_type(self, pointer: Pointer, dtype: DType) -> str:
+    def pointer_type(self, pointer: Pointer, dtype: tg.DType) -> str:
         space = self.language.spaces.get(pointer.space, "")
         return f"{'const ' * pointer.is_const}{space}{self.memory_type(dtype)} *"
 
@@ -191,10 +188,10 @@ class SourceAccesses(SourceBuilder):
         text, dtype = self._cell(view, lane), view.dtype
         level = Precedence.UNARY if text[0] == "*" else Precedence.POSTFIX
         if pointer_of(view.pointer).is_variable:
-            return Scalar(text, LONG if dtype is DTYPES[INDEX] else dtype, reads=True)
+            return Scalar(text, LONG if dtype is tg.DTYPES[tg.INDEX] else dtype, reads=True)
         if dtype.is_bool:
             return Scalar(f"{text} != 0", dtype, Precedence.EQUALITY, reads=True)
-        return Scalar(text, LONG if dtype is DTYPES[INDEX] else dtype, level, reads=True)
+        return Scalar(text, LONG if dtype is tg.DTYPES[tg.INDEX] else dtype, level, reads=True)
 
     def _gated(
         self, value: Scalar, gate: SourceValue | None, alt: SourceValue | None, lane: int
@@ -223,7 +220,7 @@ class SourceAccesses(SourceBuilder):
             bytes <= 16 and view.alignment % bytes == 0
         )
 
-    def vector_type(self, dtype: DType, lanes: int) -> str:
+    def vector_type(self, dtype: tg.DType, lanes: int) -> str:
         element = self.type_name(dtype)
         short = element.replace("unsigned ", "u").replace("signed ", "").replace(" ", "")
         return self.language.vectors[lanes].format(element=element, short=short)

@@ -22,8 +22,7 @@ from tgdialect.lowering.render.source.builder import (
     unsigned_of,
 )
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import DTYPES, INDEX, UI64, DType, Kind
-from tgdialect.ops.properties import dtype_of
+from tgdialect.ops.dtypes import UI64, Kind
 
 Writer = Callable[[Spelled], Scalar]
 
@@ -70,9 +69,9 @@ def _fits(of: Spelled, corner: _Corner) -> bool:
 def _promoted(of: Spelled) -> Sequence[Scalar]:
     """The operands; indices of 32 bits as 64 if another operand or the result takes 64."""
     operands = of.operands
-    if dtype_of(of.op.operands[-1]) is not DTYPES[INDEX]:
+    if tg.dtype_of(of.op.operands[-1]) is not tg.DTYPES[tg.INDEX]:
         return operands
-    is_wide = of.dtype is DTYPES[INDEX] and index_type(of.interval) is LONG
+    is_wide = of.dtype is tg.DTYPES[tg.INDEX] and index_type(of.interval) is LONG
     if is_wide or any(operand.dtype is LONG for operand in operands):
         return of.function.cast(operands[0], LONG), *operands[1:]
     return operands
@@ -80,7 +79,7 @@ def _promoted(of: Spelled) -> Sequence[Scalar]:
 
 def _negate(of: Spelled) -> Scalar:
     f, (value,), dtype = of.function, of.operands, of.dtype
-    if dtype is DTYPES[INDEX]:
+    if dtype is tg.DTYPES[tg.INDEX]:
         (value,) = _promoted(of)
     if dtype.is_float or f.language.signed_wraps or of.interval_of(0).lo > dtype.low:
         return f.narrowed(f.unary("-", value), dtype)
@@ -122,7 +121,7 @@ def _floor(symbol: str, shifted: str, name: str) -> Writer:
             count = f.literal(shift if is_shift else (1 << shift) - 1, INT)
             return f.binary(shifted, precedence, operands[0], count, dtype=operands[0].dtype)
         operands = _promoted(of)
-        type = dtype if dtype is not DTYPES[INDEX] else operands[0].dtype
+        type = dtype if dtype is not tg.DTYPES[tg.INDEX] else operands[0].dtype
         return f.helper(f"floor_{name}" if is_signed else name, operands, type)
 
     return write
@@ -131,9 +130,9 @@ def _floor(symbol: str, shifted: str, name: str) -> Writer:
 def _shift(symbol: str, name: str) -> Writer:
     def write(of: Spelled) -> Scalar:
         f, (value, count), dtype = of.function, of.operands, of.dtype
-        if dtype is DTYPES[INDEX] and index_type(of.interval) is LONG:
+        if dtype is tg.DTYPES[tg.INDEX] and index_type(of.interval) is LONG:
             value = f.cast(value, LONG)
-        width = dtype.bits if dtype is not DTYPES[INDEX] else value.dtype.bits
+        width = dtype.bits if dtype is not tg.DTYPES[tg.INDEX] else value.dtype.bits
         if of.interval_of(1).within(0, width - 1):
             is_left = symbol == "<<" and dtype.kind is Kind.SIGNED
             if is_left and not f.language.signed_wraps:
@@ -144,10 +143,12 @@ def _shift(symbol: str, name: str) -> Writer:
             return f.narrowed(result, dtype)
         is_arithmetic = symbol == ">>" and dtype.kind is Kind.SIGNED
         out = f"a >> {width - 1}" if is_arithmetic else "0"
-        if dtype is DTYPES[INDEX]:
+        if dtype is tg.DTYPES[tg.INDEX]:
             value = f.cast(value, LONG)
             out = out.replace(str(width - 1), str(LONG.bits - 1))
-        return f.helper(name, (value, count), value.dtype, count=f.type_name(DTYPES[UI64]), out=out)
+        return f.helper(
+            name, (value, count), value.dtype, count=f.type_name(tg.DTYPES[UI64]), out=out
+        )
 
     return write
 
@@ -173,13 +174,13 @@ def _convert(of: Spelled) -> Scalar:
         return f.binary("!=", Precedence.EQUALITY, value, zero, dtype=result)
     if source.is_float and not result.is_float:
         return _saturated(f, value, result)
-    if result is DTYPES[INDEX]:
+    if result is tg.DTYPES[tg.INDEX]:
         # Its values decide about the type.
         return f.cast(value, index_type(of.interval))
     return f.cast(value, result)
 
 
-def _saturated(f: SourceBuilder, value: Scalar, result: DType) -> Scalar:
+def _saturated(f: SourceBuilder, value: Scalar, result: tg.DType) -> Scalar:
     """Floats truncate, saturate, and NaN becomes 0."""
     least, bound = int(result.low), int(result.high) + 1
     return f.helper(
@@ -208,7 +209,7 @@ def _bitcast(of: Spelled) -> Scalar:
     return reinterpreted(f, f.cast(value, source), result)
 
 
-def reinterpreted(f: SourceBuilder, value: Scalar, result: DType) -> Scalar:
+def reinterpreted(f: SourceBuilder, value: Scalar, result: tg.DType) -> Scalar:
     """The number of a dtype that has the bits of another one, a float or an integer."""
     source, own = value.dtype, f.language.functions
     template = own.get(f"bitcast {source.name} {result.name}", own.get("bitcast"))
@@ -268,7 +269,7 @@ def compute(of: Spelled) -> Scalar:
     """The result of an op of `ELEMENTWISE` on scalars. Raises for an op or a dtype that it
     lacks."""
     found = written(ELEMENTWISE, of.function.language.name, of)
-    return replace(found, interval=of.interval if of.dtype is DTYPES[INDEX] else None)
+    return replace(found, interval=of.interval if of.dtype is tg.DTYPES[tg.INDEX] else None)
 
 
 def combine(f: SourceBuilder, kind: tg.ReduceKind, a: Scalar, b: Scalar) -> Scalar:

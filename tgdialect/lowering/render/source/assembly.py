@@ -22,8 +22,6 @@ from tgdialect.lowering.render.source.builder import (
     lanes_of,
 )
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import DTYPES, TYPES, DType
-from tgdialect.ops.properties import dtype_of
 from tgdialect.targets import tile_assembly
 from tgdialect.targets.instructions import InstructionForm, gnu
 from tgdialect.targets.matrix import MatrixInstruction
@@ -50,9 +48,9 @@ def assembly(
         else:
             sources.append(f'"{constraint}"({next(registers)})')
     if form.is_of_warp:
-        builder.line(f"{builder.type_name(dtype_of(op.result))} {name}[{form.lanes}];")
+        builder.line(f"{builder.type_name(tg.dtype_of(op.result))} {name}[{form.lanes}];")
     elif not form.has_effect:
-        builder.line(f"{_type(builder, dtype_of(op.result), form.lanes)} {name};")
+        builder.line(f"{_type(builder, tg.dtype_of(op.result), form.lanes)} {name};")
     has_dialects = builder.language.has_tiles
     keyword = "__asm__" if has_dialects else "asm"
     effect = " volatile" if form.has_effect or form.is_of_warp else ""
@@ -61,7 +59,7 @@ def assembly(
     builder.line(f"{keyword}{effect}({' : '.join(parts).rstrip(' :')});")
     if form.has_effect:
         return None
-    dtype = dtype_of(op.result)
+    dtype = tg.dtype_of(op.result)
     if form.lanes == 1:
         return Scalar(name, dtype)
     return Vector(tuple(Scalar(f"{name}[{i}]", dtype) for i in range(form.lanes)))
@@ -75,7 +73,7 @@ def _registers(
 ) -> Iterator[str]:
     """The operands of the statement: one for each operand, or for each 32 bits of a fragment."""
     for argument, lanes in zip(op.arguments, operands, strict=True):
-        dtype = dtype_of(argument)
+        dtype = tg.dtype_of(argument)
         if not form.is_of_warp:
             yield _register(builder, dtype, lanes, form.lanes)
         elif dtype.bits == 32:
@@ -86,7 +84,7 @@ def _registers(
             yield from (f"((const unsigned int *){words})[{i}]" for i in range(count))
 
 
-def _type(builder: SourceBuilder, dtype: DType, lanes: int) -> str:
+def _type(builder: SourceBuilder, dtype: tg.DType, lanes: int) -> str:
     """The type of a register: a scalar, or a vector of GNU C."""
     scalar = builder.type_name(dtype)
     if lanes == 1:
@@ -94,7 +92,7 @@ def _type(builder: SourceBuilder, dtype: DType, lanes: int) -> str:
     return f"{scalar} __attribute__((vector_size({lanes * dtype.itemsize})))"
 
 
-def _register(builder: SourceBuilder, dtype: DType, lanes: Sequence[Scalar], count: int) -> str:
+def _register(builder: SourceBuilder, dtype: tg.DType, lanes: Sequence[Scalar], count: int) -> str:
     if count == 1:
         return builder.cast(lanes[0], dtype).text
     return f"({_type(builder, dtype, count)}){{{', '.join(lane.text for lane in lanes)}}}"
@@ -120,7 +118,7 @@ def multiply_in_place(
     """A call of a helper on pointers to the factors and a new array of the fragment of C."""
     d = builder.array("d", lanes_of(sums))
     call_helper(builder, instruction, d, factors)
-    dtype = DTYPES[TYPES[instruction.accumulator]]
+    dtype = tg.DTYPES[tg.TYPES[instruction.accumulator]]
     elements = range(len(lanes_of(sums)))
     return Vector(
         tuple(Scalar(f"{d}[{i}]", dtype, Precedence.POSTFIX, reads=True) for i in elements)

@@ -18,11 +18,10 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.lowering.render.elementwise import ComputedOp
 from tgdialect.lowering.render.source.language import Language
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import DTYPES, F32, I32, I64, INDEX, DType, Kind, unsigned
-from tgdialect.ops.intervals import Interval
+from tgdialect.ops.dtypes import I64, Kind
 
-INT = DTYPES[I32]
-LONG = DTYPES[I64]
+INT = tg.DTYPES[tg.I32]
+LONG = tg.DTYPES[I64]
 
 
 class Precedence(IntEnum):
@@ -48,7 +47,7 @@ class Scalar:
     """An expression without side effects."""
 
     text: str
-    dtype: DType
+    dtype: tg.DType
     """The type of the expression. An index is an `INT` or a `LONG`."""
     precedence: Precedence = Precedence.NAME
     operator: str = ""
@@ -59,7 +58,7 @@ class Scalar:
     """The operand of a conversion."""
     reads: bool = False
     """Whether its value depends on memory that later statements may change."""
-    interval: Interval | None = None
+    interval: tg.Interval | None = None
     """The possible values of an index."""
 
 
@@ -77,7 +76,7 @@ class Pointer:
     """A position in memory."""
 
     base: str
-    dtype: DType
+    dtype: tg.DType
     """The dtype that the name is declared with."""
     space: tg.AddrSpace = tg.AddrSpace.GLOBAL
     index: Scalar | None = None
@@ -91,17 +90,17 @@ class Pointer:
 SourceValue = Scalar | Vector | Pointer
 
 
-ANY_INDEX = Interval(LONG.low, LONG.high)
+ANY_INDEX = tg.Interval(LONG.low, LONG.high)
 
 
-def index_type(interval: Interval | None) -> DType:
+def index_type(interval: tg.Interval | None) -> tg.DType:
     """The type of an index: 32 bits if all its values fit."""
     return INT if interval is not None and interval.within(INT.low, INT.high) else LONG
 
 
-def unsigned_of(dtype: DType) -> DType:
+def unsigned_of(dtype: tg.DType) -> tg.DType:
     """The unsigned dtype in which integers of a dtype are computed: of 32 bits or more."""
-    return DTYPES[unsigned(max(dtype.bits, INT.bits))]
+    return tg.DTYPES[tg.unsigned(max(dtype.bits, INT.bits))]
 
 
 def scalar_of(value: SourceValue) -> Scalar:
@@ -229,7 +228,7 @@ class SourceBuilder:
 
     # -- types and literals
 
-    def type_name(self, dtype: DType) -> str:
+    def type_name(self, dtype: tg.DType) -> str:
         """The type of a value. Raises for a dtype that the language lacks."""
         if (name := self.language.types.get(dtype.name)) is None:
             raise PassFailedException(f"{self.language.name} has no {dtype.name}")
@@ -237,22 +236,22 @@ class SourceBuilder:
             self.headers[header] = None
         return name
 
-    def stored(self, dtype: DType) -> DType:
+    def stored(self, dtype: tg.DType) -> tg.DType:
         """The dtype of elements in memory: a bool is a byte there, and a float that the language
         lacks is its bits."""
         is_bits = dtype.is_bool or dtype.name not in self.language.types
-        return DTYPES[unsigned(dtype.bits)] if is_bits else dtype
+        return tg.DTYPES[tg.unsigned(dtype.bits)] if is_bits else dtype
 
-    def memory_type(self, dtype: DType) -> str:
+    def memory_type(self, dtype: tg.DType) -> str:
         """The type of an element in memory."""
         return self.type_name(self.stored(dtype))
 
-    def literal(self, value: float, dtype: DType) -> Scalar:
+    def literal(self, value: float, dtype: tg.DType) -> Scalar:
         """A number."""
         if dtype.is_bool:
             return Scalar("true" if value else "false", dtype)
         if dtype.is_float and dtype.bits < 32:
-            text = f"({self.type_name(dtype)}){self.literal(value, DTYPES[F32]).text}"
+            text = f"({self.type_name(dtype)}){self.literal(value, tg.DTYPES[tg.F32]).text}"
             return Scalar(text, dtype, Precedence.UNARY)
         suffix = self.language.suffixes.get(dtype.name, "")
         if not dtype.is_float:
@@ -271,14 +270,14 @@ class SourceBuilder:
 
     def number(self, value: int) -> Scalar:
         """An index."""
-        interval = Interval(value, value)
+        interval = tg.Interval(value, value)
         found = self.literal(value, index_type(interval))
         return replace(found, interval=interval)
 
     # -- operators
 
     def binary(
-        self, symbol: str, level: Precedence, a: Scalar, b: Scalar, *, dtype: DType | None = None
+        self, symbol: str, level: Precedence, a: Scalar, b: Scalar, *, dtype: tg.DType | None = None
     ) -> Scalar:
         """An operator between two operands, with the parentheses that it needs. Its type is that of
         the operands unless given."""
@@ -314,9 +313,9 @@ class SourceBuilder:
         text = f"({value.text})" if is_loose else value.text
         return Scalar(f"{symbol}{text}", value.dtype, Precedence.UNARY, reads=value.reads)
 
-    def cast(self, value: Scalar, dtype: DType) -> Scalar:
+    def cast(self, value: Scalar, dtype: tg.DType) -> Scalar:
         """A conversion as C defines it, if there is anything to convert."""
-        dtype = LONG if dtype is DTYPES[INDEX] else dtype
+        dtype = LONG if dtype is tg.DTYPES[tg.INDEX] else dtype
         if value.dtype == dtype:
             return value
         if (source := value.uncast) is not None and _keeps_bits(source.dtype, value.dtype, dtype):
@@ -328,11 +327,11 @@ class SourceBuilder:
             return Scalar(text, dtype, Precedence.POSTFIX, reads=value.reads)
         return replace(self._converted(value, dtype), uncast=value)
 
-    def narrowed(self, value: Scalar, dtype: DType) -> Scalar:
+    def narrowed(self, value: Scalar, dtype: tg.DType) -> Scalar:
         """The result of arithmetic, which C does on 32 bits or more, as a narrower dtype."""
         return value if dtype.is_float or dtype.bits >= INT.bits else self._converted(value, dtype)
 
-    def _converted(self, value: Scalar, dtype: DType) -> Scalar:
+    def _converted(self, value: Scalar, dtype: tg.DType) -> Scalar:
         return replace(self.unary(f"({self.type_name(dtype)})", value), dtype=dtype)
 
     def choice(self, condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
@@ -350,20 +349,22 @@ class SourceBuilder:
 
     # -- functions
 
-    def function(self, name: str, operands: Sequence[Scalar], dtype: DType) -> Scalar:
+    def function(self, name: str, operands: Sequence[Scalar], dtype: tg.DType) -> Scalar:
         """A call of a built-in function."""
         own = self.language.functions
         called = own.get(f"{name} {dtype.name}") or own[name]
         return self._call(called, operands, dtype)
 
-    def helper(self, kind: str, operands: Sequence[Scalar], dtype: DType, **fields: str) -> Scalar:
+    def helper(
+        self, kind: str, operands: Sequence[Scalar], dtype: tg.DType, **fields: str
+    ) -> Scalar:
         """A call of a helper function, which is added to the source."""
         text = ["tg", "".join(kind.split()[:1]), fields.pop("suffix", ""), dtype.name]
         name = "_".join(part for part in text if part).lower()
         self.add_helper(kind, name, dtype, **fields)
         return self._call(name, operands, dtype)
 
-    def add_helper(self, kind: str, name: str, dtype: DType, **fields: str) -> None:
+    def add_helper(self, kind: str, name: str, dtype: tg.DType, **fields: str) -> None:
         """Add a helper function to the source, unless it is there."""
         if name not in self.helpers:
             wide = {"T": self.type_name(dtype), "bits": str(dtype.bits), "name": name}
@@ -372,10 +373,10 @@ class SourceBuilder:
             body = HELPERS[kind].substitute(wide, **fields)
             self.helpers[name] = self.language.helper + body
 
-    def _call(self, name: str, operands: Sequence[Scalar], dtype: DType) -> Scalar:
+    def _call(self, name: str, operands: Sequence[Scalar], dtype: tg.DType) -> Scalar:
         text = f"{name}({', '.join(operand.text for operand in operands)})"
         reads = any(operand.reads for operand in operands)
-        dtype = LONG if dtype is DTYPES[INDEX] else dtype
+        dtype = LONG if dtype is tg.DTYPES[tg.INDEX] else dtype
         return Scalar(text, dtype, Precedence.POSTFIX, reads=reads)
 
     def maximum(self, a: Scalar, b: Scalar) -> Scalar:
@@ -390,7 +391,7 @@ class SourceBuilder:
         return self.helper("max integer", (a, b), dtype)
 
 
-def _keeps_bits(source: DType, between: DType, result: DType) -> bool:
+def _keeps_bits(source: tg.DType, between: tg.DType, result: tg.DType) -> bool:
     """Whether an integer comes out the same if it is converted without the step between."""
     is_integer = source.is_integer and between.is_integer and result.is_integer
     return is_integer and source.bits == between.bits == result.bits

@@ -39,10 +39,7 @@ from tgdialect.lowering.render.source.builder import (
 from tgdialect.lowering.render.source.language import Language
 from tgdialect.lowering.render.source.placement import Placement
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES, DType, bits_of_nan
-from tgdialect.ops.intervals import Interval
-from tgdialect.ops.properties import dtype_of, is_memory, number, tensor
-from tgdialect.ops.reduce import identity
+from tgdialect.ops.dtypes import bits_of_nan
 from tgdialect.targets.instructions import InstructionForm, language_of
 from tgdialect.targets.matrix import MatrixInstruction
 
@@ -87,8 +84,8 @@ class SourceFunction(SourceAccesses, Output[SourceValue]):
 
     def _parameter(self, parameter: SSAValue, slot: int, *, is_const: bool) -> None:
         name = self.fresh(parameter.name_hint, (f"data{n}" for n in count(slot)))
-        dtype = dtype_of(parameter)
-        if not is_memory(parameter):
+        dtype = tg.dtype_of(parameter)
+        if not tg.is_memory(parameter):
             text = self.language.scalar_parameter.format(type=self.type_name(dtype), name=name)
             self.parameters.append(text)
             known = MinMax()[parameter]
@@ -109,16 +106,16 @@ class SourceFunction(SourceAccesses, Output[SourceValue]):
 
     # -- scalars
 
-    def constant_of(self, value: Attribute, dtype: DType) -> SourceValue:
-        if dtype is DTYPES[INDEX]:
-            return self.number(int(number(value)))
+    def constant_of(self, value: Attribute, dtype: tg.DType) -> SourceValue:
+        if dtype is tg.DTYPES[tg.INDEX]:
+            return self.number(int(tg.number(value)))
         is_float = dtype.is_float and dtype.bits > 8
         bits = bits_of_nan(cast("FloatAttr", value)) if is_float else None
         if bits is not None:
-            return reinterpreted(self, self.literal(bits, DTYPES[_WORDS[dtype.bits]]), dtype)
-        return self.literal(number(value), dtype)
+            return reinterpreted(self, self.literal(bits, tg.DTYPES[_WORDS[dtype.bits]]), dtype)
+        return self.literal(tg.number(value), dtype)
 
-    def zero(self, dtype: DType) -> SourceValue:
+    def zero(self, dtype: tg.DType) -> SourceValue:
         return self.literal(0, dtype)
 
     def compute(
@@ -137,7 +134,7 @@ class SourceFunction(SourceAccesses, Output[SourceValue]):
         prefix = "val" if is_load else "t"
         if isinstance(value, Vector):
             return self._define_vector(result, value, prefix)
-        if dtype_of(result) is DTYPES[INDEX] and value.interval is None:
+        if tg.dtype_of(result) is tg.DTYPES[tg.INDEX] and value.interval is None:
             value = replace(value, interval=ANY_INDEX)
         style = self.language.style
         is_named = style.names_loads and is_load and value.precedence < Precedence.NAME
@@ -149,10 +146,10 @@ class SourceFunction(SourceAccesses, Output[SourceValue]):
         return self.variable(value, hint, prefix)
 
     def _define_vector(self, result: SSAValue, value: Vector, prefix: str) -> SourceValue:
-        hint, lanes = result.name_hint, tensor(result).get_shape()[0]
+        hint, lanes = result.name_hint, tg.tensor(result).get_shape()[0]
         if value.whole:
             name = self.fresh(hint, self.numbered(prefix))
-            dtype = dtype_of(result)
+            dtype = tg.dtype_of(result)
             self.line(f"{self.vector_type(dtype, lanes)} {name} = {value.whole};")
             names = "xyzw" if lanes <= 4 else [f"s{lane:x}" for lane in range(lanes)]
             elements = (Scalar(f"{name}.{each}", dtype) for each in names[:lanes])
@@ -203,10 +200,10 @@ class SourceFunction(SourceAccesses, Output[SourceValue]):
 
     def across(self, op: tg.ReduceOp, vector: SourceValue) -> SourceValue:
         """The lanes in order; a float sum begins with +0."""
-        kind, dtype = op.kind.data, dtype_of(op.source)
+        kind, dtype = op.kind.data, tg.dtype_of(op.source)
         first, *rest = lanes_of(vector)
         if dtype.is_float and kind is tg.ReduceKind.ADD:
-            first, rest = self.literal(identity(kind, dtype), dtype), (first, *rest)
+            first, rest = self.literal(tg.identity(kind, dtype), dtype), (first, *rest)
         for lane in rest:
             first = combine(self, kind, first, lane)
         return first
@@ -253,7 +250,7 @@ class SourceFunction(SourceAccesses, Output[SourceValue]):
 
     def shuffle_items(self, op: tg.ShuffleOp, value: SourceValue) -> SourceValue:
         """A variable of its own: in an expression it might stand where only some work items are."""
-        dtype = dtype_of(op.value)
+        dtype = tg.dtype_of(op.value)
         if (template := self.language.shuffles.get(dtype.name)) is None:
             raise refusal(op)
         text = template.format(
@@ -271,7 +268,7 @@ class SourceFunction(SourceAccesses, Output[SourceValue]):
     ) -> SourceValue:
         limit = scalar_of(bound)
         known = limit.interval or ANY_INDEX
-        interval = Interval(0, max(int(known.hi) - 1, 0))
+        interval = tg.Interval(0, max(int(known.hi) - 1, 0))
         dtype = index_type(known)
         self.begin_scope()
         name = self.fresh(op.result.name_hint, self.language.style.loop_names())
@@ -323,7 +320,7 @@ class SourceFunction(SourceAccesses, Output[SourceValue]):
         if isinstance(op.result.type, tg.VoidType):
             self.line(text if text.rstrip().endswith((";", "}")) else f"{text};")
             return None
-        dtype, text = _number(dtype_of(op.result).name), text.strip().removesuffix(";")
+        dtype, text = _number(tg.dtype_of(op.result).name), text.strip().removesuffix(";")
         value = Scalar(f"(({self.type_name(dtype)})({text}))", dtype, Precedence.POSTFIX)
         return value if op.is_inline else self.variable(value, op.result.name_hint, "t")
 
@@ -356,7 +353,7 @@ class SourceFunction(SourceAccesses, Output[SourceValue]):
         if (template := self.language.specials.get(kind)) is None:
             raise refusal(op)
         known = scalar_of(bound).interval or ANY_INDEX
-        interval = Interval(0, max(int(known.hi) - 1, 0))
+        interval = tg.Interval(0, max(int(known.hi) - 1, 0))
         text = template.format(axis=axis, letter="xyz"[axis])
         value = Scalar(text, LONG, Precedence.POSTFIX, interval=interval)
         return self.named(value, op.result.name_hint or op.symbol.data)
@@ -393,6 +390,6 @@ class SourceFunction(SourceAccesses, Output[SourceValue]):
             self.line(self.language.barrier)
 
 
-def _number(dtype: str) -> DType:
+def _number(dtype: str) -> tg.DType:
     """The dtype of a number that is passed by value."""
-    return LONG if dtype == DTYPES[INDEX].name else DTYPES[TYPES[dtype]]
+    return LONG if dtype == tg.DTYPES[tg.INDEX].name else tg.DTYPES[tg.TYPES[dtype]]

@@ -9,9 +9,6 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.ops import tg
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import is_memory, place, tensor
-from tgdialect.ops.walk import nesting
 
 _EFFECTS = (tg.StoreOp, tg.AtomicAddOp, tg.BarrierOp, tg.RangeOp, tg.IfOp, tg.EndOp, tg.EndIfOp)
 
@@ -20,7 +17,7 @@ class Placement:
     """The block of each op, and how many effects come before it."""
 
     def __init__(self, ops: Sequence[Operation]) -> None:
-        self._blocks = nesting(ops)
+        self._blocks = tg.nesting(ops)
         before = accumulate((isinstance(op, _EFFECTS) for op in ops), initial=0)
         self._effects = dict(zip(ops, before, strict=False))
         self.initial_stores = self._find_initial_stores(ops)
@@ -64,20 +61,20 @@ class Placement:
 
 def is_memory_view(op: Operation) -> bool:
     """Whether an op is a view of memory, which is part of the accesses that use it."""
-    return isinstance(op, MovementOp) and is_memory(op.results[0])
+    return isinstance(op, tg.MovementOp) and tg.is_memory(op.results[0])
 
 
 def _passes_on(op: Operation) -> bool:
     """Whether the result of an op is an operand as it is, which may be used more than once."""
     if isinstance(op, tg.StackOp):
-        return bool(tensor(op.sources[0]).get_shape())
+        return bool(tg.tensor(op.sources[0]).get_shape())
     return isinstance(op, tg.PermuteOp | tg.ReshapeOp)
 
 
 def _stores_all(store: tg.StoreOp, memory: SSAValue) -> bool:
     """Whether a STORE is one of the only cell of a buffer in registers, or of all its cells."""
-    if store.gate is not None or place(memory).addrspace is tg.AddrSpace.GLOBAL:
+    if store.gate is not None or tg.place(memory).addrspace is tg.AddrSpace.GLOBAL:
         return False
-    shape, cells = tensor(memory).get_shape(), tensor(store.value).get_shape()
+    shape, cells = tg.tensor(memory).get_shape(), tg.tensor(store.value).get_shape()
     is_whole = store.buffer is memory and shape == cells
     return is_whole or all(extent == 1 for extent in shape)

@@ -26,7 +26,6 @@ from tgdialect.lowering.render.work_items import fission
 from tgdialect.lowering.signature import written_arguments
 from tgdialect.ops import tg
 from tgdialect.ops.call import parameters
-from tgdialect.ops.properties import known_index
 from tgdialect.targets import Target
 from tgdialect.targets.grid import ALIGNMENT
 
@@ -151,7 +150,7 @@ def _workgroup(ops: Iterable[Operation]) -> tuple[int, int, int]:
     items = {"lidx0": 1, "lidx1": 1, "lidx2": 1}
     for op in ops:
         if isinstance(op, tg.SpecialOp) and op.symbol.data in items:
-            if (bound := known_index(op.bound)) is None:
+            if (bound := tg.known_index(op.bound)) is None:
                 raise PassFailedException("the size of a workgroup is a constant")
             items[op.symbol.data] = bound
     return items["lidx0"], items["lidx1"], items["lidx2"]
