@@ -1,5 +1,5 @@
-"""The memory that ops and loops of a listing access, sizes of pointers that it does not state, and loops that
-reduce."""
+"""The memory that ops and loops of a listing access, sizes of pointers that it does not state, and
+loops that reduce."""
 
 from __future__ import annotations
 

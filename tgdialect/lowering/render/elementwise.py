@@ -65,8 +65,8 @@ def row(
     *,
     unsigned: T | None = None,
 ) -> Mapping[Kind, T]:
-    """The entries of a table for each kind of dtype; unsigned integers have what others have, unless
-    something else is given."""
+    """The entries of a table for each kind of dtype; unsigned integers have what others have,
+    unless something else is given."""
     found = {Kind.FLOAT: float, Kind.SIGNED: integer, Kind.BOOL: bool}
     found[Kind.UNSIGNED] = integer if unsigned is None else unsigned
     return {kind: each for kind, each in found.items() if each is not None}
