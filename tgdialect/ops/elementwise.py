@@ -9,11 +9,10 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 from enum import Enum
-from functools import cache
 from typing import ClassVar
 
 from xdsl.interfaces import HasFolderInterface
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AnyAttr, operand_def, opt_operand_def, prop_def, traits_def
 from xdsl.traits import Commutative
 from xdsl.utils.exceptions import VerifyException
@@ -55,8 +54,6 @@ class ElementwiseOp(ValueOp, HasFolderInterface, ABC):
     DOMAIN: ClassVar[Domain] = Domain.ANY
     SAME_DTYPE: ClassVar[slice] = slice(None)
     """The operands that have one dtype."""
-    COST: ClassVar[float] = 1
-    """The cost of an element in the fusion model; an ADD is 1."""
 
     traits = traits_def(HasTgCanonicalization())
 
@@ -119,7 +116,6 @@ class ApproximatedOp(ElementwiseOp, ABC):
     """A function of floats that is approximated: within 2 ulp (f32) or 3 ulp (f64)."""
 
     DOMAIN: ClassVar[Domain] = Domain.FLOAT
-    COST: ClassVar[float] = 8
 
 
 class CommutativeOp(BinaryOp, ABC):
@@ -486,7 +482,6 @@ class Expm1Op(ApproximatedOp, FloatOp):
     """
 
     name = "tg.expm1"
-    COST: ClassVar[float] = 10
 
 
 @op_definition
@@ -497,7 +492,6 @@ class Log1pOp(ApproximatedOp, FloatOp):
     """
 
     name = "tg.log1p"
-    COST: ClassVar[float] = 12
 
 
 @op_definition
@@ -510,7 +504,6 @@ class SoftplusOp(ApproximatedOp, FloatOp):
     """
 
     name = "tg.softplus"
-    COST: ClassVar[float] = 16
 
 
 @op_definition
@@ -521,7 +514,6 @@ class SinOp(ApproximatedOp, FloatOp):
     """
 
     name = "tg.sin"
-    COST: ClassVar[float] = 12
 
 
 @op_definition
@@ -532,7 +524,6 @@ class CosOp(ApproximatedOp, FloatOp):
     """
 
     name = "tg.cos"
-    COST: ClassVar[float] = 12
 
 
 @op_definition
@@ -543,7 +534,6 @@ class ErfOp(ApproximatedOp, FloatOp):
     """
 
     name = "tg.erf"
-    COST: ClassVar[float] = 12
 
 
 @op_definition
@@ -556,7 +546,6 @@ class ErfcOp(ApproximatedOp, FloatOp):
     """
 
     name = "tg.erfc"
-    COST: ClassVar[float] = 16
 
 
 @op_definition
@@ -572,7 +561,6 @@ class GateOp(ApproximatedOp):
     """
 
     name = "tg.gate"
-    COST: ClassVar[float] = 16
 
     factor = operand_def(TENSOR)
     argument = operand_def(TENSOR)
@@ -595,7 +583,6 @@ class GeluOp(ApproximatedOp, FloatOp):
     """
 
     name = "tg.gelu"
-    COST: ClassVar[float] = 18
 
 
 @op_definition
@@ -606,7 +593,6 @@ class PowOp(ApproximatedOp, BinaryFloatOp):
     """
 
     name = "tg.pow"
-    COST: ClassVar[float] = 24
 
 
 @op_definition
@@ -620,7 +606,6 @@ class LogAddExpOp(ApproximatedOp, BinaryFloatOp):
     """
 
     name = "tg.logaddexp"
-    COST: ClassVar[float] = 16
 
 
 @op_definition
@@ -645,7 +630,6 @@ class SqrtOp(FloatOp):
     """
 
     name = "tg.sqrt"
-    COST: ClassVar[float] = 4
 
 
 @op_definition
@@ -656,7 +640,6 @@ class FmodOp(BinaryFloatOp):
     """
 
     name = "tg.fmod"
-    COST: ClassVar[float] = 16
 
 
 @op_definition
@@ -690,7 +673,6 @@ class ThreefryOp(BinaryOp):
     """
 
     name = "tg.threefry"
-    COST: ClassVar[float] = 60
 
     def verify_rule(self) -> None:
         for operand in self.operands:
@@ -707,10 +689,3 @@ OPS: dict[str, type[ElementwiseOp]] = {op.name: op for op in (*PRIMITIVES, *DECO
 COMPARISONS = frozenset(name for name, op in OPS.items() if issubclass(op, CompareOp))
 COMMUTATIVE = frozenset(name for name, op in OPS.items() if issubclass(op, CommutativeOp))
 """Ops whose two operands may be swapped."""
-
-
-@cache
-def own_cost(kind: type[Operation]) -> float:
-    """The cost of an op per element, without its operands."""
-    # A REDUCE costs its iterations, which `demand_cost` counts.
-    return kind.COST if issubclass(kind, ElementwiseOp) else 0

@@ -16,6 +16,7 @@ from tgdialect.analysis.symbols import is_foreign
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import nested_ops, ops_of
 from tgdialect.ops import tg
+from tgdialect.targets.costs import own_cost
 
 MAX_COPIES = 1 << 14
 """The greatest work that copies of functions may have in one function, beyond the first copy of
@@ -233,7 +234,7 @@ def finished(
 def _work(op: Operation) -> int:
     """About how many additions take as long to compile as an op."""
     if isinstance(op, tg.ElementwiseOp):
-        return 1 if op.COST <= 1 else int(_RECIPE * op.COST)
+        return 1 if (cost := own_cost(type(op))) <= 1 else int(_RECIPE * cost)
     return _LOOP if isinstance(op, tg.ReduceOp | tg.PadOp) else 1
 
 

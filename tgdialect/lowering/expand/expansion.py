@@ -19,8 +19,8 @@ from tgdialect.analysis.ranges import excess, is_expanded, open_ranges, outermos
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
-from tgdialect.ops.elementwise import own_cost
 from tgdialect.ops.numbering import next_slot
+from tgdialect.targets.costs import own_cost
 
 ExpandedRanges = tuple[tg.RangeOp, ...]
 """The expanded ranges that a value has axes for."""

@@ -23,10 +23,11 @@ from tgdialect.lowering.select import arithmetic, instructions, structure
 from tgdialect.lowering.select.kernel import SelectedKernel
 from tgdialect.lowering.select.tiles import RegisterTile
 from tgdialect.ops import tg
-from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, own_cost
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target, target_of
+from tgdialect.targets.costs import own_cost
 from tgdialect.transforms.dead_ops import erase_unused
 from tgdialect.transforms.simplify import is_rough, simplify
 

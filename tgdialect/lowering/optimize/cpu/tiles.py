@@ -14,7 +14,6 @@ from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.vectors import (
     Gains,
     alike,
-    cycles_of,
     is_apart,
     is_expandable,
     is_packable,
@@ -27,6 +26,7 @@ from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmeti
 from tgdialect.lowering.optimize.optops.apply import attempt, opt, try_opt
 from tgdialect.lowering.optimize.optops.split import may_overlap
 from tgdialect.ops import tg
+from tgdialect.targets.costs import cycles_of
 
 # Weights and bounds of the model. They are ratios, and so no fields of `Target`; like its fitted
 # defaults they come from timing kernels on one CPU (docs/notes/heuristic.md).

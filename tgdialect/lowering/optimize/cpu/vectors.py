@@ -14,8 +14,7 @@ from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmeti
 from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import REDUCTIONS
-from tgdialect.ops.elementwise import TRANSCENDENTAL
-from tgdialect.targets import Target
+from tgdialect.targets.costs import cycles_of
 
 # Weights of the model, as multiples of a scalar op, and so no fields of `Target`. They come from
 # timing kernels on one CPU (docs/notes/heuristic.md).
@@ -54,23 +53,6 @@ along a reduction. Larger: loads count for less beside stores. Orders of magnitu
 MIN_REUSE = 4
 """The fewest uses of a packed tile for packing to pay. Smaller: more loads and stores of copies;
 larger: more loads with a large stride."""
-
-
-RECIPE_CYCLES = 20
-"""About the cycles of an op that is computed by a polynomial. Larger: fewer of them in a step that
-is written out; smaller: longer code."""
-
-_RECIPES = frozenset(op.name for op in (*TRANSCENDENTAL, tg.FmodOp))
-
-_DIVISIONS = frozenset(("tg.div", "tg.recip", "tg.sqrt", "tg.idiv", "tg.mod"))
-"""The ops that take `Target.division_cycles`."""
-
-
-def cycles_of(op: Operation, target: Target) -> int:
-    """The cycles of an op on a vector, as an order of magnitude."""
-    if op.name in _RECIPES:
-        return RECIPE_CYCLES
-    return target.division_cycles if op.name in _DIVISIONS else 1
 
 
 def cycles(nests: Nests) -> float:

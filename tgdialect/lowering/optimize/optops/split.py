@@ -11,7 +11,7 @@ from tgdialect.analysis.ranges import closed_ranges, excess
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
-from tgdialect.ops.elementwise import own_cost
+from tgdialect.targets.costs import own_cost
 
 SPLIT_FROM: Mapping[tg.AxisType, tuple[Set[tg.AxisType], Set[bool]]] = {
     tg.AxisType.LOCAL: ({tg.AxisType.GLOBAL, tg.AxisType.LOOP}, {False}),

@@ -26,7 +26,7 @@ from tgdialect.analysis.affine.positions import (
     trips_of,
 )
 from tgdialect.ops import tg
-from tgdialect.ops.elementwise import own_cost
+from tgdialect.targets.costs import own_cost
 
 # Costs, in cheap elementwise operations on one element. They are no fields of `Target`, so that a
 # program has the same kernels on most targets: what a target decides about fusion is the size of

@@ -62,8 +62,8 @@ from tgdialect.lowering.rangeify.planning.padding import (
 )
 from tgdialect.lowering.rangeify.planning.plan import Fusion
 from tgdialect.ops import tg
-from tgdialect.ops.elementwise import own_cost
 from tgdialect.targets import Target
+from tgdialect.targets.costs import own_cost
 from tgdialect.targets.matrix import matrix_instructions
 
 CHEAP = 12

@@ -1,0 +1,49 @@
+"""Orders of magnitude of the costs of ops: of an element, and of a vector of a CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from xdsl.ir import Operation
+
+from tgdialect.ops import tg
+from tgdialect.ops.elementwise import TRANSCENDENTAL
+from tgdialect.targets.target import Target
+
+COSTS: Mapping[str, float] = {
+    "tg.sqrt": 4,
+    **dict.fromkeys(("tg.exp2", "tg.exp", "tg.log2", "tg.log", "tg.log10", "tg.lgamma"), 8),
+    "tg.expm1": 10,
+    **dict.fromkeys(("tg.log1p", "tg.sin", "tg.cos", "tg.erf"), 12),
+    **dict.fromkeys(("tg.softplus", "tg.erfc", "tg.gate", "tg.logaddexp", "tg.fmod"), 16),
+    "tg.gelu": 18,
+    "tg.pow": 24,
+    "tg.threefry": 60,
+}
+"""The costs of an element by op, in additions; those of other elementwise ops are 1. Larger: an op
+is stored rather than computed again, and less of a program with it is written out; smaller: it is
+computed more often. Estimates from the lengths of recipes."""
+
+RECIPE_CYCLES = 20
+"""About the cycles of an op that is computed by a polynomial. Larger: fewer of them in a step that
+is written out; smaller: longer code."""
+
+_RECIPES = frozenset(op.name for op in (*TRANSCENDENTAL, tg.FmodOp))
+
+_DIVISIONS = frozenset(("tg.div", "tg.recip", "tg.sqrt", "tg.idiv", "tg.mod"))
+"""The ops that take `Target.division_cycles`."""
+
+
+@cache
+def own_cost(kind: type[Operation]) -> float:
+    """The cost of an op per element, without its operands."""
+    # A REDUCE costs its iterations, which `demand_cost` counts.
+    return COSTS.get(kind.name, 1) if issubclass(kind, tg.ElementwiseOp) else 0
+
+
+def cycles_of(op: Operation, target: Target) -> int:
+    """The cycles of an op on a vector of a CPU."""
+    if op.name in _RECIPES:
+        return RECIPE_CYCLES
+    return target.division_cycles if op.name in _DIVISIONS else 1
