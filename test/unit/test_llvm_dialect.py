@@ -27,6 +27,12 @@ def test_every_name_is_declared_once():
     assert "llvm.fadd" not in REPLACED
 
 
+def test_classes_are_found_by_their_names():
+    for module in (atomics, intrinsics, memory, values):
+        for name, kind in vars(module).items():
+            assert not isinstance(kind, type) or kind.__name__ == name
+
+
 def test_printed_text_parses_to_the_same_module():
     module = parse_llvm(LLVM_OPS.read_text())
     text = str(module)
@@ -61,6 +67,11 @@ CMPXCHG = (
         ("%0 = llvm.uitofp %f : f32 to f32", "f32"),
         ("%0 = llvm.intr.maximum(%i, %i) : (i32, i32) -> i32", "i32"),
         ('%0 = "llvm.intr.vector.reduce.add"(%w) : (vector<4xi32>) -> i64', "i64"),
+        (
+            '%u = "llvm.mlir.undef"() : () -> vector<4xvector<2xi32>>\n'
+            '%0 = "llvm.intr.vector.reduce.add"(%u) : (vector<4xvector<2xi32>>) -> vector<2xi32>',
+            "vector<2xi32>",
+        ),
         ("%0 = llvm.select %i, %f, %f : i32, f32", "i32"),
         (
             '%0 = "llvm.fcmp"(%f, %f) <{predicate = 1 : i64}> : (f32, f32) -> vector<1xi1>',

@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import I32, Float32Type, IntegerAttr, i32
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from tgdialect.fast_xdsl.formats import op_definition
@@ -79,6 +80,10 @@ class CpAsyncOp(irdl.IRDLOperation):
                 "modifier": LoadCacheModifierAttr(modifier),
             },
         )
+
+    def verify_(self) -> None:
+        if (size := self.size.value.data) not in (4, 8, 16):
+            raise VerifyException(f"a copy is of 4, 8 or 16 bytes, not {size}")
 
 
 @op_definition

@@ -40,10 +40,8 @@ ATOMIC = f"(`atomic` {SYNCSCOPE} custom<Keyword>($ordering)^)?"
 """The piece for the ordering of an access that may be atomic."""
 
 
-def named(base: type[OpT], name: str) -> type[OpT]:
+def named(base: type[OpT], class_name: str, name: str) -> type[OpT]:
     """The op of a name that has the fields of a base, and no others."""
-    words = name.removeprefix("llvm.").split(".")
-    class_name = f"{''.join(map(str.capitalize, words))}Op"
     fields = {"name": name, "__module__": base.__module__}
     return op_definition(cast("type[OpT]", type(class_name, (base,), fields)))
 

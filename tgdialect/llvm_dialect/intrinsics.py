@@ -3,7 +3,7 @@
 from abc import ABC
 
 from xdsl import irdl
-from xdsl.dialects.builtin import VectorType
+from xdsl.dialects.builtin import AnyFloatConstr, SignlessIntegerConstraint, VectorType
 from xdsl.dialects.llvm import FastMathAttr
 from xdsl.ir import SSAValue
 from xdsl.traits import Pure
@@ -57,23 +57,23 @@ class BinaryFloatIntrinsicOp(FloatIntrinsicOp, ABC):
     rhs = irdl.operand_def(_FLOAT)
 
 
-SMinOp = named(BinaryIntegerIntrinsicOp, "llvm.intr.smin")
-SMaxOp = named(BinaryIntegerIntrinsicOp, "llvm.intr.smax")
-UMinOp = named(BinaryIntegerIntrinsicOp, "llvm.intr.umin")
-UMaxOp = named(BinaryIntegerIntrinsicOp, "llvm.intr.umax")
-MinimumOp = named(BinaryFloatIntrinsicOp, "llvm.intr.minimum")
+SMinOp = named(BinaryIntegerIntrinsicOp, "SMinOp", "llvm.intr.smin")
+SMaxOp = named(BinaryIntegerIntrinsicOp, "SMaxOp", "llvm.intr.smax")
+UMinOp = named(BinaryIntegerIntrinsicOp, "UMinOp", "llvm.intr.umin")
+UMaxOp = named(BinaryIntegerIntrinsicOp, "UMaxOp", "llvm.intr.umax")
+MinimumOp = named(BinaryFloatIntrinsicOp, "MinimumOp", "llvm.intr.minimum")
 """The smaller; NaN if either is NaN, and -0 < +0 (IEEE 754-2019 minimum)."""
-MaximumOp = named(BinaryFloatIntrinsicOp, "llvm.intr.maximum")
+MaximumOp = named(BinaryFloatIntrinsicOp, "MaximumOp", "llvm.intr.maximum")
 """The greater; NaN if either is NaN, and -0 < +0 (IEEE 754-2019 maximum)."""
-FTruncOp = named(UnaryFloatIntrinsicOp, "llvm.intr.trunc")
+FTruncOp = named(UnaryFloatIntrinsicOp, "FTruncOp", "llvm.intr.trunc")
 """Rounds towards zero to an integral value."""
-RintOp = named(UnaryFloatIntrinsicOp, "llvm.intr.rint")
+RintOp = named(UnaryFloatIntrinsicOp, "RintOp", "llvm.intr.rint")
 """Rounds to an integral value in the current rounding mode."""
-NearbyintOp = named(UnaryFloatIntrinsicOp, "llvm.intr.nearbyint")
+NearbyintOp = named(UnaryFloatIntrinsicOp, "NearbyintOp", "llvm.intr.nearbyint")
 """Rounds to an integral value in the current rounding mode, never raising inexact."""
-RoundOp = named(UnaryFloatIntrinsicOp, "llvm.intr.round")
+RoundOp = named(UnaryFloatIntrinsicOp, "RoundOp", "llvm.intr.round")
 """Rounds to the nearest integral value, halfway cases away from zero."""
-RoundEvenOp = named(UnaryFloatIntrinsicOp, "llvm.intr.roundeven")
+RoundEvenOp = named(UnaryFloatIntrinsicOp, "RoundEvenOp", "llvm.intr.roundeven")
 """Rounds to the nearest integral value, halfway cases to even."""
 
 
@@ -95,38 +95,44 @@ class FunnelShiftOp(IntegerIntrinsicOp, ABC):
     c = irdl.operand_def(_INTEGER)
 
 
-FShlOp = named(FunnelShiftOp, "llvm.intr.fshl")
-FShrOp = named(FunnelShiftOp, "llvm.intr.fshr")
+FShlOp = named(FunnelShiftOp, "FShlOp", "llvm.intr.fshl")
+FShrOp = named(FunnelShiftOp, "FShrOp", "llvm.intr.fshr")
+
+
+_SCALAR_INTEGER = irdl.VarConstraint("T", SignlessIntegerConstraint)
+_SCALAR_FLOAT = irdl.VarConstraint("T", AnyFloatConstr)
+_REDUCE = "llvm.intr.vector.reduce"
 
 
 class VectorReduceIntegerOp(irdl.IRDLOperation, ABC):
     """Reduces a vector of integers to one. Upstream gives it the generic assembly only."""
 
-    arg = irdl.operand_def(VectorType.constr(_INTEGER))
-    res = irdl.result_def(_INTEGER)
+    arg = irdl.operand_def(VectorType.constr(_SCALAR_INTEGER))
+    res = irdl.result_def(_SCALAR_INTEGER)
     traits = irdl.traits_def(Pure())
 
 
 class VectorReduceFloatOp(FloatIntrinsicOp, ABC):
     """Reduces a vector of floats to one by a minimum or maximum."""
 
-    arg = irdl.operand_def(VectorType.constr(_FLOAT))
+    arg = irdl.operand_def(VectorType.constr(_SCALAR_FLOAT))
+    res = irdl.result_def(_SCALAR_FLOAT)
 
 
-VectorReduceAddOp = named(VectorReduceIntegerOp, "llvm.intr.vector.reduce.add")
-VectorReduceMulOp = named(VectorReduceIntegerOp, "llvm.intr.vector.reduce.mul")
-VectorReduceAndOp = named(VectorReduceIntegerOp, "llvm.intr.vector.reduce.and")
-VectorReduceOrOp = named(VectorReduceIntegerOp, "llvm.intr.vector.reduce.or")
-VectorReduceXorOp = named(VectorReduceIntegerOp, "llvm.intr.vector.reduce.xor")
-VectorReduceSMaxOp = named(VectorReduceIntegerOp, "llvm.intr.vector.reduce.smax")
-VectorReduceSMinOp = named(VectorReduceIntegerOp, "llvm.intr.vector.reduce.smin")
-VectorReduceUMaxOp = named(VectorReduceIntegerOp, "llvm.intr.vector.reduce.umax")
-VectorReduceUMinOp = named(VectorReduceIntegerOp, "llvm.intr.vector.reduce.umin")
-VectorReduceFMaxOp = named(VectorReduceFloatOp, "llvm.intr.vector.reduce.fmax")
+VectorReduceAddOp = named(VectorReduceIntegerOp, "VectorReduceAddOp", f"{_REDUCE}.add")
+VectorReduceMulOp = named(VectorReduceIntegerOp, "VectorReduceMulOp", f"{_REDUCE}.mul")
+VectorReduceAndOp = named(VectorReduceIntegerOp, "VectorReduceAndOp", f"{_REDUCE}.and")
+VectorReduceOrOp = named(VectorReduceIntegerOp, "VectorReduceOrOp", f"{_REDUCE}.or")
+VectorReduceXorOp = named(VectorReduceIntegerOp, "VectorReduceXorOp", f"{_REDUCE}.xor")
+VectorReduceSMaxOp = named(VectorReduceIntegerOp, "VectorReduceSMaxOp", f"{_REDUCE}.smax")
+VectorReduceSMinOp = named(VectorReduceIntegerOp, "VectorReduceSMinOp", f"{_REDUCE}.smin")
+VectorReduceUMaxOp = named(VectorReduceIntegerOp, "VectorReduceUMaxOp", f"{_REDUCE}.umax")
+VectorReduceUMinOp = named(VectorReduceIntegerOp, "VectorReduceUMinOp", f"{_REDUCE}.umin")
+VectorReduceFMaxOp = named(VectorReduceFloatOp, "VectorReduceFMaxOp", f"{_REDUCE}.fmax")
 """By maxnum: NaNs are ignored."""
-VectorReduceFMinOp = named(VectorReduceFloatOp, "llvm.intr.vector.reduce.fmin")
+VectorReduceFMinOp = named(VectorReduceFloatOp, "VectorReduceFMinOp", f"{_REDUCE}.fmin")
 """By minnum: NaNs are ignored."""
-VectorReduceFMaximumOp = named(VectorReduceFloatOp, "llvm.intr.vector.reduce.fmaximum")
+VectorReduceFMaximumOp = named(VectorReduceFloatOp, "VectorReduceFMaximumOp", f"{_REDUCE}.fmaximum")
 """By maximum: NaN if any element is NaN."""
-VectorReduceFMinimumOp = named(VectorReduceFloatOp, "llvm.intr.vector.reduce.fminimum")
+VectorReduceFMinimumOp = named(VectorReduceFloatOp, "VectorReduceFMinimumOp", f"{_REDUCE}.fminimum")
 """By minimum: NaN if any element is NaN."""

@@ -28,8 +28,8 @@ class FloatToIntegerOp(irdl.IRDLOperation, ABC):
     assembly_format = "$arg attr-dict `:` type($arg) `to` type($result)"
 
 
-FPToSIOp = named(FloatToIntegerOp, "llvm.fptosi")
-FPToUIOp = named(FloatToIntegerOp, "llvm.fptoui")
+FPToSIOp = named(FloatToIntegerOp, "FPToSIOp", "llvm.fptosi")
+FPToUIOp = named(FloatToIntegerOp, "FPToUIOp", "llvm.fptoui")
 
 
 @op_definition

@@ -17,3 +17,11 @@ func.func @main(%i: index) {
   gpu.launch_func @kernels::@k blocks in (%i, %i, %i)
   func.return
 }
+
+// -----
+
+func.func @main(%to: !llvm.ptr<3>, %from: !llvm.ptr<1>) {
+  // expected-error@below {{a copy is of 4, 8 or 16 bytes, not -4}}
+  nvvm.cp.async.shared.global %to, %from, -4, cache = ca : !llvm.ptr<3>, !llvm.ptr<1>
+  func.return
+}
