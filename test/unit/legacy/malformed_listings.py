@@ -340,6 +340,11 @@ LISTINGS = [
         "4 Ops.VCONST : dtypes.index.vec(2) [] (1, 2|",
         "a bracket is not closed",
     ),
+    _ours(
+        "name in a tuple",
+        "4 Ops.VCONST : dtypes.index.vec(2) [] |(1, 2, a=3)",
+        "only the arguments of a call have names",
+    ),
     _ours("bracket not opened", "4 Ops.VCONST : dtypes.index.vec(2) [] 1, 2|)", "closes nothing"),
     _ours("wrong type", "4 |Ops.LOAD : dtypes.int [3]", "the result type is written as"),
     _ours("loop of ours not ended", "4 Ops.LOAD : dtypes.float [3]", "", OURS.replace("@k", "|@k")),

@@ -86,7 +86,10 @@ class _Parser:
     def value(self) -> PythonValue:
         kind, text, start = self.kind, self.text, self.start
         if kind in _CLOSING:
-            return self.items(_CLOSING[kind])[0]
+            values, named = self.items(_CLOSING[kind])
+            if named:
+                raise self.token.part(start).error("only the arguments of a call have names")
+            return values
         if kind not in ("number", "name", "string", "member"):
             what = "the end of the line" if kind == "end" else repr(text)
             raise self.error(f"expected a value, not {what}")

@@ -290,8 +290,10 @@ class _Assuming(Engine):
         `ops` are the ops that may be copied to compute it, operands first.
         """
         known = self._conditions
-        says = self._facts or value in known or any(o in known for op in ops for o in op.operands)
-        if not self._is_possible or not says:
+        # They say something where they bound sums, or where the value is, or comes from, one.
+        if not self._is_possible or not (
+            self._facts or value in known or any(o in known for op in ops for o in op.operands)
+        ):
             return value
         self._enter()
         # Remember the position before the copies: the outer engine adopts all ops after it.
