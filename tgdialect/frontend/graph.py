@@ -64,8 +64,14 @@ serials = count()
 """Numbers the nodes as they are made."""
 
 
-@dataclass(slots=True, weakref_slot=True, eq=False, repr=False)
-class Node:
+class _WeaklyReferable:
+    """A base instead of `weakref_slot`, whose descriptor is of another class in CPython 3.11.2."""
+
+    __slots__ = ("__weakref__",)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Node(_WeaklyReferable):
     """A value of a tensor program: an op on other nodes, or data.
 
     Attributes:
