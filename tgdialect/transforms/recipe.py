@@ -91,7 +91,9 @@ class RecipeValue(Operators["RecipeValue[V] | int | float", "RecipeValue[V]"], G
 
 Operand = RecipeValue[V] | int | float
 Pair = tuple[RecipeValue[V], RecipeValue[V]]
+"""Two values: of a sum of two floats, a float and what it lacks."""
 Triple = tuple[RecipeValue[V], RecipeValue[V], RecipeValue[V]]
+"""Three values: of a sum of three floats, the greatest first."""
 
 
 def horner(x: RecipeValue[V], coefficients: tuple[float, ...]) -> RecipeValue[V]:
