@@ -321,11 +321,11 @@ def _compiler_version() -> str:
 
 
 def _source_files(folder: str) -> Iterator[tuple[str, int, int]]:
-    """Path, size and time of change of each file of code or coefficients below a folder."""
+    """Path, size and time of change of each file of code, names or coefficients below a folder."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir():
                 yield from _source_files(entry.path)
-            elif entry.name.endswith((".py", ".json", ".ll")):
+            elif entry.name.endswith((".py", ".json", ".ll", ".c", ".txt")):
                 status = entry.stat()
                 yield entry.path, status.st_size, status.st_mtime_ns

@@ -481,9 +481,6 @@ def _interpreted(source: _Source, entry: str, custom: CustomCode) -> Callback:
     return call
 
 
-if TYPE_CHECKING:
-    from xdsl.dialects.builtin import ModuleOp
-
 P = TypeVar("P", bound=Program | DeviceProgram)
 
 MEMORY_PREFIX = "memory-"

@@ -194,7 +194,11 @@ def _processes() -> int:
 def cache_sizes() -> tuple[tuple[int, int], ...]:
     """(level, bytes) of each data or unified cache that the system reports."""
     found: list[tuple[int, int]] = []
-    for folder in os.listdir(_CACHES) if os.path.isdir(_CACHES) else ():
+    try:
+        folders = os.listdir(_CACHES)
+    except OSError:
+        return ()
+    for folder in folders:
         kind, level, size = (_read(f"{_CACHES}/{folder}/{name}") for name in _CACHE_FILES)
         with suppress(ValueError, KeyError, IndexError):  # For what is no cache, as well.
             if kind != "Instruction":

@@ -30,6 +30,29 @@ def test_last_level_cache(
     assert found.llc == expected
 
 
+def test_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that a system reports, which may report none, or allow nobody to list them."""
+
+    def found(folder: str) -> tuple[tuple[int, int], ...]:
+        monkeypatch.setattr(host, "_CACHES", folder)
+        return host.cache_sizes.__wrapped__()
+
+    for number, texts in enumerate(("Data 1 32K", "Instruction 1 64K", "Unified 2 1M", "Data 1 x")):
+        (index := tmp_path / f"index{number}").mkdir()
+        for name, text in zip(("type", "level", "size"), texts.split(), strict=True):
+            (index / name).write_text(f"{text}\n")
+    (tmp_path / "power").mkdir()
+    (tmp_path / "uevent").touch()
+    assert set(found(str(tmp_path))) == {(1, 32 << 10), (2, 1 << 20)}
+    assert found(str(tmp_path / "none")) == found(str(tmp_path / "uevent")) == ()
+
+    def refused(_: str) -> list[str]:
+        raise PermissionError
+
+    monkeypatch.setattr("os.listdir", refused)
+    assert found(str(tmp_path)) == ()
+
+
 def test_fields_that_are_given() -> None:
     """They are taken instead of those of this machine."""
     found = host_target(("+avx512f", "+avx"), threads=3, l2=1 << 20)

@@ -112,6 +112,7 @@ def command_buffer(function: FuncOp) -> CommandBuffer:
     arithmetic reads memory.
     """
     kernels: dict[str, DeviceKernel] = {}
+    positions: dict[str, int] = {}
     launches: list[Launch] = []
     host = _Expressions({a: argument_at(a.index) for a in function.args if not tg.is_memory(a)})
     target = target_of(function.parent_op())
@@ -126,8 +127,9 @@ def command_buffer(function: FuncOp) -> CommandBuffer:
             name = program.sym_name.data
             try:
                 if name not in kernels:
+                    positions[name] = len(kernels)
                     kernels[name] = _kernel(program, target)
-                launches.append(_launch([*kernels].index(name), op, program, values))
+                launches.append(_launch(positions[name], op, program, values))
             except PassFailedException as error:
                 raise locate(error, op) from None
     if first is None:
