@@ -645,6 +645,9 @@ def test_writes_to_slices_of_symbolic_bounds(least: int):
         lambda n: slice(1, n - 1),
         lambda n: slice(n // 2, n),
         lambda n: slice(None, n - 3),
+        # Without a cell where n is 8.
+        lambda n: slice(7, n, -2),
+        lambda n: slice(None, n, -2),
     ]
     for of in slices:
         array = np.arange(27, dtype=np.float32).reshape(9, 3)
