@@ -211,7 +211,7 @@ def test_masks_of_a_size(shape: tuple[int, ...]):
 def test_a_size_of_a_mask_is_a_number_of_cells(size: Any):
     x = tg.Tensor([1, 0, 2])
     for found in (x.nonzero, lambda size: x.masked_select(x > 0, size=size)):
-        with pytest.raises((ValueError, TypeError), match="is negative|an extent is an integer"):
+        with pytest.raises((ValueError, TypeError), match=r"is negative|an extent is an integer"):
             found(size=size)
 
 
