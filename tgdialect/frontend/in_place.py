@@ -12,7 +12,7 @@ from tgdialect.frontend.indexing import reach_of
 from tgdialect.frontend.linear_algebra import LinearAlgebra
 from tgdialect.frontend.sorting import Sorting
 from tgdialect.frontend.state import State
-from tgdialect.frontend.symbolic import greatest
+from tgdialect.frontend.symbolic import greatest, smaller
 
 E = TypeVar("E", bound="InPlace")
 
@@ -111,7 +111,9 @@ class InPlace(LinearAlgebra, Sorting, State):
         for axis, entry in enumerate(e for e in entries if e is not None):
             start, end, step = reach_of(entry, self.shape[axis], axis)
             shape.append(-(-(end - start) // abs(step)))
-            bounds.append((start if step > 0 else end - 1 + step * (shape[-1] - 1), abs(step)))
+            # Where the last one is, if there is one: the cells are within the axis also if not.
+            first = start if step > 0 else smaller(end - 1 + step * (shape[-1] - 1), end)
+            bounds.append((first, abs(step)))
             flips += [axis] if step < 0 else []
         new = given.reshape(shape).flip(flips)
         mask = self.full(new.shape, True, dtypes.bool_)

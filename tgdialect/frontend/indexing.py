@@ -148,8 +148,9 @@ class Indexing(Reduction):
 
     def _ranked(self, count: int) -> Self:
         """The positions of the first `count` true cells of a mask with one axis."""
-        if 0 in (count, self.shape[0]):
-            return self.full((count,), 0, dtypes.int32)
+        found = self.full((count,), 0, dtypes.int32)
+        if 0 in (found.shape[0], self.shape[0]):
+            return found
         return self.cumsum(0).contiguous()._bisected(self.arange(count))
 
     def _bisected(

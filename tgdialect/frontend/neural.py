@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import reduce
 from typing import Literal, Self
 
 import numpy as np
@@ -30,7 +29,10 @@ class Neural(Indexing):
 
     def sequential(self, ll: Sequence[Callable[[Self], Self]]) -> Self:
         """Apply one function after the other."""
-        return reduce(lambda x, function: function(x), ll, self)
+        result = self
+        for function in ll:
+            result = function(result)
+        return result
 
     @rounded_once
     def layernorm(self, axis: int | Sequence[int] = -1, eps: float = 1e-05) -> Self:

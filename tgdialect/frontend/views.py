@@ -74,7 +74,12 @@ def register_view(tensor: HasViews, node: Node) -> None:
     if node.view is None and not isinstance(node.prototype, _VIEWS):
         return
     reference = ref(tensor)
-    for step in view_of(node):
+    # Without steps of its own: most tensors are never written through their views.
+    while node.view is None and isinstance(node.prototype, _VIEWS) and node.operands:
+        node = node.operands[0]
+        if node.owner is not None and (source := node.owner()) is not None:
+            _add_view(cast(HasViews, source), reference)
+    for step in node.view or ():
         if step.owner is not None and (source := step.owner()) is not None:
             _add_view(cast(HasViews, source), reference)
 

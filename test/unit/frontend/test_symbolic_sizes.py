@@ -637,6 +637,14 @@ def test_arange_in_symbolic_steps():
     assert tg.Tensor.arange(N.bind(7), 0, -2).tolist() == [7, 5, 3, 1]
 
 
+def test_a_write_to_no_cells_between_symbolic_bounds():
+    n = tg.Variable("n", 1, 9).bind(8)
+    for start in (None, 7):
+        x = tg.Tensor(np.zeros(9, np.float32))
+        x[start:n:-2] = 1
+        assert x.tolist() == [0] * 9
+
+
 @pytest.mark.parametrize("least", [0, 3])
 def test_writes_to_slices_of_symbolic_bounds(least: int):
     n = tg.Variable("n", least, 9)

@@ -207,6 +207,14 @@ def test_masks_of_a_size(shape: tuple[int, ...]):
         np.testing.assert_array_equal(found.numpy(), wanted)
 
 
+@pytest.mark.parametrize("size", [-1, 2.0, "x", np.float32(2)])
+def test_a_size_of_a_mask_is_a_number_of_cells(size: Any):
+    x = tg.Tensor([1, 0, 2])
+    for found in (x.nonzero, lambda size: x.masked_select(x > 0, size=size)):
+        with pytest.raises((ValueError, TypeError), match=r"is negative|an extent is an integer"):
+            found(size=size)
+
+
 def test_a_mask_of_a_size_in_a_function():
     @tg.function
     def f(x: tg.Tensor) -> tg.Tensor:
