@@ -44,7 +44,8 @@ class Calls(tg.OpBuilder):
         """Each buffer as the next CALL has to see it: AFTER the CALLs that have written it."""
         self._readers: dict[SSAValue, list[SSAValue]] = {}
         """The CALLs that have read a buffer since it was last written."""
-        self._kept = [op.result for op in self._old if isinstance(op, tg.BufferOp)]
+        buffers = (op for op in self._old if isinstance(op, tg.BufferOp))
+        self._kept: list[SSAValue] = [buffer.result for buffer in buffers]
         """The old values that stay, with those that they are computed from: index arithmetic for
         extents and arguments, and the buffers for results of outlined functions."""
         self._inlined: set[FuncOp] = set()
@@ -177,7 +178,7 @@ class HostFunction(Calls):
     def buffer(self, like: SSAValue, dtype: Attribute, order: Sequence[int] = ()) -> SSAValue:
         """A new buffer in global memory with the shape of a value, or its axes in another order."""
         buffer = buffer_like(like, dtype, self._device, next(self.free_slots), order)
-        self._kept += buffer.dims
+        self._kept.extend(buffer.dims)
         return self.put(buffer)
 
 
