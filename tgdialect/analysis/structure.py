@@ -57,18 +57,22 @@ class Structures:
         lines: list[str] = []
         leaves: dict[SSAValue, str | None] = {}
 
+        def is_unknown(op: Operation | Block) -> bool:
+            is_other = isinstance(op, tg.ResizeOp | tg.WindowOp | tg.AfterOp)
+            return not isinstance(op, tg.TgOp) or (is_other and len(op.operands) > 1)
+
         def sources(value: SSAValue) -> Sequence[SSAValue]:
             leaves[value] = leaf(value)
-            return tg.operands_of(value) if leaves[value] is None else ()
+            # Nothing behind an unknown op is looked at: an effect needs all that was done before.
+            is_last = leaves[value] is not None or is_unknown(value.owner)
+            return () if is_last else tg.operands_of(value)
 
         for value in tg.postorder(values, sources):
             op = value.owner
             if (text := leaves[value]) is not None:
                 numbers[value] = len(numbers)
                 lines.append(text)
-            elif not isinstance(op, tg.TgOp) or (
-                isinstance(op, tg.ResizeOp | tg.WindowOp | tg.AfterOp) and len(op.operands) > 1
-            ):
+            elif isinstance(op, Block) or is_unknown(op):
                 return None
             else:
                 lines.append(self._line(op, numbers))

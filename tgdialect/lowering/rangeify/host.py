@@ -44,17 +44,14 @@ class Calls(tg.OpBuilder):
         """Each buffer as the next CALL has to see it: AFTER the CALLs that have written it."""
         self._readers: dict[SSAValue, list[SSAValue]] = {}
         """The CALLs that have read a buffer since it was last written."""
-        self._kept: set[Operation] = {op for op in self._old if isinstance(op, tg.BufferOp)}
-        """The old ops that stay: index arithmetic for extents and arguments, and the buffers for
-        results of outlined functions."""
+        buffers = (op for op in self._old if isinstance(op, tg.BufferOp))
+        self._kept: list[SSAValue] = [buffer.result for buffer in buffers]
+        """The old values that stay, with those that they are computed from: index arithmetic for
+        extents and arguments, and the buffers for results of outlined functions."""
         self._inlined: set[FuncOp] = set()
         """The functions whose CALLs are in place of one of them."""
         self._copies = 0
         """How many CALLs are in place of others of the same functions."""
-
-    def _keep(self, value: SSAValue) -> None:
-        """Keep an old value, which the extent of a buffer or a CALL needs, and its operands."""
-        self._kept.update(tg.computed_from(value))
 
     # -- calls
 
@@ -63,9 +60,7 @@ class Calls(tg.OpBuilder):
     ) -> SSAValue:
         """CALL a kernel with buffers and index scalars, some of which it writes."""
         arguments = list(arguments)
-        for argument in arguments:
-            if not tg.is_memory(argument):
-                self._keep(argument)
+        self._kept += [argument for argument in arguments if not tg.is_memory(argument)]
         versions = [self._version(a, a in written) for a in arguments]
         call = self.put(tg.CallOp(kernel, versions))
         self._record(call, arguments, written)
@@ -92,11 +87,10 @@ class Calls(tg.OpBuilder):
         arguments: list[SSAValue] = []
         for source, chain in zip(memory, chains, strict=True):
             value = self._version(source, source in written) if tg.is_memory(source) else source
-            self._keep(source)
+            self._kept.append(source)
             for view in chain:
                 extents = [values.get(operand, operand) for operand in view.operands[1:]]
-                for extent in extents:
-                    self._keep(extent)
+                self._kept += extents
                 value = self.put(view.rebuild([value, *extents]))
             arguments.append(value)
         call = self.put(tg.CallOp(op.callee.string_value(), arguments, tg.VOID))
@@ -167,8 +161,9 @@ class HostFunction(Calls):
         self.location = self._function.location
         self.insert(tg.SinkOp(list(effects)))
         self.insert(created(ReturnOp, (), ()))
+        kept = {*tg.computed_from(*self._kept)}
         for op in reversed(self._old):
-            if op not in self._kept:
+            if op not in kept:
                 Rewriter.erase_op(op)
         erase_plan(ops_of(self.block))
         for op in reversed(self.block.ops):
@@ -183,8 +178,7 @@ class HostFunction(Calls):
     def buffer(self, like: SSAValue, dtype: Attribute, order: Sequence[int] = ()) -> SSAValue:
         """A new buffer in global memory with the shape of a value, or its axes in another order."""
         buffer = buffer_like(like, dtype, self._device, next(self.free_slots), order)
-        for dim in buffer.dims:
-            self._keep(dim)
+        self._kept.extend(buffer.dims)
         return self.put(buffer)
 
 

@@ -132,6 +132,8 @@ class KernelBuilder(ScalarEmitter):
         leaf = tg.behind(value, tg.AfterOp)
         if tg.is_memory(leaf) and isinstance(leaf.owner, tg.BufferOp | Block):
             return done(Cell(self._load(leaf, index), None))
+        if leaf is not value:  # A version of a view: the order of tasks says which.
+            return self._lower((leaf, index))
         if isinstance(value, BlockArgument) and not tg.is_memory(value):  # An index scalar.
             return done(Cell(self.parameter(value), None))
         # Values that this kernel computes.
