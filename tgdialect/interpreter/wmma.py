@@ -40,7 +40,8 @@ def of_warp(
     data, size = operands[0].materialised(), op.threads.data
     outer = data.shape[:lanes]
     check_warps(op, size, outer, threads)
-    warps = by_warp(data.reshape((*outer, -1)), threads, size)
+    rows = data.reshape((*outer, math.prod(data.shape[lanes:])))
+    warps = by_warp(rows, threads, size)
     moved = warps[..., np.arange(size) ^ op.distance.data, :]
     return MaskedArray(by_lane(moved, outer, threads).reshape(data.shape))
 
