@@ -86,7 +86,7 @@ def _folder(text: str) -> str | None:
     return os.path.abspath(path) if path else ""
 
 
-# What a value is: how its text is parsed, and what is expected.
+# Kinds of values: the parser of the text, and the expectation that an error names.
 _WHOLE = decimal, "a whole number from 0 to 999999999"
 _POSITIVE = _positive, "a whole number from 1 to 999999999"
 _SECONDS = _seconds, "a positive number of seconds"

@@ -82,6 +82,11 @@ def test_docstrings_begin_with_a_noun():
     assert not {file: found for file, text in FILES.items() if (found := headless(text))}
 
 
+def test_comments_begin_with_a_noun():
+    comment = re.compile(r"^ *# What\b", re.MULTILINE)
+    assert not [file for file, text in FILES.items() if comment.search(text)]
+
+
 def test_constants_have_docstrings():
     """They say what the constant trades off, its unit, and how it was found."""
     assert not {file: found for file, text in FILES.items() if (found := unsaid(text))}

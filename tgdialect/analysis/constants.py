@@ -83,7 +83,7 @@ def constants(function: FuncOp, ops: Iterable[Operation]) -> Constants:
         or not made.issuperset(written[call])
         or not known.issuperset(used[call])
     )
-    # What a varying CALL writes varies, and so does every CALL that uses it.
+    # Memory that a varying CALL writes varies, and so does every CALL that uses it.
     for call in varying:
         for memory in made.intersection(written[call]):
             made.remove(memory)

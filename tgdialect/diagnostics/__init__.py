@@ -3,8 +3,8 @@ Errors that name the file, line and column, and show the line with a caret.
 
 * `diagnostic.py`: `Diagnostic`, `SourceFile`, `CompilationError`, and the handler that
   warnings and remarks go to; from an operation or an exception to the `Diagnostic` that reports it.
-* `parser.py`: xDSL's parser, in which no short text takes long or much memory, and which records
-  where each operation stands; names that survive copies.
+* `bounded_parser.py`: xDSL's parser, in which no short text takes long or much memory; `parser.py`
+  records where each operation stands; names that survive copies.
 * `facts.py`: what is found once about operations that do not change.
 * `verifier.py`: verification of a module, dominance included, that stops at one located error.
 

@@ -10,8 +10,9 @@ The lazy graph:
 
 Methods of `Tensor`, one mixin per family, which extends the families whose methods it calls:
 
-* `base.py`: the class that every family extends, other names of arguments, in which dtype a method
-  computes, and numbers of Python and of other libraries as arrays;
+* `base.py`: the class that every family extends; `keywords.py`: other names of arguments;
+  `precision.py`: methods that compute in wider floats; `arrays.py`: values of Python and of other
+  libraries as arrays;
 * `creation.py`, `random.py`: tensors without operands;
 * `elementwise.py`: arithmetic; `functions.py`: functions of floats;
 * `movement.py`: reshaping, padding, joins, windows;

@@ -3,20 +3,18 @@ methods take for tensors and numbers."""
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import wraps
 from operator import index
-from types import FunctionType
-from typing import Any, Concatenate, ParamSpec, Self, TypeGuard, TypeVar, cast
+from typing import Any, Self, TypeGuard, TypeVar, cast
 from weakref import WeakValueDictionary, ref
 
 import numpy as np
 
 from tgdialect.frontend import dtypes
+from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.graph import (
     ArgumentError,
@@ -29,14 +27,13 @@ from tgdialect.frontend.graph import (
     placed,
     same,
 )
+from tgdialect.frontend.keywords import accept_synonyms
 from tgdialect.frontend.symbolic import SymInt, Variable, greatest, to_dim
 from tgdialect.frontend.views import NO_VIEW, HasViews, register_view
 from tgdialect.ops import tg
-from tgdialect.ops.arrays import convert
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.device import DEVICES, KINDS, on_a_device
-from tgdialect.runtime.dlpack import host_array
 from tgdialect.runtime.program import HOST
 from tgdialect.targets import TARGETS, target_named
 
@@ -49,8 +46,6 @@ Devices = str | list[str] | tuple[str, ...]
 
 
 T = TypeVar("T", bound="TensorBase")
-R = TypeVar("R")
-P = ParamSpec("P")
 
 
 class DTypeError(TypeError, RuntimeError):
@@ -64,38 +59,6 @@ class RangeError(ValueError, OverflowError):
 class UnknownModeError(ArgumentError, NotImplementedError):
     """The name of a mode that there is not."""
 
-
-_OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
-    "axis": ("dim", "dims"),
-    "dim": ("axis", "dims", "dimension"),
-    "dims": ("dim", "axis"),
-    "order": ("dims", "axes"),
-    "keepdim": ("keepdims",),
-    "correction": ("unbiased", "ddof"),
-    "min_": ("min",),
-    "max_": ("max",),
-    "y": ("other",),
-    "x": ("other", "input", "exponent"),
-    "w": ("other", "tensor"),
-    "sorted_": ("sorted",),
-    "sizes": ("split_size", "split_size_or_sections"),
-    "shape": ("size",),
-    "stop": ("end",),
-    "padding": ("pad",),
-    "src": ("value",),
-    "Y": ("target", "input"),
-    "neg_slope": ("negative_slope",),
-    "formula": ("equation",),
-    "diagonal": ("k",),
-    "offset": ("k",),
-}
-SYNONYMS = tuple((name, other) for name, others in _OTHER_NAMES.items() for other in others)
-"""Names of ours, which are mostly tinygrad's, and another that is accepted where a method has the
-first name and not the second. Where a method has several of the first names, the first entry
-counts."""
-
-CONVERSIONS: Mapping[str, Callable[[Any], Any]] = {"unbiased": int}
-"""The value that a parameter of ours has for the value of another name, where that differs."""
 
 PARAMETERS: WeakValueDictionary[int, Any] = WeakValueDictionary()
 """The tensors that require a gradient, by id. Not in a set, which would compare them with `==`."""
@@ -360,68 +323,6 @@ def operand_of(x: T, value: T | Operand) -> T | Number:
     return x.of_values(value)
 
 
-def is_array(value: object) -> bool:
-    """Whether a value is an array: of NumPy, also a scalar of it, or of a library that offers
-    NumPy's protocol or DLPack."""
-    # The class np.float32 has the attributes of its scalars.
-    has_protocol = hasattr(value, "__array__") or hasattr(value, "__dlpack__")
-    return has_protocol and not isinstance(value, type)
-
-
-def array_of(data: Any, dtype: tg.DType | None = None) -> Array:
-    """Data as an array of a dtype; without one a list of Python numbers gets a default dtype.
-
-    Numbers are converted as by `cast`: integers wrap. Bytes are the memory of a tensor of the
-    dtype, by default u8, as in tinygrad. Raises ValueError for integers of more than 64 bits and
-    for bytes that are no whole number of elements, and TypeError for values that are not numbers.
-    """
-    if isinstance(data, bytes | bytearray | memoryview):
-        return _of_memory(cast(bytes, data), dtype or dtypes.uint8)
-    is_array = isinstance(data, np.ndarray | np.generic) or hasattr(data, "__dlpack__")
-    if is_array:
-        array = host_array(data)
-    else:
-        try:
-            array: Array = np.asarray(cast(Any, data))
-        except ValueError:
-            raise ValueError(
-                "lists of different shapes, or of values that are not numbers"
-            ) from None
-        if array.dtype == object and all(isinstance(number, int) for number in array.flat):
-            if dtype is None or not dtype.is_float:
-                shown = np.array2string(array, threshold=8, separator=", ")
-                raise ValueError(f"an integer beyond 64 bits in {shown}")
-            array = array.astype(np.float64)
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
-    if array.dtype.kind in "OSU":
-        kind = array.dtype if is_array else type(cast(object, data)).__name__
-        raise TypeError(f"a tensor of {kind}: it has numbers")
-    if dtype is None:
-        return array if is_array else _in_default_dtype(array)
-    return convert(array, dtypes.to_dtype(array.dtype), dtype)
-
-
-def _of_memory(data: bytes | bytearray | memoryview, dtype: tg.DType) -> Array:
-    """Bytes as an array of one axis, which shares their memory if that is aligned."""
-    kind, nbytes = dtypes.numpy_of(dtype), memoryview(data).nbytes
-    if nbytes % kind.itemsize:
-        size = f"{kind.itemsize} byte{'s' * (kind.itemsize > 1)}"
-        raise ValueError(f"{nbytes} bytes are no whole number of {dtype.name} of {size}")
-    array = np.frombuffer(data, np.uint8) if nbytes else np.empty(0, np.uint8)
-    if dtype.is_bool:
-        return array != 0
-    return np.require(array.view(kind), requirements="A")
-
-
-def _in_default_dtype(array: Array) -> Array:
-    """Python numbers as f32, or as i32 if all of them are in its range."""
-    if array.size == 0 or array.dtype == np.float64:
-        return array.astype(np.float32)
-    narrow = array.astype(np.int32) if array.dtype == np.int64 else array
-    return narrow if (narrow == array).all() else array
-
-
 def check_tensors(*values: object) -> None:
     """Raise TypeError unless all values are tensors."""
     for value in values:
@@ -457,107 +358,3 @@ def flattened(first: Any, rest: Sequence[Any]) -> tuple[Any, ...]:
 def extents_of(arguments: Sequence[Any]) -> tuple[Any, ...]:
     """A shape given as one sequence or as numbers; `f()` is `f(())`."""
     return tuple(to_dim(d) for d in flattened(arguments[0], arguments[1:])) if arguments else ()
-
-
-# -- wrappers of methods ----------------------------------------------------------------------
-
-
-def accept_synonyms(cls: type) -> None:
-    """Make the public methods of a class accept keyword arguments by their `SYNONYMS`. A keyword
-    that a method has by no name is a TypeError that names those that it has."""
-    members: list[tuple[str, Any]] = list(vars(cls).items())
-    for name, member in members:
-        function: Any = getattr(member, "__func__", member)  # That of a class method.
-        if not name.startswith("_") and isinstance(function, FunctionType):
-            found = _accepting(function)
-            setattr(cls, name, found if function is member else type(member)(found))
-
-
-def _accepting(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that passes its arguments on to a method by their names there; the method itself,
-    if it takes no keywords, or all."""
-    code = inspect.unwrap(function).__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    if len(names) <= 1 or code.co_flags & inspect.CO_VARKEYWORDS:
-        return function
-    known = frozenset(names)
-    pairs = reversed(SYNONYMS)  # The first of several counts.
-    ours = {other: name for name, other in pairs if name in known and other not in known}
-
-    @wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if kwargs and not kwargs.keys() <= known:
-            kwargs = _renamed(function.__name__, names[1:], ours, kwargs)
-        return function(*args, **kwargs)
-
-    return call
-
-
-def _renamed(
-    method: str, names: tuple[str, ...], ours: Mapping[str, str], kwargs: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Arguments by our names. Raises TypeError for an unknown name, or two names of one
-    argument."""
-    result: dict[str, Any] = {}
-    for key, value in kwargs.items():
-        name = key if key in names else ours.get(key)
-        if name is None:
-            raise TypeError(f"{method}() has no argument {key!r}; it has {', '.join(names)}")
-        if name in result:
-            raise TypeError(f"{method}() got {name!r} by two names, of which one is {key!r}")
-        result[name] = CONVERSIONS[key](value) if key in CONVERSIONS else value
-    return result
-
-
-_AT_LEAST_F32 = dict.fromkeys(
-    (dtypes.fp8e4m3, dtypes.fp8e5m2, dtypes.float16, dtypes.bfloat16), dtypes.float32
-)
-"""The dtype in which functions of narrow floats are computed."""
-WIDER = {**_AT_LEAST_F32, dtypes.float32: dtypes.float64}
-"""The dtype in which a float dtype's products are exact."""
-
-
-def _computing_in(
-    wider: Mapping[dtypes.DType, dtypes.DType],
-    function: Callable[Concatenate[T, P], R],
-    *,
-    of_integers: bool,
-) -> Callable[Concatenate[T, P], R]:
-    @wraps(function)
-    def compute(x: T, /, *given: P.args, **named: P.kwargs) -> R:
-        args: Any = [operand_of(x, cast(Any, value)) for value in given]
-        kwargs: Any = {name: operand_of(x, cast(Any, value)) for name, value in named.items()}
-        others = [t.dtype for t in (*args, *kwargs.values()) if isinstance(t, TensorBase)]
-        dtype = dtypes.as_float(dtypes.promote(x.dtype, *others) if others else x.dtype)
-        wide = wider.get(dtype, dtype)
-        is_wide = all(d == wide or not d.is_float for d in (x.dtype, *others))
-        if is_wide and (of_integers or x.dtype.is_float):
-            return cast(Any, function)(x, *args, **kwargs)
-
-        def widened(value: Any) -> Any:
-            if not isinstance(value, TensorBase):
-                return value
-            # An integer is a float of the default dtype first, as in PyTorch.
-            value = value if value.dtype.is_float or of_integers else value.cast(dtype)
-            return value.cast(wide) if value.dtype.is_float else value
-
-        keywords = {name: widened(value) for name, value in kwargs.items()}
-        x = (x if x.dtype.is_float else x.cast(dtype)).cast(wide)
-        result = cast(Any, function)(x, *map(widened, args), **keywords)
-        if isinstance(result, TensorBase):
-            return cast(Any, result.cast(dtype))
-        return cast(Any, tuple(each.cast(dtype) for each in result))
-
-    return compute
-
-
-def rounded_once(function: Callable[Concatenate[T, P], R]) -> Callable[Concatenate[T, P], R]:
-    """Make a method that is made of several ops compute narrow floats in f32, as PyTorch does, and
-    round each result once, to the promoted dtype of its tensors. So are its gradients."""
-    return _computing_in(_AT_LEAST_F32, function, of_integers=True)
-
-
-def widened(function: Callable[Concatenate[T, P], R]) -> Callable[Concatenate[T, P], R]:
-    """Make a method compute with twice the bits, at most 64, and round each result once. Its tensor
-    is a float, also where the caller's is an integer."""
-    return _computing_in(WIDER, function, of_integers=False)

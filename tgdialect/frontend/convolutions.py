@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import NamedTuple, Self, cast
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import check_integers, check_tensors, rounded_once
+from tgdialect.frontend.base import check_integers, check_tensors
 from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.linear_algebra import LinearAlgebra
+from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.scattering import Scattering
 from tgdialect.frontend.symbolic import larger, smaller, to_dim
 

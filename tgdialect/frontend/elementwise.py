@@ -10,7 +10,6 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import (
-    WIDER,
     ArgumentError,
     DTypeError,
     Number,
@@ -20,10 +19,10 @@ from tgdialect.frontend.base import (
     is_operand,
     number_of,
     operand_of,
-    rounded_once,
 )
 from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.graph import size_node
+from tgdialect.frontend.precision import WIDER, rounded_once
 from tgdialect.frontend.symbolic import SymInt
 from tgdialect.ops import tg
 from tgdialect.ops.elementwise import BinaryOp, UnaryOp

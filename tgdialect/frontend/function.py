@@ -33,7 +33,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from tgdialect.diagnostics import lasting_hint
-from tgdialect.frontend.base import TensorBase, is_array, is_elsewhere, traced_for
+from tgdialect.frontend.arrays import is_array
+from tgdialect.frontend.base import TensorBase, is_elsewhere, traced_for
 from tgdialect.frontend.graph import Node
 from tgdialect.frontend.lowered import Argument, Interface, Lowered, Sizes, Spec, spec_of
 from tgdialect.frontend.neural import Neural

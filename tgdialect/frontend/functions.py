@@ -11,8 +11,9 @@ from typing import Self
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import Number, rounded_once, widened
+from tgdialect.frontend.base import Number
 from tgdialect.frontend.elementwise import Elementwise
+from tgdialect.frontend.precision import rounded_once, widened
 from tgdialect.ops import tg
 
 _LN_2 = math.log(2)
@@ -386,7 +387,7 @@ class Functions(Elementwise):
         square = x * x
         slope = square._mulacc(cubic, linear)
         argument = x * slope
-        # What rounding has lost of the three. head has so few digits that head - slope is exact.
+        # The rounding errors of the three. head has so few digits that head - slope is exact.
         bits = x.dtype.precision // 2
         head = round(linear * 2**bits) / 2**bits
         known, square, slope = x.detach(), square.detach(), slope.detach()
@@ -459,7 +460,7 @@ class Functions(Elementwise):
         total = bounded + 3
         share = total * (1 / 6)
         factor, sum_, inner = share.detach(), total.detach(), bounded.detach()
-        # What sum and quotient lose by rounding, six times.
+        # The rounding errors of sum and quotient, six times.
         lost = factor._mulacc(-6, sum_) + (inner - (sum_ - 3))
         return x._mulacc(share, inner * (lost * (1 / 6)))
 
@@ -477,7 +478,7 @@ class Functions(Elementwise):
         ratio = self / total
         # The same without derivatives.
         x, a, d, q = (t.detach() for t in (self, magnitude, total, ratio))
-        # What sum and quotient gain by rounding, times the sum, whose inverse is 1 - |q|.
+        # The rounding errors of sum and quotient, times the sum, whose inverse is 1 - |q|.
         gained = q._mulacc(a - (d - 1), q._mulacc(d, -x))
         return gained._mulacc(q.abs() - 1, ratio)
 
@@ -545,7 +546,7 @@ class Functions(Elementwise):
         inverse = large.reciprocal()
         series = (inverse * inverse)._polynomial(_STIRLING)
         rest = inverse._mulacc(series, _STIRLING_CONSTANT_TAIL)
-        # What the rounding of x / e takes from the logarithm, times x - 1/2.
+        # The error in the logarithm by the rounding of x / e, times x - 1/2.
         factor = inverse.detach()._mulacc(-0.5 * math.e, math.e)
         rest = rest + lost.eq(lost).where(lost, 0) * factor
         far = (large - 0.5)._mulacc(logarithm, _STIRLING_CONSTANT + rest)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self, TypeVar, cast
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import Number, Operand, TensorBase, array_of
+from tgdialect.frontend.arrays import array_of
+from tgdialect.frontend.base import Number, Operand, TensorBase
 from tgdialect.frontend.graph import Node, same
 from tgdialect.frontend.indexing import reach_of
 from tgdialect.frontend.linear_algebra import LinearAlgebra

@@ -12,14 +12,8 @@ from typing import Any, Self, cast
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import (
-    ArgumentError,
-    Number,
-    TensorBase,
-    array_of,
-    check_integers,
-    check_tensors,
-)
+from tgdialect.frontend.arrays import array_of
+from tgdialect.frontend.base import ArgumentError, Number, TensorBase, check_integers, check_tensors
 from tgdialect.frontend.graph import argument_errors
 from tgdialect.frontend.movement import interleaved
 from tgdialect.frontend.realization import as_array

@@ -15,15 +15,9 @@ from typing import Any, Literal, Self, TypeVar, cast
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import (
-    ArgumentError,
-    DTypeError,
-    check_tensors,
-    operand_of,
-    rounded_once,
-    widened,
-)
+from tgdialect.frontend.base import ArgumentError, DTypeError, check_tensors, operand_of
 from tgdialect.frontend.dtypes import DTypeLike
+from tgdialect.frontend.precision import rounded_once, widened
 from tgdialect.frontend.reduction import AxisArgument, Reduction
 from tgdialect.frontend.sorting import Sorting
 from tgdialect.frontend.symbolic import SymInt

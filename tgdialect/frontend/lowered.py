@@ -18,7 +18,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import is_array
+from tgdialect.frontend.arrays import is_array
 from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.graph import Node, Shape, static_extents
 from tgdialect.frontend.realization import computed, lose, overwritten, realize

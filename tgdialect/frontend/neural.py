@@ -9,9 +9,10 @@ from typing import Literal, Self
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import ArgumentError, check_integers, check_tensors, rounded_once
+from tgdialect.frontend.base import ArgumentError, check_integers, check_tensors
 from tgdialect.frontend.indexing import Indexing
 from tgdialect.frontend.linear_algebra import LinearAlgebra
+from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.random import Random
 from tgdialect.frontend.symbolic import SymInt, greatest, larger
 from tgdialect.frontend.tracing import is_tracing

@@ -8,17 +8,11 @@ from typing import Self
 
 from tgdialect.analysis.parts import parts_of, scan_blocks_of
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import (
-    ArgumentError,
-    Number,
-    TensorBase,
-    check_tensors,
-    is_cpu,
-    rounded_once,
-)
+from tgdialect.frontend.base import ArgumentError, Number, TensorBase, check_tensors, is_cpu
 from tgdialect.frontend.creation import Creation
 from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.functions import Functions
+from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.symbolic import SymInt, greatest, larger
 from tgdialect.ops import tg
 from tgdialect.ops.reduce import ALU

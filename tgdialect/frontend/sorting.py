@@ -18,10 +18,10 @@ from tgdialect.frontend.base import (
     check_integers,
     check_tensors,
     number_of,
-    rounded_once,
 )
 from tgdialect.frontend.graph import apply
 from tgdialect.frontend.indexing import Indexing
+from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.realization import as_array, realize
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, smaller, to_dim
 from tgdialect.frontend.tracing import is_tracing

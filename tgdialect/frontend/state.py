@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Self, cast
 from weakref import ref
 
-from tgdialect.frontend.base import DTypeError, Number, TensorBase, array_of, check_tensors
+from tgdialect.frontend.arrays import array_of
+from tgdialect.frontend.base import DTypeError, Number, TensorBase, check_tensors
 from tgdialect.frontend.elementwise import Elementwise
 from tgdialect.frontend.graph import Node, apply, same
 from tgdialect.frontend.movement import Movement
@@ -72,8 +73,8 @@ class State(Elementwise, Movement):
 
     # -- several devices ---------------------------------------------------------------------------
     #
-    # What is computed from tensors on several devices is computed on all of these: each has its own
-    # part, and what a device needs of others is exchanged. Tensors of which operators take cells at
+    # An op on tensors of several devices runs on all of these: each computes its own part, and
+    # devices exchange the cells that they need of others. Tensors of which operators take cells at
     # the same coordinates are split along the same axis, or not at all.
 
     @property

@@ -13,6 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.diagnostics import SHAPES, kept_facts
 from tgdialect.frontend import dtypes
+from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.base import (
     PARAMETERS,
     ArgumentError,
@@ -20,7 +21,6 @@ from tgdialect.frontend.base import (
     DTypeError,
     Number,
     TensorBase,
-    array_of,
     check_tensors,
     extents_of,
 )

@@ -255,7 +255,7 @@ def _unneeded(block: Block) -> Set[Operation]:
     unneeded: set[Operation] = set()
     for op in reversed(ops_of(block)):
         users = (use.operation for result in op.results for use in result.uses)
-        # What a region uses counts as needed.
+        # A value that a region uses counts as needed.
         if HOST.get(op.name) in _VALUES and all(user in unneeded for user in users):
             unneeded.add(op)
     return unneeded

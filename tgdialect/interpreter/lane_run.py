@@ -69,7 +69,7 @@ class LaneRun(KernelRun):
             self.known = dict(before)
             self._slice = (at, part)
             self._barriers = np.zeros((1,) * self.lanes, np.int64)
-            # What the lanes of the last part had to themselves has other contents in these.
+            # Memory of the last part's lanes alone has other contents in these.
             for memory in [m for m, over in self.plan.private.items() if at in over]:
                 self.buffers.pop(memory, None)
             for special in self.analysis.specials:

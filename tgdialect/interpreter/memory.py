@@ -385,7 +385,7 @@ class LiveMemory:
             self._check_order(elements, *unordered, changed)
         if not adds:
             flat[positions] = values
-            # What is not there afterwards has been overwritten by another iteration.
+            # A value that is not there afterwards has been overwritten by another iteration.
             if now is not None:
                 lost = differ(flat[positions], values)
                 if bool(lost.any()):

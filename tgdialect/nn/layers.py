@@ -9,8 +9,8 @@ import math
 from collections.abc import Sequence
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import rounded_once
 from tgdialect.frontend.convolutions import same_padding
+from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.symbolic import larger
 from tgdialect.frontend.tensor import Tensor
 

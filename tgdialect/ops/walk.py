@@ -7,6 +7,7 @@ Stacks are explicit, so that graphs may be arbitrarily deep.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any, Generic, TypeVar, cast
@@ -146,7 +147,7 @@ def computed(
     return known[root]
 
 
-class Computed(Generic[T]):
+class Computed(ABC, Generic[T]):
     """Facts about values: that of each is computed once, from what is known of its sources.
 
     It is right for as long as the ops that it has seen do not change.
@@ -164,8 +165,9 @@ class Computed(Generic[T]):
         """The values of which something has to be known before."""
         return operands_of(value)
 
+    @abstractmethod
     def _compute(self, value: SSAValue) -> T:
-        raise NotImplementedError
+        """The fact about a value, whose sources have theirs."""
 
 
 def driven(

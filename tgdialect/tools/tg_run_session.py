@@ -356,7 +356,7 @@ def run_session(options: argparse.Namespace) -> None:
 
 def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
     """Execute the entry on the inputs of the command line, and show its results."""
-    # What the entry takes and returns, and whether that fits the command line.
+    # The parameters and results of the entry, which have to fit the command line.
     entry = find_entry(module, options.entry)
     parameters, results = find_parameters(entry), find_results(entry)
     if options.print_signature:

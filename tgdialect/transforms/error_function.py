@@ -106,7 +106,7 @@ def gelu(x: RecipeValue[V]) -> RecipeValue[V]:
     total = u + rest
     rest = (total * total).mulacc(horner(total, form.gelu_exp_tail), rest)  # e^total - 1 - u
 
-    # What the reciprocals lose: of the first, 1 - inverse * divisor counts as it is.
+    # The rounding errors of the reciprocals: of the first, 1 - inverse * divisor counts as it is.
     constant, *coefficients = form.gelu_ratio
     divisor = z.mulacc(GELU_SCALE, GELU_SHIFT)
     inverse = divisor.recip()

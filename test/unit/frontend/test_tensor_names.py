@@ -10,7 +10,8 @@ import pytest
 from parity import check, torch, values
 
 import tgdialect as tg
-from tgdialect.frontend.base import SYNONYMS, TensorBase
+from tgdialect.frontend.base import TensorBase
+from tgdialect.frontend.keywords import SYNONYMS
 
 T = tg.Tensor
 SAME: dict[str, Callable[[Any], Any]] = {

@@ -134,7 +134,7 @@ def _function(
     memory = [block.insert_arg(buffer.type, slot) for slot, buffer in enumerate(op.buffers)]
     bound = {key: block.insert_arg(v.type, len(block.args)) for key, v in values.items()}
     builder = tg.OpBuilder(InsertPoint.at_start(block), op.location)
-    # What is stored is returned, a gate after its value.
+    # Stored values are returned, a gate after its value.
     outputs: list[_Output] = []
     returned: list[SSAValue] = []
     for store in [each for each in ops if isinstance(each, old.StoreOp)]:

@@ -36,7 +36,7 @@ def expand_reductions(
     iteration of a GROUP_REDUCE range: these are added up after the loop.
     """
     loops = [axis.result for axis in closed_ranges(group[0]) if is_loop(axis)]
-    # What happens in the loops.
+    # The ops in the loops.
     accumulators: list[tuple[tg.ReduceOp, SSAValue, Result]] = []
     for op in group:
         expansion.location = op.location

@@ -204,7 +204,7 @@ class CallingKernel(Calls):
             op.detach()
             self.block.add_op(op)
             if isinstance(op, tg.AfterOp):
-                # What an iteration reads is what the one before has left.
+                # An iteration reads the memory as the one before has left it.
                 self._current[op.buffer] = op.result
         buffers = [op for op in self.block.ops if isinstance(op, tg.BufferOp)]
         params = add_parameters(self._kernel, [tg.tensor(buffer.result) for buffer in buffers])
@@ -212,8 +212,8 @@ class CallingKernel(Calls):
         inside = tg.OpBuilder(InsertPoint.after(loops[-1]), self._kernel.location)
         for buffer, memory in zip(buffers, params, strict=True):
             if self._writers[buffer.result] > 1:
-                # What fills it is done in each iteration: another CALL overwrites it there. A CALL
-                # that writes it alone, from what does not change, is done once before the loops.
+                # The CALL that fills it runs in each iteration: another CALL overwrites it there. The
+                # only CALL that writes it, from values that do not change, runs before the loops.
                 memory = inside.put(tg.AfterOp(memory, [loop.result for loop in loops]))
             buffer.result.replace_all_uses_with(memory)
             self.block.erase_op(buffer)

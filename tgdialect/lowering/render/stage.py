@@ -46,7 +46,7 @@ class RenderPass(LoweringPass):
     def lower(self, module: ModuleOp) -> None:
         target = settle_target(module, self.target, llc=self.cache)
         output = self.output or default_output(target)
-        # What other machines than a CPU need is imported when it is used: start-up takes less time.
+        # Renderers for other machines than a CPU are imported when used: start-up is quicker.
         if output in ("llvm", "gpu"):
             _render_dialect(module, output, target)
         else:

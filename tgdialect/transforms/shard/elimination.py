@@ -52,7 +52,7 @@ def cheapest(sizes: Sequence[int], tables: Iterable[Table]) -> list[int]:
         return math.prod(sizes[u] for u in _joined(of_variable[v], v))
 
     for table in tables:
-        # What has no choice is no axis: NumPy has at most 64 of them.
+        # A variable without a choice is no axis: NumPy has at most 64 of them.
         variables = tuple(v for v in table.variables if sizes[v] > 1)
         insert(Table(variables, table.costs.reshape([sizes[v] for v in variables])))
     chosen: list[tuple[int, tuple[int, ...], Any]] = []

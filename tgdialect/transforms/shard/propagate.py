@@ -244,7 +244,7 @@ class _Problem:
         for i, value in enumerate(last.operands):
             if (wanted := self.annotations.results.get(i)) is not None:
                 axis = self._checked(value, wanted)
-                # What a function returns is in memory, so that invalid cells are 0.
+                # A returned value is in memory, so that its invalid cells are 0.
                 costs = [self.moving(value, each, axis) for each in self.axes[value]]
                 tables.append(Table((variables[value],), np.array(costs)))
             like = self.annotations.alike.get(i)

@@ -71,7 +71,7 @@ def _positions(op: tg.IndexOp, outer: tg.RangeOp, inner: tg.RangeOp, extent: int
     owners = [index.owner for index in indices]
     if DYNAMIC_INDEX not in shape and owners.count(outer) == owners.count(inner) == 1:
         start, stop = owners.index(outer), owners.index(inner)
-        # What is beyond the one element of an axis of 1 would be another cell of the view.
+        # A position beyond the one element of an axis of 1 would be another cell of the view.
         between = zip(shape[start + 1 : stop], indices[start + 1 : stop], strict=True)
         are_ones = all(size == 1 and tg.known_index(index) == 0 for size, index in between)
         if start < stop and shape[stop] == extent and are_ones:

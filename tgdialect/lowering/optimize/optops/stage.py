@@ -46,7 +46,7 @@ def stage(axes: Axes, slot: int, axis: int, space: str, order: str = "") -> None
     at = axes[axis]
     if at not in axes.ends or is_expanded(at):
         raise IllegalOptError(f"range {axis} is no loop that an END closes")
-    # What a loop inside loads again in each iteration of this one is loaded in this one, too.
+    # Loads that a loop inside repeats in each iteration of this one count as loads of this one.
     nest = loops_of(axes.ends[at])
     inside = nest[nest.index(at) :]
     loads = staged_loads(axes, slot, dict.fromkeys(op for r in inside for op in axes.reads(r)))
@@ -114,7 +114,7 @@ def _stage(
     ]
     new = (*outer[: len(loops)], *starts)
     copies.update(zip((r.result for r in (*loops, *tile)), new, strict=True))
-    # What the copy loads: through a flat view of those axes, so that no index is divided.
+    # The copy loads through a flat view of those axes, so that no index is divided.
     if merged:
         index = first.buffer.owner
         assert isinstance(index, tg.IndexOp)

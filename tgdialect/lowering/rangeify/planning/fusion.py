@@ -226,7 +226,7 @@ class _Planner:
         constants = {a for a in self.block.args if "tg.constant" in tg.argument_attributes(a)}
         lanes = self.target.lanes(_ITEMSIZE)
         roots = {op: i for op, i in self.roots.indices.items() if op not in self.fusion.online}
-        # What is stored inside of the buffer of a PAD is that buffer.
+        # The buffer of a value that is stored inside of that of a PAD is the latter.
         paddings, padded_by = self.fusion.paddings, self.fusion.padded_by
         for pad, inside in paddings.items():
             roots[pad] = inside.at(roots.pop(inside.op))
@@ -361,7 +361,7 @@ class _Planner:
         is_hot = not is_gather and self.is_hot(op, asked, elements, once)
         if len(asked) == 1 and asked[0].trips <= elements and not is_hot:
             return asked
-        # What realising, fusing, and a local buffer cost.
+        # The costs of realising, of fusing, and of a local buffer.
         cost, reads = once().cost, sum(demand.trips for demand in asked)
         realised = cost + STORE * elements + LOAD * reads
         has_many = len(asked) > _MANY_DEMANDS

@@ -127,7 +127,7 @@ def render_symbols(symbols: Sequence[Operation], target: Target) -> Sequence[Ope
             functions.append(of.on_host(op))
         elif not isinstance(op, tg.ProgramOp):
             raise locate(refusal(op), op)
-    # What only calls kernels is a function of the host, of which callers come before callees here.
+    # A program that only calls kernels is a function of the host; callers come before callees here.
     callers = reversed(calling_last(of.programs.values()))
     functions += [of.on_host(program) for program in callers if program.calls]
     kernels = [
