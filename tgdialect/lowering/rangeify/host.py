@@ -212,7 +212,7 @@ class CallingKernel(Calls):
         inside = tg.OpBuilder(InsertPoint.after(loops[-1]), self._kernel.location)
         for buffer, memory in zip(buffers, params, strict=True):
             if self._writers[buffer.result] > 1:
-                # The CALL that fills it runs in each iteration: another one overwrites it there. The
+                # A CALL that fills it runs in each iteration where another one overwrites it. The
                 # only CALL that writes it, from values that do not change, runs before the loops.
                 memory = inside.put(tg.AfterOp(memory, [loop.result for loop in loops]))
             buffer.result.replace_all_uses_with(memory)
