@@ -32,6 +32,7 @@ from tgdialect.ops.arguments import (
     ALLOCATED,
     ANY_RESULT,
     argument_attributes,
+    computed_attribute,
     data_attribute,
     dims_attribute,
     integer_attribute,
