@@ -15,9 +15,9 @@ from tgdialect.custom import NO_CUSTOM, Callbacks, CustomCode
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.executable import (
     Allocation,
+    CallSizes,
     Executable,
     ParameterSlot,
-    Sizes,
     listed,
     returned,
 )
@@ -218,7 +218,7 @@ class HostExecutable(Executable):
             return results
         return self._call(arrays, out)
 
-    def _launched(self, sizes: Sizes, results: Sequence[Array], arrays: Sequence[Any]) -> bool:
+    def _launched(self, sizes: CallSizes, results: Sequence[Array], arrays: Sequence[Any]) -> bool:
         """Whether the launcher has called the function. It refuses arguments that have to be
         checked or converted by Python."""
         kept = self._kept_for(arrays)
