@@ -10,7 +10,10 @@ from xdsl.universe import XDSL_UNIVERSE
 
 from tgdialect.plugin import Plugin, factories, merged, named
 
-PLUGINS = {"legacy": "tgdialect.legacy.plugin:PLUGIN"}
+PLUGINS = {
+    "legacy": "tgdialect.legacy.plugin:PLUGIN",
+    "onnx": "tgdialect.interop.onnx.plugin:PLUGIN",
+}
 """The plug-ins of this package, by name: nothing else of it names one."""
 
 DIALECTS = {

@@ -1,0 +1,6 @@
+"""Importers: programs of other vocabularies as programs of `tg`. Each is a plug-in of its own, which
+nothing imports, and needs its extra: `pip install 'tgdialect[onnx]'`.
+
+* `importing.py`: what importers share: sizes, constants, refusals, and a traced program as a module;
+* `onnx/`: ONNX models, files and objects.
+"""

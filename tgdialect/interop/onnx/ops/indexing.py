@@ -1,0 +1,10 @@
+"""gathers, scatters, one-hot, NonZero, Unique, TopK."""
+
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+from tgdialect.interop.onnx.rules import Rules
+
+RULES: Rules = {}

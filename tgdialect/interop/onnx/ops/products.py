@@ -1,0 +1,10 @@
+"""products of matrices, Einsum, attention."""
+
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+from tgdialect.interop.onnx.rules import Rules
+
+RULES: Rules = {}
