@@ -145,7 +145,8 @@ class _Frame:
         if (function := self.importer.model.functions.get(key)) is not None:
             return self._called(function, node, operands)
         if (found := rule_of(domain, node.op_type, opset)) is None:
-            return self._called(self._body(node, domain, opset, operands), node, operands)
+            body = self._body(node, domain, opset, operands)
+            return self._called(body, node, operands, self._defaults(node, domain, opset))
         attributes = self._attributes(node, domain, opset)
         if domain == "" and (
             (known := folding.folded(node, operands, attributes, self.importer.answers)) is not None
@@ -189,9 +190,13 @@ class _Frame:
         raise Refused("there is no such operator")
 
     def _called(
-        self, function: FunctionProto, node: NodeProto, operands: Sequence[Value]
+        self,
+        function: FunctionProto,
+        node: NodeProto,
+        operands: Sequence[Value],
+        defaults: Mapping[str, AttributeProto] | None = None,
     ) -> list[Value]:
-        attributes = {a.name: a for a in function.attribute_proto}
+        attributes = {**(defaults or {}), **{a.name: a for a in function.attribute_proto}}
         attributes |= {a.name: self._resolved(a) for a in node.attribute}
         opsets = {DOMAINS.get(o.domain, o.domain): o.version for o in function.opset_import}
         inner: Scope = ChainMap(dict.fromkeys(function.input))
@@ -214,13 +219,16 @@ class _Frame:
             found.name = attribute.name
         return found
 
+    def _defaults(self, node: NodeProto, domain: str, opset: int) -> dict[str, AttributeProto]:
+        """The defaults of an operator's attributes."""
+        with suppress(defs.SchemaError):
+            given = defs.get_schema(node.op_type, opset, domain).attributes.items()
+            return {name: a.default_value for name, a in given if a.default_value.name}
+        return {}
+
     def _attributes(self, node: NodeProto, domain: str, opset: int) -> dict[str, Any]:
         """The attributes of a node by name, with the defaults of its operator."""
-        found: dict[str, AttributeProto] = {}
-        with suppress(defs.SchemaError):
-            for name, given in defs.get_schema(node.op_type, opset, domain).attributes.items():
-                if given.default_value.name:
-                    found[name] = given.default_value
+        found = self._defaults(node, domain, opset)
         for attribute in node.attribute:
             resolved = self._resolved(attribute)
             if resolved.name:
