@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,88 +14,169 @@ from onnx.backend.base import BackendRep
 from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.diagnostics import CompilationError, Diagnostic
+from tgdialect.frontend import dtypes
 from tgdialect.frontend.lowered import Lowered, Spec, spec
-from tgdialect.frontend.symbolic import Atom
+from tgdialect.frontend.symbolic import Atom, value_of
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.importing import identifiers, lowered
 from tgdialect.interop.onnx.dtypes import dtype_of
 from tgdialect.interop.onnx.importer import Importer
 from tgdialect.interop.onnx.model import Model
-from tgdialect.interop.onnx.values import Answers, Question, Refused, Undecided, Value, as_tensor
+from tgdialect.interop.onnx.values import (
+    Answers,
+    Asked,
+    Question,
+    Refused,
+    Undecided,
+    Value,
+    as_tensor,
+)
 from tgdialect.ops.numpy_dtypes import Array
 
 
 @dataclass
 class _Program:
-    """A compiled program, and which of a model's results it computes; the others are known."""
+    """A compiled program, and which of its results it computes; the others are known."""
 
     call: Any
-    inputs: Sequence[str]
     results: Sequence[Any]
+
+    def run(self, arrays: Mapping[str, Array]) -> tuple[Any, ...]:
+        values = self.call(*arrays.values()) if self.call else ()
+        computed = iter(values if isinstance(values, tuple | list) else (values,))
+        return tuple(next(computed) if r is None else r for r in self.results)
+
+
+@dataclass
+class _State:
+    """The answers of one call so far."""
+
+    inputs: dict[str, Spec]
+    """Those of the program: those of the model, and one for each COUNT, which is its extent."""
+    arrays: dict[str, Array]
+    is_fixed: bool = False
+    """Whether a program is for the sizes of one call, COUNTs as well."""
+    answers: dict[Question, Any] = field(default_factory=dict[Question, Any])
+    key: tuple[Any, ...] = ()
+    """Programs of equal keys are the same: the sizes if they are fixed, and the answers."""
+
+    def add(self, question: Question, answer: Any) -> None:
+        """Add an answer."""
+        if question.kind is Asked.INPUT:
+            # An input that is known leaves less to ask.
+            for q in [q for q in self.answers if q.kind is not Asked.INPUT]:
+                del self.answers[q]
+            self.key = tuple(part for part in self.key if part[0] in (None, Asked.INPUT))
+        elif question.kind is Asked.COUNT:
+            answer = number = int(answer)
+            if number and not self.is_fixed:
+                # Programs are for all numbers.
+                name = question.count_name
+                bounds = {name: (1, max(question.most, number))}
+                self.inputs[name] = answer = spec([name], dtypes.uint8, **bounds)
+                self.arrays[name] = np.zeros(number, np.uint8)
+        self.answers[question] = answer
+        self.key = (*self.key, (question.kind, question.name, _key(answer)))
 
 
 class Prepared(BackendRep):
     """A model that is compiled when it is first run: once for all sizes that its inputs leave open,
-    and again only if a decision in it depends on a size or on elements."""
+    and again only if a decision in it depends on a size or on elements. If that is refused, or
+    sizes are beyond the bounds of the program, it is compiled for the sizes of the call."""
 
     def __init__(self, model: Model, target: str | None = None, opt: str = "heuristic") -> None:
         self.model = model
         self.inputs = _inputs(model)
         self._target, self._opt = target, opt
-        self._asked: dict[tuple[Any, ...], Question | _Program] = {}
+        self._asked: dict[tuple[Any, ...], Question | _Program | CompilationError] = {}
 
     def run(self, inputs: Any, **_: Any) -> tuple[Any, ...]:
         """The results for inputs: a sequence of arrays, in the order of the model's inputs, or a
         mapping by name. Raises CompilationError, ValueError, TypeError."""
         names = list(self.inputs)
         if isinstance(inputs, Mapping):
-            given = {name: np.asarray(array) for name, array in inputs.items()}
+            given = {name: np.asarray(inputs[name]) for name in names if name in inputs}
         else:
             given = dict(zip(names, map(np.asarray, inputs), strict=False))
-        return self._run(given, None)
+        if missing := [name for name in names if name not in given]:
+            raise ValueError(f"no array is given for the inputs {', '.join(missing)}")
+        fixed = {
+            name: Spec(given[name].shape, each.dtype)
+            for name, each in self.inputs.items()
+            if given[name].ndim == len(each.shape)
+        }
+        state = _State(dict(self.inputs), dict(given))
+        try:
+            return self._run(state)
+        except (CompilationError, ValueError) as error:
+            if not _agree(self.inputs, fixed) or (fixed == self.inputs == state.inputs):
+                raise
+            try:
+                key = (None, str({name: each.shape for name, each in fixed.items()}))
+                return self._run(_State(fixed, given, True, key=(key,)))
+            except CompilationError:
+                raise error from None
 
-    def _run(self, given: Mapping[str, Array], result: str | None) -> tuple[Any, ...]:
-        answers: dict[Question, Any] = {}
-        key: tuple[Any, ...] = (result,)
+    def _run(self, state: _State) -> tuple[Any, ...]:
         while True:
-            if (found := self._asked.get(key)) is None:
-                found = self._asked[key] = self._imported(answers, result)
+            found = self._imported(state)
             if isinstance(found, _Program):
-                break
-            answer = answers[found] = self._answer(found, given)
-            key = (*key, _key(answer))
-        values = found.call(*(given[name] for name in found.inputs)) if found.call else ()
-        arrays = iter(values if isinstance(values, tuple | list) else (values,))
-        return tuple(next(arrays) if r is None else r for r in found.results)
+                return found.run(state.arrays)
+            state.add(found, self._answer(found, state))
 
-    def _answer(self, question: Question, given: Mapping[str, Array]) -> Any:
+    def _answer(self, question: Question, state: _State) -> Any:
+        if question.kind is Asked.INPUT:
+            return state.arrays[question.name]
         if question.size is not None:
             sizes = {
                 extent: array.shape[axis]
-                for name, array in given.items()
-                for axis, extent in enumerate(self.inputs[name].shape)
+                for name, array in state.arrays.items()
+                for axis, extent in enumerate(state.inputs[name].shape)
                 if isinstance(extent, str)
             }
             size = question.size
             atoms = {a: Atom(a.variable, sizes[a.variable.name]) for a in size.atoms}
-            return size.substituted(atoms).value
-        if question.name in given:
-            return given[question.name]
-        (found,) = self._run(given, question.name)
+            value = value_of(size.substituted(atoms))
+            return (value > 0) - (value < 0)
+        found = self._imported(state, question)
+        assert isinstance(found, _Program)
+        (answer,) = found.run(state.arrays)
+        return answer
+
+    def _imported(self, state: _State, wanted: Question | None = None) -> Question | _Program:
+        """The program for the answers so far, or the next question; the program that answers a
+        wanted question. Raises CompilationError."""
+        key = state.key, wanted
+        if (found := self._asked.get(key)) is None:
+            try:
+                found = _compiled(
+                    self.model, state.inputs, state.answers, wanted, self._target, self._opt
+                )
+            except Undecided as undecided:
+                found = replace(undecided.question, value=None)
+            except CompilationError as error:
+                found = error
+            self._asked[key] = found
+        if isinstance(found, CompilationError):
+            raise found
         return found
 
-    def _imported(self, answers: Answers, result: str | None) -> Question | _Program:
-        """The program for some answers, or the next question."""
-        try:
-            return _compiled(self.model, self.inputs, answers, result, self._target, self._opt)
-        except Undecided as undecided:
-            return undecided.question
+
+def _agree(wanted: Mapping[str, Spec], given: Mapping[str, Spec]) -> bool:
+    """Whether sizes fit the inputs of a model."""
+    sizes: dict[str, Any] = {}
+    return given.keys() == wanted.keys() and all(
+        sizes.setdefault(w, g) == g if isinstance(w, str) else w == g
+        for name, spec in wanted.items()
+        for w, g in zip(spec.shape, given[name].shape, strict=True)
+    )
 
 
 def _key(answer: Any) -> Any:
+    """A key of an answer: COUNTs are equal, but for 0."""
     if isinstance(answer, np.ndarray):
         return answer.dtype.str, answer.shape, answer.tobytes()
-    return answer
+    return None if isinstance(answer, Spec) else answer
 
 
 def _inputs(model: Model) -> dict[str, Spec]:
@@ -137,17 +218,31 @@ def _traced(
     model: Model,
     inputs: Mapping[str, Spec],
     answers: Answers,
-    result: str | None = None,
+    wanted: Question | None = None,
     target: str | None = None,
 ) -> tuple[Lowered | None, list[Any]]:
-    """The program of a model, and its results that are known without it: None for the others."""
+    """The program of a model, and its results that are known without it: None for the others. Its
+    result is the answer to a wanted question, if there is one."""
     known: list[Any] = []
-    fixed = {q.name: a for q, a in answers.items() if q.size is None and q.name in inputs}
 
     def function(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
-        importer = Importer(model, answers)
-        values: dict[str, Value] = dict(zip(inputs, tensors, strict=True))
-        found = importer.results({**values, **fixed}, result)
+        counts = dict(zip(inputs, tensors, strict=True))
+        given: dict[str, Value] = dict(counts)
+        decided: dict[Question, Any] = {}
+        for question, answer in answers.items():
+            if question.kind is Asked.INPUT:
+                given[question.name] = answer
+            elif isinstance(answer, Spec):
+                del given[question.count_name]
+                (answer,) = counts[question.count_name].shape
+            decided[question] = answer
+        importer = Importer(model, decided)
+        try:
+            found = importer.results(given)
+        except Undecided as undecided:
+            if wanted is None or undecided.question != wanted:
+                raise
+            found = [undecided.question.value]
         known.clear()
         known.extend(v if not _is_computed(v) else None for v in found)
         computed = [as_tensor(v) for v in found if _is_computed(v)]
@@ -176,13 +271,13 @@ def _compiled(
     model: Model,
     inputs: Mapping[str, Spec],
     answers: Answers,
-    result: str | None,
+    wanted: Question | None,
     target: str | None,
     opt: str,
 ) -> _Program:
-    found, results = _traced(model, inputs, answers, result, target)
+    found, results = _traced(model, inputs, answers, wanted, target)
     call = None if found is None else found.compile(target=target, opt=opt)
-    return _Program(call, list(inputs), results)
+    return _Program(call, results)
 
 
 def module_of(model: Model) -> ModuleOp:

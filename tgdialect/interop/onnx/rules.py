@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto
 
+    from tgdialect.frontend.symbolic import Dim
+    from tgdialect.frontend.tensor import Tensor
     from tgdialect.interop.onnx.values import Value
     from tgdialect.ops.numpy_dtypes import Array
 
@@ -51,6 +53,15 @@ class Call:
 
     def known(self, value: Value, name: str) -> Array:
         """The elements of a value, of an operand of this name. Raises Undecided."""
+        raise NotImplementedError
+
+    def count(self, value: Tensor, most: Dim, name: str) -> Dim:
+        """A number that the program computes, up to `most`, as a size: 0, or a symbolic size.
+        Raises Undecided."""
+        raise NotImplementedError
+
+    def sign(self, a: Dim, b: Dim) -> int:
+        """The sign of a - b. Raises Undecided if it depends on variables."""
         raise NotImplementedError
 
     def graph(self, graph: GraphProto, operands: Sequence[Value]) -> list[Value]:
