@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from onnx import (
 )
 
 from tgdialect.diagnostics import CompilationError, Diagnostic
-from tgdialect.frontend.graph import Node
+from tgdialect.frontend.graph import Node, serials
 from tgdialect.frontend.symbolic import Dim, SymInt, greatest
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx import folding
@@ -155,7 +155,11 @@ class _Frame:
         if not any(operand is _MISSING for operand in operands):
             try:
                 results = self._results(node, domain, opset, operands, scope)
+            except _Skipped:
+                pass
             except (Refused, ValueError, TypeError, IndexError, RuntimeError) as error:
+                if isinstance(error, DependsOnStep) and self.importer.step is not None:
+                    raise
                 self.importer.refuse(node, opset, str(error))
         for name, result in zip(node.output, results, strict=False):
             if name:
@@ -277,7 +281,30 @@ class _NodeCall(Call):
     def graph(self, graph: GraphProto, operands: Sequence[Value]) -> list[Value]:
         scope = ChainMap[str, Value]({}, *getattr(self._scope, "maps", [self._scope]))
         scope.update(zip((i.name for i in graph.input), operands, strict=False))
-        return self._frame.graph(graph, scope)
+        refusals = self._frame.importer.refusals
+        before = len(refusals)
+        found = self._frame.graph(graph, scope)
+        if len(refusals) > before:
+            raise _Skipped
+        return found
+
+    @contextmanager
+    def step(self) -> Iterator[None]:
+        importer, before = self._frame.importer, self._frame.importer.step
+        if before is None:
+            importer.step = next(serials)
+        try:
+            yield
+        finally:
+            importer.step = before
+
+    @property
+    def is_in_step(self) -> bool:
+        return self._frame.importer.step is not None
+
+
+class _Skipped(Exception):
+    """A graph of a node has nodes that are refused."""
 
 
 def _type_of(value: Value) -> TypeProto:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -66,4 +67,14 @@ class Call:
 
     def graph(self, graph: GraphProto, operands: Sequence[Value]) -> list[Value]:
         """The results of a graph of an attribute, which sees the values around the node."""
+        raise NotImplementedError
+
+    def step(self) -> AbstractContextManager[None]:
+        """What is imported within it is the step of a loop, in which questions about values that
+        differ between steps raise DependsOnStep."""
+        raise NotImplementedError
+
+    @property
+    def is_in_step(self) -> bool:
+        """Whether the node is in a step of a loop."""
         raise NotImplementedError
