@@ -72,9 +72,7 @@ class Arguments:
             raise ValueError(f"the input {each.name!r} is missing")
         return self._of(each.type, each.name, given.get(each.name), self._is_static)
 
-    def _of(
-        self, kind: TypeProto, name: str, value: Any, is_static: bool = False
-    ) -> Structure:
+    def _of(self, kind: TypeProto, name: str, value: Any, is_static: bool = False) -> Structure:
         """The structure of a value. Models with sequences have no symbolic sizes: each tensor of one
         may have others, also where its type gives them one name."""
         if kind.HasField("optional_type"):

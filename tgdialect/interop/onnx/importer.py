@@ -212,7 +212,11 @@ class _Frame:
                 return schema.function_body
             if schema.has_context_dependent_function:
                 types = [_type_of(operand).SerializeToString() for operand in operands]
-                text = schema.get_context_dependent_function(node.SerializeToString(), types)
+                given = NodeProto()
+                given.CopyFrom(node)
+                del given.attribute[:]
+                given.attribute.extend(r for a in node.attribute if (r := self._resolved(a)).name)
+                text = schema.get_context_dependent_function(given.SerializeToString(), types)
                 return FunctionProto.FromString(text)
             raise Refused("this operator is not supported")
         raise Refused("there is no such operator")
@@ -234,7 +238,7 @@ class _Frame:
         frame.nodes(function.node, inner)
         if len(self.importer.refusals) > before:
             return [_MISSING] * len(node.output)
-        return [inner[name] for name in function.output][: len(node.output)]
+        return [inner[name] for name, _ in zip(function.output, node.output, strict=False)]
 
     # -- attributes
 
