@@ -52,7 +52,7 @@ def constant(array: Array) -> Tensor:
     dtype = dtypes.to_dtype(array.dtype)
     if dtype == dtypes.bool_:
         return constant(data.view(np.uint8)).cast(dtype).reshape(array.shape)
-    binary = Tensor.of_node(apply(tg.BinaryOp, tg.DataAttr(bytes_)))
+    binary = Tensor.of_node(apply(tg.BinaryDataOp, bytes_))
     return binary.bitcast(dtype).reshape(array.shape)
 
 
