@@ -14,8 +14,8 @@ import numpy as np
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.symbolic import Dim, larger
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.interop.onnx.rules import Rules, known
-from tgdialect.interop.onnx.values import Refused, dims
+from tgdialect.interop.onnx.rules import Call, Rules, known, raw
+from tgdialect.interop.onnx.values import Refused, Value, as_tensor, dims
 from tgdialect.ops.numpy_dtypes import Array
 
 Ints = Sequence[int] | None
@@ -74,7 +74,8 @@ def _pairs(pads: Ints, n: int, auto_pad: str) -> list[tuple[int, int]]:
 
 def _same(extent: Dim, stride: int, span: int, auto_pad: str) -> tuple[int, int]:
     """The padding that makes as many windows as there are strides in an extent, begun ones counted.
-    The odd cell is at the end, or, by SAME_LOWER, at the beginning."""
+    The odd cell is at the end, or, by SAME_LOWER, at the beginning. Strides that are longer than
+    windows need none; ONNX Runtime has negative padding there, by operators of its own choice."""
     count = -(-extent // stride)
     return _halves(larger((count - 1) * stride + span - extent, 0), auto_pad == "SAME_UPPER")
 
@@ -203,7 +204,8 @@ def _deformed(
 
 
 def _max_pool(
-    x: Tensor,
+    call: Call,
+    operand: Value,
     *,
     kernel_shape: Sequence[int],
     strides: Ints = None,
@@ -213,7 +215,10 @@ def _max_pool(
     ceil_mode: int = 0,
     storage_order: int = 0,
 ) -> tuple[Tensor, ...]:
+    x = as_tensor(operand)
     window = Window.of(x, kernel_shape, strides, dilations, pads, auto_pad)
+    if len(call.node.output) == 1:
+        return (x.max_pool2d(*window[:3], window.padding, bool(ceil_mode)),)
     values, places = x.max_pool2d(*window[:3], window.padding, bool(ceil_mode), return_indices=True)
     # Indices count the cells of the whole tensor; those of an image by columns, if asked for.
     extents = x.shape[2:]
@@ -241,9 +246,8 @@ def _average_pool(
     count_include_pad: int = 0,
 ) -> Tensor:
     window = Window.of(x, kernel_shape, strides, dilations, pads, auto_pad)
-    counts_pads = bool(count_include_pad)
-    if not any(window.padding) and not ceil_mode:
-        counts_pads = True
+    is_inside = all(isinstance(p, int) and p == 0 for p in window.padding) and not ceil_mode
+    counts_pads = bool(count_include_pad) or is_inside
     return x.avg_pool2d(*window[:3], window.padding, bool(ceil_mode), counts_pads)
 
 
@@ -323,7 +327,7 @@ RULES: Rules = {
     },
     "GlobalMaxPool": {1: _global(lambda x, axes: x.max(axes, keepdim=True))},
     "LpPool": {2: _lp_pool},
-    "MaxPool": {1: _max_pool},
+    "MaxPool": {1: raw(_max_pool)},
     "MaxRoiPool": {1: _roi_pool},
     "MaxUnpool": {9: known(_max_unpool, 2)},
 }
