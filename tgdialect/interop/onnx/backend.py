@@ -8,29 +8,44 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, ValueInfoProto
+from onnx import ModelProto
 from onnx.backend.base import Backend as OnnxBackend
 from onnx.backend.base import BackendRep
 from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.diagnostics import CompilationError, Diagnostic
-from tgdialect.frontend.lowered import Lowered, Spec, spec
+from tgdialect.frontend.lowered import Lowered
 from tgdialect.frontend.symbolic import Atom
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.interop.importing import identifiers, lowered
-from tgdialect.interop.onnx.dtypes import dtype_of
+from tgdialect.interop.importing import lowered
+from tgdialect.interop.onnx.arguments import Arguments, Structure
+from tgdialect.interop.onnx.dtypes import carried, element_type, numpy_of
 from tgdialect.interop.onnx.importer import Importer
 from tgdialect.interop.onnx.model import Model
-from tgdialect.interop.onnx.values import Answers, Question, Refused, Undecided, Value, as_tensor
+from tgdialect.interop.onnx.values import (
+    Answers,
+    Narrow,
+    Question,
+    Refused,
+    Undecided,
+    Value,
+)
 from tgdialect.ops.numpy_dtypes import Array
+
+
+@dataclass(frozen=True)
+class _Computed:
+    """A result that a program computes: the number of its array, and its element type."""
+
+    number: int
+    element_type: int
 
 
 @dataclass
 class _Program:
-    """A compiled program, and which of a model's results it computes; the others are known."""
+    """A compiled program, and a model's results: each is known, or computed by the program."""
 
     call: Any
-    inputs: Sequence[str]
     results: Sequence[Any]
 
 
@@ -40,56 +55,69 @@ class Prepared(BackendRep):
 
     def __init__(self, model: Model, target: str | None = None, opt: str = "heuristic") -> None:
         self.model = model
-        self.inputs = _inputs(model)
+        self.arguments = Arguments(model)
         self._target, self._opt = target, opt
         self._asked: dict[tuple[Any, ...], Question | _Program] = {}
 
     def run(self, inputs: Any, **_: Any) -> tuple[Any, ...]:
         """The results for inputs: a sequence of arrays, in the order of the model's inputs, or a
-        mapping by name. Raises CompilationError, ValueError, TypeError."""
-        names = list(self.inputs)
-        if isinstance(inputs, Mapping):
-            given = {name: np.asarray(array) for name, array in inputs.items()}
-        else:
-            given = dict(zip(names, map(np.asarray, inputs), strict=False))
-        return self._run(given, None)
+        mapping by name. A sequence is a list, an optional that is empty is None. Raises
+        CompilationError, ValueError, TypeError."""
+        if not isinstance(inputs, Mapping):
+            inputs = dict(zip(self.arguments.names, inputs, strict=False))
+        return self._run(inputs, self.arguments.structure(inputs), None)
 
-    def _run(self, given: Mapping[str, Array], result: str | None) -> tuple[Any, ...]:
+    def _run(
+        self, given: Mapping[str, Any], structures: Sequence[Structure], result: str | None
+    ) -> tuple[Any, ...]:
         answers: dict[Question, Any] = {}
-        key: tuple[Any, ...] = (result,)
+        arrays = self.arguments.arrays(structures, given)
+        key: tuple[Any, ...] = (result, structures)
         while True:
             if (found := self._asked.get(key)) is None:
-                found = self._asked[key] = self._imported(answers, result)
+                found = self._asked[key] = self._imported(structures, answers, result)
             if isinstance(found, _Program):
                 break
-            answer = answers[found] = self._answer(found, given)
+            answer = answers[found] = self._answer(found, given, structures, arrays)
             key = (*key, _key(answer))
-        values = found.call(*(given[name] for name in found.inputs)) if found.call else ()
-        arrays = iter(values if isinstance(values, tuple | list) else (values,))
-        return tuple(next(arrays) if r is None else r for r in found.results)
+        values = found.call(*arrays.values()) if found.call else ()
+        computed = values if isinstance(values, tuple | list) else (values,)
+        return tuple(_filled(r, computed) for r in found.results)
 
-    def _answer(self, question: Question, given: Mapping[str, Array]) -> Any:
+    def _answer(
+        self,
+        question: Question,
+        given: Mapping[str, Any],
+        structures: Sequence[Structure],
+        arrays: Mapping[str, Array],
+    ) -> Any:
         if question.size is not None:
             sizes = {
-                extent: array.shape[axis]
-                for name, array in given.items()
-                for axis, extent in enumerate(self.inputs[name].shape)
+                extent: arrays[name].shape[axis]
+                for name, each in self.arguments.specs(structures).items()
+                for axis, extent in enumerate(each.shape)
                 if isinstance(extent, str)
             }
             size = question.size
             atoms = {a: Atom(a.variable, sizes[a.variable.name]) for a in size.atoms}
             return size.substituted(atoms).value
         if question.name in given:
-            return given[question.name]
-        (found,) = self._run(given, question.name)
+            return np.asarray(given[question.name])
+        (found,) = self._run(given, structures, question.name)
         return found
 
-    def _imported(self, answers: Answers, result: str | None) -> Question | _Program:
+    def _imported(
+        self, structures: Sequence[Structure], answers: Answers, result: str | None
+    ) -> Question | _Program:
         """The program for some answers, or the next question."""
         try:
-            return _compiled(self.model, self.inputs, answers, result, self._target, self._opt)
+            found, results = _traced(
+                self.model, self.arguments, structures, answers, result, self._target
+            )
         except Undecided as undecided:
             return undecided.question
+        call = None if found is None else found.compile(target=self._target, opt=self._opt)
+        return _Program(call, results)
 
 
 def _key(answer: Any) -> Any:
@@ -98,99 +126,69 @@ def _key(answer: Any) -> Any:
     return answer
 
 
-def _inputs(model: Model) -> dict[str, Spec]:
-    """The inputs of a model by name. Extents of one name are one size."""
-    constants = {i.name for i in model.graph.initializer}
-    found: dict[str, Spec] = {}
-    reasons: list[Diagnostic] = []
-    names: dict[str, str] = {}
-
-    def extent(of: ValueInfoProto, axis: int) -> int | str:
-        dim = of.type.tensor_type.shape.dim[axis]
-        if dim.HasField("dim_value") and dim.dim_value > 0:
-            return dim.dim_value
-        key = dim.dim_param
-        if not key or key == "?":
-            key = f"{of.name}_dim_{axis}"
-        if key not in names:
-            (*_, names[key]) = identifiers([*names.values(), key])
-        return names[key]
-
-    for each in model.graph.input:
-        if each.name in constants:
-            continue
-        kind = each.type.WhichOneof("value")
-        try:
-            if kind != "tensor_type":
-                raise Refused(f"an input that is a {kind} is not supported")
-            dtype = dtype_of(each.type.tensor_type.elem_type)
-            axes = range(len(each.type.tensor_type.shape.dim))
-            found[each.name] = spec([extent(each, axis) for axis in axes], dtype)
-        except (Refused, ValueError, TypeError) as error:
-            reasons.append(Diagnostic(f"input {each.name!r}: {error}", file=model.file))
-    if reasons:
-        raise CompilationError(reasons)
-    return found
+def _filled(result: Any, computed: Sequence[Array]) -> Any:
+    """A result, with the arrays of a program in the places of computed ones."""
+    match result:
+        case _Computed():
+            array = computed[result.number]
+            return array.astype(numpy_of(result.element_type), copy=False)
+        case np.ndarray():
+            return result.copy()
+        case list():
+            return [_filled(each, computed) for each in result]
+        case _:
+            return result
 
 
 def _traced(
     model: Model,
-    inputs: Mapping[str, Spec],
+    arguments: Arguments,
+    structures: Sequence[Structure],
     answers: Answers,
     result: str | None = None,
     target: str | None = None,
 ) -> tuple[Lowered | None, list[Any]]:
-    """The program of a model, and its results that are known without it: None for the others."""
-    known: list[Any] = []
-    fixed = {q.name: a for q, a in answers.items() if q.size is None and q.name in inputs}
+    """The program of a model, None if it computes nothing, and the model's results."""
+    results: list[Any] = []
+    specs = arguments.specs(structures)
+    fixed = {q.name: a for q, a in answers.items() if q.size is None and q.name in arguments.names}
 
     def function(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
-        importer = Importer(model, answers)
-        values: dict[str, Value] = dict(zip(inputs, tensors, strict=True))
-        found = importer.results({**values, **fixed}, result)
-        known.clear()
-        known.extend(v if not _is_computed(v) else None for v in found)
-        computed = [as_tensor(v) for v in found if _is_computed(v)]
+        computed: list[Tensor] = []
+
+        def placed(value: Value) -> Any:
+            if isinstance(value, list):
+                return [placed(each) for each in value]
+            if value is None or (isinstance(value, np.ndarray) and value.dtype != object):
+                return value
+            found = carried(value)
+            computed.append(found.tensor if isinstance(found, Narrow) else found)
+            return _Computed(len(computed) - 1, element_type(found))
+
+        values = {**arguments.values(structures, tensors), **fixed}
+        found = [placed(value) for value in Importer(model, answers).results(values, result)]
+        results[:] = found
         if not computed:
             raise _Known
         return computed
 
     try:
-        return lowered(function, inputs, target=target), known
+        return lowered(function, specs, target=target), results
     except _Known:
-        return None, known
+        return None, results
 
 
 class _Known(Exception):
     """All results of a model are known while it is imported."""
 
 
-def _is_computed(value: Value) -> bool:
-    """Whether a program has to compute a result: not a constant."""
-    if isinstance(value, np.ndarray):
-        return value.dtype == object
-    return isinstance(value, Tensor)
-
-
-def _compiled(
-    model: Model,
-    inputs: Mapping[str, Spec],
-    answers: Answers,
-    result: str | None,
-    target: str | None,
-    opt: str,
-) -> _Program:
-    found, results = _traced(model, inputs, answers, result, target)
-    call = None if found is None else found.compile(target=target, opt=opt)
-    return _Program(call, list(inputs), results)
-
-
 def module_of(model: Model) -> ModuleOp:
     """The program of a model. Raises CompilationError with all that is refused."""
     try:
-        found, _ = _traced(model, _inputs(model), {})
-    except Undecided as undecided:
-        message = f"the program {undecided}: run it by tgdialect.interop.onnx.prepare"
+        arguments = Arguments(model)
+        found, _ = _traced(model, arguments, arguments.structure(None), {})
+    except (Undecided, Refused) as reason:
+        message = f"{reason}: run the model by tgdialect.interop.onnx.prepare"
         raise CompilationError(Diagnostic(message, file=model.file)) from None
     if found is None:
         raise CompilationError(Diagnostic("all results are constants", file=model.file))

@@ -22,12 +22,13 @@ from onnx import (
 from tgdialect.diagnostics import CompilationError, Diagnostic
 from tgdialect.frontend.symbolic import SymInt
 from tgdialect.interop.onnx import folding
-from tgdialect.interop.onnx.dtypes import element_type
+from tgdialect.interop.onnx.dtypes import MOVES, as_element_type, carried, element_type
 from tgdialect.interop.onnx.model import Model
 from tgdialect.interop.onnx.rules import Call, Rule
 from tgdialect.interop.onnx.table import rule_of
 from tgdialect.interop.onnx.values import (
     Answers,
+    Narrow,
     Question,
     Refused,
     Undecided,
@@ -152,6 +153,7 @@ class _Frame:
             return known
         rule = found if isinstance(found, Rule) else Rule(found)
         given: list[Any] = []
+        narrow: int | None = None
         if rule.raw:
             given = [_NodeCall(self, node, opset, scope), *operands]
         else:
@@ -161,9 +163,13 @@ class _Frame:
                 elif i in rule.known:
                     given.append(self.importer.elements(operand, name))
                 else:
-                    given.append(as_tensor(operand))
+                    tensor = carried(operand)
+                    if isinstance(tensor, Narrow) and node.op_type in MOVES:
+                        narrow, tensor = tensor.element_type, tensor.tensor
+                    given.append(as_tensor(tensor))
         result = rule.function(*given, **attributes)
-        return list(result) if isinstance(result, tuple) else [result]
+        results = list(result) if isinstance(result, tuple) else [result]
+        return results if narrow is None else [as_element_type(r, narrow) for r in results]
 
     # -- functions
 
