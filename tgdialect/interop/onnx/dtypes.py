@@ -15,7 +15,7 @@ from onnx import TensorProto, helper
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.interop.onnx.values import Narrow, Refused, Value, as_tensor
+from tgdialect.interop.onnx.values import Narrow, Ratio, Refused, Value, as_tensor
 from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
 
@@ -125,7 +125,10 @@ def element_type(value: Tensor | Array | Narrow) -> int:
     if isinstance(value, Tensor):
         return _ELEMENT_TYPES[value.dtype]
     if value.dtype == object:
-        return TensorProto.INT64
+        ratio = next((e for e in value.flat if isinstance(e, Ratio)), None)
+        if ratio is None:
+            return TensorProto.INT64
+        return helper.np_dtype_to_tensor_dtype(np.dtype(ratio.dtype))
     return helper.np_dtype_to_tensor_dtype(np.dtype(value.dtype))
 
 
