@@ -172,7 +172,8 @@ class _Frame:
         if (function := self.importer.model.functions.get(key)) is not None:
             return self._called(function, node, operands)
         if (found := rule_of(domain, node.op_type, opset)) is None:
-            return self._called(self._body(node, domain, opset, operands), node, operands)
+            body = self._body(node, domain, opset, operands)
+            return self._called(body, node, operands, _defaults(node, domain, opset))
         attributes = self._attributes(node, domain, opset)
         if domain == "" and (
             (known := folding.folded(node, operands, attributes, self.importer.answers)) is not None
@@ -211,9 +212,13 @@ class _Frame:
         raise Refused("there is no such operator")
 
     def _called(
-        self, function: FunctionProto, node: NodeProto, operands: Sequence[Value]
+        self,
+        function: FunctionProto,
+        node: NodeProto,
+        operands: Sequence[Value],
+        defaults: Mapping[str, AttributeProto] | None = None,
     ) -> list[Value]:
-        attributes = {a.name: a for a in function.attribute_proto}
+        attributes = {**(defaults or {}), **{a.name: a for a in function.attribute_proto}}
         attributes |= {a.name: self._resolved(a) for a in node.attribute}
         opsets = {DOMAINS.get(o.domain, o.domain): o.version for o in function.opset_import}
         inner: Scope = ChainMap(dict.fromkeys(function.input))
@@ -238,11 +243,7 @@ class _Frame:
 
     def _attributes(self, node: NodeProto, domain: str, opset: int) -> dict[str, Any]:
         """The attributes of a node by name, with the defaults of its operator."""
-        found: dict[str, AttributeProto] = {}
-        with suppress(defs.SchemaError):
-            for name, given in defs.get_schema(node.op_type, opset, domain).attributes.items():
-                if given.default_value.name:
-                    found[name] = given.default_value
+        found = _defaults(node, domain, opset)
         for attribute in node.attribute:
             resolved = self._resolved(attribute)
             if resolved.name:
@@ -305,6 +306,15 @@ class _NodeCall(Call):
 
 class _Skipped(Exception):
     """A graph of a node has nodes that are refused."""
+
+
+def _defaults(node: NodeProto, domain: str, opset: int) -> dict[str, AttributeProto]:
+    """The attributes of an operator that have defaults."""
+    with suppress(defs.SchemaError):
+        schema = defs.get_schema(node.op_type, opset, domain)
+        given = {name: a.default_value for name, a in schema.attributes.items()}
+        return {name: value for name, value in given.items() if value.name}
+    return {}
 
 
 def _type_of(value: Value) -> TypeProto:
