@@ -86,7 +86,8 @@ class _Layer:
             mask = numbers < lengths.reshape((1, 1, -1, 1))
             self.is_valid = self._in_order(mask.expand((self.steps, count, self.batch, 1)))
         names = [name.lower() for name in activations or [*default] * count]
-        if len(names) != len(default) * count:
+        names = names[: len(default) * count]  # RNN's default has two of them.
+        if len(names) < len(default) * count:
             raise Refused(f"activations: {len(names)} for {count} directions")
         alphas, betas = iter(activation_alpha), iter(activation_beta)
         found: list[tuple[_Activation, float | None, float | None]] = []
