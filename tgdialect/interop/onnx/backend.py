@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, ValueInfoProto
+from onnx import ModelProto
 from onnx.backend.base import Backend as OnnxBackend
 from onnx.backend.base import BackendRep
 from xdsl.dialects.builtin import ModuleOp
@@ -18,39 +18,65 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.lowered import Lowered, Spec, spec
 from tgdialect.frontend.symbolic import Atom, value_of
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.interop.importing import identifiers, lowered
-from tgdialect.interop.onnx.dtypes import dtype_of
+from tgdialect.interop.importing import lowered
+from tgdialect.interop.onnx.arguments import Arguments, Structure
+from tgdialect.interop.onnx.dtypes import carried, element_type, numpy_of
 from tgdialect.interop.onnx.importer import Importer
 from tgdialect.interop.onnx.model import Model
 from tgdialect.interop.onnx.values import (
     Answers,
     Asked,
+    Narrow,
     Question,
     Refused,
     Undecided,
     Value,
-    as_tensor,
 )
 from tgdialect.ops.numpy_dtypes import Array
 
 
+@dataclass(frozen=True)
+class _Computed:
+    """A result that a program computes: the number of its array, and its element type."""
+
+    number: int
+    element_type: int
+
+
 @dataclass
 class _Program:
-    """A compiled program, and which of its results it computes; the others are known."""
+    """A compiled program, and its results: each is known, or computed."""
 
     call: Any
     results: Sequence[Any]
 
     def run(self, arrays: Mapping[str, Array]) -> tuple[Any, ...]:
         values = self.call(*arrays.values()) if self.call else ()
-        computed = iter(values if isinstance(values, tuple | list) else (values,))
-        return tuple(next(computed) if r is None else r for r in self.results)
+        computed = values if isinstance(values, tuple | list) else (values,)
+        return tuple(_filled(r, computed) for r in self.results)
+
+
+def _filled(result: Any, computed: Sequence[Array]) -> Any:
+    """A result, with the arrays of a program in the places of computed ones."""
+    match result:
+        case _Computed():
+            array = computed[result.number]
+            return array.astype(numpy_of(result.element_type), copy=False)
+        case np.ndarray():
+            return result.copy()
+        case list():
+            return [_filled(each, computed) for each in result]
+        case _:
+            return result
 
 
 @dataclass
 class _State:
     """The answers of one call so far."""
 
+    given: Mapping[str, Any]
+    """The arguments of the call."""
+    structures: tuple[Structure, ...]
     inputs: dict[str, Spec]
     """Those of the program: those of the model, and one for each COUNT, which is its extent."""
     arrays: dict[str, Array]
@@ -86,34 +112,34 @@ class Prepared(BackendRep):
 
     def __init__(self, model: Model, target: str | None = None, opt: str = "heuristic") -> None:
         self.model = model
-        self.inputs = _inputs(model)
+        self.arguments = Arguments(model)
         self._target, self._opt = target, opt
         self._asked: dict[tuple[Any, ...], Question | _Program | CompilationError] = {}
 
     def run(self, inputs: Any, **_: Any) -> tuple[Any, ...]:
         """The results for inputs: a sequence of arrays, in the order of the model's inputs, or a
-        mapping by name. Raises CompilationError, ValueError, TypeError."""
-        names = list(self.inputs)
-        if isinstance(inputs, Mapping):
-            given = {name: np.asarray(inputs[name]) for name in names if name in inputs}
-        else:
-            given = dict(zip(names, map(np.asarray, inputs), strict=False))
-        if missing := [name for name in names if name not in given]:
-            raise ValueError(f"no array is given for the inputs {', '.join(missing)}")
+        mapping by name. A sequence is a list, an optional that is empty is None. Raises
+        CompilationError, ValueError, TypeError."""
+        if not isinstance(inputs, Mapping):
+            inputs = dict(zip(self.arguments.names, inputs, strict=False))
+        structures = self.arguments.structure(inputs)
+        arrays = self.arguments.arrays(structures, inputs)
+        specs = self.arguments.specs(structures)
         fixed = {
-            name: Spec(given[name].shape, each.dtype)
-            for name, each in self.inputs.items()
-            if given[name].ndim == len(each.shape)
+            name: Spec(arrays[name].shape, each.dtype)
+            for name, each in specs.items()
+            if arrays[name].ndim == len(each.shape)
         }
-        state = _State(dict(self.inputs), dict(given))
+        state = _State(inputs, structures, dict(specs), dict(arrays), key=((None, structures),))
         try:
             return self._run(state)
         except (CompilationError, ValueError) as error:
-            if not _agree(self.inputs, fixed) or (fixed == self.inputs == state.inputs):
+            if not _agree(specs, fixed) or (fixed == specs == state.inputs):
                 raise
             try:
-                key = (None, str({name: each.shape for name, each in fixed.items()}))
-                return self._run(_State(fixed, given, True, key=(key,)))
+                shapes = str({name: each.shape for name, each in fixed.items()})
+                key = ((None, structures), (None, shapes))
+                return self._run(_State(inputs, structures, fixed, arrays, True, key=key))
             except CompilationError:
                 raise error from None
 
@@ -126,7 +152,7 @@ class Prepared(BackendRep):
 
     def _answer(self, question: Question, state: _State) -> Any:
         if question.kind is Asked.INPUT:
-            return state.arrays[question.name]
+            return np.asarray(state.given[question.name])
         if question.size is not None:
             sizes = {
                 extent: array.shape[axis]
@@ -149,9 +175,9 @@ class Prepared(BackendRep):
         key = state.key, wanted
         if (found := self._asked.get(key)) is None:
             try:
-                found = _compiled(
-                    self.model, state.inputs, state.answers, wanted, self._target, self._opt
-                )
+                program, results = _traced(self.model, self.arguments, state, wanted, self._target)
+                call = program and program.compile(target=self._target, opt=self._opt)
+                found = _Program(call, results)
             except Undecided as undecided:
                 found = replace(undecided.question, value=None)
             except CompilationError as error:
@@ -179,113 +205,69 @@ def _key(answer: Any) -> Any:
     return None if isinstance(answer, Spec) else answer
 
 
-def _inputs(model: Model) -> dict[str, Spec]:
-    """The inputs of a model by name. Extents of one name are one size."""
-    constants = {i.name for i in model.graph.initializer}
-    found: dict[str, Spec] = {}
-    reasons: list[Diagnostic] = []
-    names: dict[str, str] = {}
-
-    def extent(of: ValueInfoProto, axis: int) -> int | str:
-        dim = of.type.tensor_type.shape.dim[axis]
-        if dim.HasField("dim_value") and dim.dim_value > 0:
-            return dim.dim_value
-        key = dim.dim_param
-        if not key or key == "?":
-            key = f"{of.name}_dim_{axis}"
-        if key not in names:
-            (*_, names[key]) = identifiers([*names.values(), key])
-        return names[key]
-
-    for each in model.graph.input:
-        if each.name in constants:
-            continue
-        kind = each.type.WhichOneof("value")
-        try:
-            if kind != "tensor_type":
-                raise Refused(f"an input that is a {kind} is not supported")
-            dtype = dtype_of(each.type.tensor_type.elem_type)
-            axes = range(len(each.type.tensor_type.shape.dim))
-            found[each.name] = spec([extent(each, axis) for axis in axes], dtype)
-        except (Refused, ValueError, TypeError) as error:
-            reasons.append(Diagnostic(f"input {each.name!r}: {error}", file=model.file))
-    if reasons:
-        raise CompilationError(reasons)
-    return found
-
-
 def _traced(
     model: Model,
-    inputs: Mapping[str, Spec],
-    answers: Answers,
+    arguments: Arguments,
+    state: _State,
     wanted: Question | None = None,
     target: str | None = None,
 ) -> tuple[Lowered | None, list[Any]]:
-    """The program of a model, and its results that are known without it: None for the others. Its
-    result is the answer to a wanted question, if there is one."""
-    known: list[Any] = []
+    """The program of a model, None if it computes nothing, and the model's results. Its result is
+    the answer to a wanted question, if there is one."""
+    results: list[Any] = []
 
     def function(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
-        counts = dict(zip(inputs, tensors, strict=True))
-        given: dict[str, Value] = dict(counts)
+        by_name = dict(zip(state.inputs, tensors, strict=True))
+        given = arguments.values(state.structures, by_name)
         decided: dict[Question, Any] = {}
-        for question, answer in answers.items():
+        for question, answer in state.answers.items():
             if question.kind is Asked.INPUT:
                 given[question.name] = answer
             elif isinstance(answer, Spec):
-                del given[question.count_name]
-                (answer,) = counts[question.count_name].shape
+                (answer,) = by_name[question.count_name].shape
             decided[question] = answer
-        importer = Importer(model, decided)
         try:
-            found = importer.results(given)
+            found = Importer(model, decided).results(given)
         except Undecided as undecided:
             if wanted is None or undecided.question != wanted:
                 raise
             found = [undecided.question.value]
-        known.clear()
-        known.extend(v if not _is_computed(v) else None for v in found)
-        computed = [as_tensor(v) for v in found if _is_computed(v)]
+        computed: list[Tensor] = []
+        results[:] = [_placed(value, computed) for value in found]
         if not computed:
             raise _Known
         return computed
 
     try:
-        return lowered(function, inputs, target=target), known
+        return lowered(function, state.inputs, target=target), results
     except _Known:
-        return None, known
+        return None, results
+
+
+def _placed(value: Value, computed: list[Tensor]) -> Any:
+    """A result, with the places of tensors in `computed`, to which they are added."""
+    if isinstance(value, list):
+        return [_placed(each, computed) for each in value]
+    if value is None or (isinstance(value, np.ndarray) and value.dtype != object):
+        return value
+    found = carried(value)
+    computed.append(found.tensor if isinstance(found, Narrow) else found)
+    return _Computed(len(computed) - 1, element_type(found))
 
 
 class _Known(Exception):
     """All results of a model are known while it is imported."""
 
 
-def _is_computed(value: Value) -> bool:
-    """Whether a program has to compute a result: not a constant."""
-    if isinstance(value, np.ndarray):
-        return value.dtype == object
-    return isinstance(value, Tensor)
-
-
-def _compiled(
-    model: Model,
-    inputs: Mapping[str, Spec],
-    answers: Answers,
-    wanted: Question | None,
-    target: str | None,
-    opt: str,
-) -> _Program:
-    found, results = _traced(model, inputs, answers, wanted, target)
-    call = None if found is None else found.compile(target=target, opt=opt)
-    return _Program(call, results)
-
-
 def module_of(model: Model) -> ModuleOp:
     """The program of a model. Raises CompilationError with all that is refused."""
     try:
-        found, _ = _traced(model, _inputs(model), {})
-    except Undecided as undecided:
-        message = f"the program {undecided}: run it by tgdialect.interop.onnx.prepare"
+        arguments = Arguments(model)
+        structures = arguments.structure(None)
+        state = _State({}, structures, arguments.specs(structures), {})
+        found, _ = _traced(model, arguments, state)
+    except (Undecided, Refused) as reason:
+        message = f"{reason}: run the model by tgdialect.interop.onnx.prepare"
         raise CompilationError(Diagnostic(message, file=model.file)) from None
     if found is None:
         raise CompilationError(Diagnostic("all results are constants", file=model.file))

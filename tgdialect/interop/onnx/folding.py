@@ -38,8 +38,8 @@ def folded(
         return None
     if (sign := _COMPARISONS.get(node.op_type)) is not None:
         a, b = np.broadcast_arrays(*given)
-        if not all(o.dtype.kind in "biuO" for o in given):
-            return [np.asarray(sign(np.sign(a - b)))] if a.dtype.kind == "f" else None
+        if object not in (a.dtype, b.dtype):
+            return [np.asarray(_NUMPY[node.op_type](a, b))]
         signs = [sign_of(x, y, answers) for x, y in zip(a.flat, b.flat, strict=True)]
         return [sign(np.array(signs, np.int64).reshape(a.shape))]
     if (rule := _RULES.get(node.op_type)) is None:
@@ -73,6 +73,14 @@ _COMPARISONS: Mapping[str, Callable[[Any], Any]] = {
     "GreaterOrEqual": lambda sign: sign >= 0,
 }
 """The result of a comparison, by the sign of the difference."""
+
+_NUMPY: Mapping[str, Callable[..., Any]] = {
+    "Equal": np.equal,
+    "Less": np.less,
+    "LessOrEqual": np.less_equal,
+    "Greater": np.greater,
+    "GreaterOrEqual": np.greater_equal,
+}
 
 
 def _are_integers(*arrays: Array) -> bool:

@@ -24,7 +24,7 @@ from tgdialect.frontend.graph import Node, serials
 from tgdialect.frontend.symbolic import Dim, SymInt, greatest
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx import folding
-from tgdialect.interop.onnx.dtypes import element_type
+from tgdialect.interop.onnx.dtypes import MOVES, as_element_type, carried, element_type
 from tgdialect.interop.onnx.model import Model
 from tgdialect.interop.onnx.rules import Call, Rule
 from tgdialect.interop.onnx.table import rule_of
@@ -32,6 +32,7 @@ from tgdialect.interop.onnx.values import (
     Answers,
     Asked,
     DependsOnStep,
+    Narrow,
     Question,
     Refused,
     Undecided,
@@ -173,7 +174,7 @@ class _Frame:
             return self._called(function, node, operands)
         if (found := rule_of(domain, node.op_type, opset)) is None:
             body = self._body(node, domain, opset, operands)
-            return self._called(body, node, operands, _defaults(node, domain, opset))
+            return self._called(body, node, operands, self._defaults(node, domain, opset))
         attributes = self._attributes(node, domain, opset)
         if domain == "" and (
             (known := folding.folded(node, operands, attributes, self.importer.answers)) is not None
@@ -181,6 +182,7 @@ class _Frame:
             return known
         rule = found if isinstance(found, Rule) else Rule(found)
         given: list[Any] = []
+        narrow: int | None = None
         if rule.raw:
             given = [_NodeCall(self, node, opset, scope), *operands]
         else:
@@ -190,9 +192,13 @@ class _Frame:
                 elif i in rule.known:
                     given.append(self.importer.elements(operand, name))
                 else:
-                    given.append(as_tensor(operand))
+                    tensor = carried(operand)
+                    if isinstance(tensor, Narrow) and node.op_type in MOVES:
+                        narrow, tensor = tensor.element_type, tensor.tensor
+                    given.append(as_tensor(tensor))
         result = rule.function(*given, **attributes)
-        return list(result) if isinstance(result, tuple) else [result]
+        results = list(result) if isinstance(result, tuple) else [result]
+        return results if narrow is None else [as_element_type(r, narrow) for r in results]
 
     # -- functions
 
@@ -206,7 +212,11 @@ class _Frame:
                 return schema.function_body
             if schema.has_context_dependent_function:
                 types = [_type_of(operand).SerializeToString() for operand in operands]
-                text = schema.get_context_dependent_function(node.SerializeToString(), types)
+                given = NodeProto()
+                given.CopyFrom(node)
+                del given.attribute[:]
+                given.attribute.extend(r for a in node.attribute if (r := self._resolved(a)).name)
+                text = schema.get_context_dependent_function(given.SerializeToString(), types)
                 return FunctionProto.FromString(text)
             raise Refused("this operator is not supported")
         raise Refused("there is no such operator")
@@ -228,7 +238,7 @@ class _Frame:
         frame.nodes(function.node, inner)
         if len(self.importer.refusals) > before:
             return [_MISSING] * len(node.output)
-        return [inner[name] for name in function.output][: len(node.output)]
+        return [inner[name] for name, _ in zip(function.output, node.output, strict=False)]
 
     # -- attributes
 
@@ -241,9 +251,16 @@ class _Frame:
             found.name = attribute.name
         return found
 
+    def _defaults(self, node: NodeProto, domain: str, opset: int) -> dict[str, AttributeProto]:
+        """The defaults of an operator's attributes."""
+        with suppress(defs.SchemaError):
+            given = defs.get_schema(node.op_type, opset, domain).attributes.items()
+            return {name: a.default_value for name, a in given if a.default_value.name}
+        return {}
+
     def _attributes(self, node: NodeProto, domain: str, opset: int) -> dict[str, Any]:
         """The attributes of a node by name, with the defaults of its operator."""
-        found = _defaults(node, domain, opset)
+        found = self._defaults(node, domain, opset)
         for attribute in node.attribute:
             resolved = self._resolved(attribute)
             if resolved.name:
@@ -306,15 +323,6 @@ class _NodeCall(Call):
 
 class _Skipped(Exception):
     """A graph of a node has nodes that are refused."""
-
-
-def _defaults(node: NodeProto, domain: str, opset: int) -> dict[str, AttributeProto]:
-    """The attributes of an operator that have defaults."""
-    with suppress(defs.SchemaError):
-        schema = defs.get_schema(node.op_type, opset, domain)
-        given = {name: a.default_value for name, a in schema.attributes.items()}
-        return {name: value for name, value in given.items() if value.name}
-    return {}
 
 
 def _type_of(value: Value) -> TypeProto:

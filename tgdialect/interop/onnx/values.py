@@ -18,13 +18,28 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
+from onnx import TensorProto
 
 from tgdialect.frontend.symbolic import Dim, SymInt
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.importing import constant, sizes_tensor
 from tgdialect.ops.numpy_dtypes import Array
 
-Value = Tensor | Array | list[Any] | None
+
+@dataclass(frozen=True)
+class Narrow:
+    """Elements of a type that tensors do not have, as INT4: a tensor of a wider dtype that holds
+    them exactly. See `dtypes.py`."""
+
+    tensor: Tensor
+    element_type: int
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        return self.tensor.shape
+
+
+Value = Tensor | Array | Narrow | list[Any] | None
 """A value of a graph. None is an operand or a result that is left out, and an empty optional."""
 
 
@@ -77,7 +92,7 @@ class Undecided(Exception):
     """A question without an answer."""
 
     def __init__(self, question: Question) -> None:
-        super().__init__(f"depends on {question}")
+        super().__init__(f"the program depends on {question}")
         self.question = question
 
 
@@ -94,6 +109,9 @@ def as_tensor(value: Value) -> Tensor:
             return constant(value)
         flat = sizes_tensor(list(value.flat))
         return flat.reshape(value.shape)
+    if isinstance(value, Narrow):
+        name = TensorProto.DataType.Name(value.element_type)
+        raise Refused(f"elements of type {name} are not supported here: Cast them before")
     raise Refused(f"a tensor is needed, not {type(value).__name__}")
 
 
