@@ -51,9 +51,34 @@ NARROW: Mapping[int, tg.DType] = {
 """The dtypes that hold the values of the other element types."""
 
 MOVES = frozenset(
-    "CenterCropPad Compress Concat DepthToSpace Expand Flatten Gather GatherElements GatherND "
-    "Identity Pad Reshape ReverseSequence Scatter ScatterElements ScatterND Slice SpaceToDepth "
-    "Split Squeeze TensorScatter Tile Transpose Trilu Unsqueeze Where".split()
+    [
+        "CenterCropPad",
+        "Compress",
+        "Concat",
+        "DepthToSpace",
+        "Expand",
+        "Flatten",
+        "Gather",
+        "GatherElements",
+        "GatherND",
+        "Identity",
+        "Pad",
+        "Reshape",
+        "ReverseSequence",
+        "Scatter",
+        "ScatterElements",
+        "ScatterND",
+        "Slice",
+        "SpaceToDepth",
+        "Split",
+        "Squeeze",
+        "TensorScatter",
+        "Tile",
+        "Transpose",
+        "Trilu",
+        "Unsqueeze",
+        "Where",
+    ]
 )
 """The operators whose results have elements of their operands, so that those may be narrow."""
 

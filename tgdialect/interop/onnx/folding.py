@@ -325,7 +325,9 @@ def _running(function: Callable[..., Any]) -> Callable[..., Any]:
 def _remainder(a: Array, b: Array, *, fmod: int = 0) -> Array | None:
     """Of sizes, which are not negative."""
     if object in (a.dtype, b.dtype):
-        return a % b if _is_exact(a, b) and not (fmod and any(least(e) < 0 for e in a.flat)) else None
+        return (
+            a % b if _is_exact(a, b) and not (fmod and any(least(e) < 0 for e in a.flat)) else None
+        )
     if a.dtype.kind == "f" or not b.all():
         return None
     return (np.fmod if fmod else np.mod)(a, b)
@@ -376,7 +378,9 @@ _RULES: Mapping[str, Callable[..., Any]] = {
     "Mod": _remainder,
     "Mul": _arithmetic(operator.mul),
     "Neg": operator.neg,
-    "NonZero": lambda x: np.array(np.nonzero(x), np.int64) if x.dtype != object and x.ndim else None,
+    "NonZero": lambda x: (
+        np.array(np.nonzero(x), np.int64) if x.dtype != object and x.ndim else None
+    ),
     "Not": operator.invert,
     "Or": operator.or_,
     "Pow": _power,

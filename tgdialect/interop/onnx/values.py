@@ -185,7 +185,9 @@ def as_tensor(value: Value) -> Tensor:
             return constant(value)
         if any(isinstance(e, Ratio) for e in value.flat):
             dtype = next(e.dtype for e in value.flat if isinstance(e, Ratio))
-            return Tensor.stack(*(Ratio.of(e, dtype).tensor for e in value.flat)).reshape(value.shape)
+            return Tensor.stack(*(Ratio.of(e, dtype).tensor for e in value.flat)).reshape(
+                value.shape
+            )
         return sizes_tensor(list(value.flat)).reshape(value.shape)
     if isinstance(value, Narrow):
         name = TensorProto.DataType.Name(value.element_type)

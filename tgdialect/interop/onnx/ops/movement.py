@@ -283,7 +283,7 @@ def _col2im(
     wide = x.reshape((n, channels, *block_sizes, *counts))
     total: Tensor | None = None
     for cell in np.ndindex(*block_sizes):
-        part = wide[(slice(None), slice(None), *cell)]._dilated(strides)  # noqa: SLF001
+        part = wide[(slice(None), slice(None), *cell)]._dilated(strides)
         pairs: list[tuple[Dim, Dim]] = [(0, 0), (0, 0)]
         for i, at in enumerate(cell):
             first = at * dilations[i] - pads[i]
