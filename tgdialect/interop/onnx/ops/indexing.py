@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -168,38 +167,11 @@ def _top_k(
     return values, places.cast("int64")
 
 
-# -- unpooling -------------------------------------------------------------------------------------
-
-
-def _max_unpool(
-    x: Tensor,
-    indices: Tensor,
-    shape: Array | None = None,
-    *,
-    kernel_shape: Sequence[int],
-    strides: Sequence[int] | None = None,
-    pads: Sequence[int] | None = None,
-) -> Tensor:
-    """Positions are those in the tensor that the windows span, which `shape` pads at the ends."""
-    k = len(kernel_shape)
-    strides, pads = strides or (1,) * k, pads or (0,) * 2 * k
-    spans = [
-        (d - 1) * s + size - pads[i] - pads[k + i]
-        for i, (d, s, size) in enumerate(zip(x.shape[2:], strides, kernel_shape, strict=True))
-    ]
-    extents = (*x.shape[:2], *spans)
-    flat = Tensor.zeros(math.prod(extents), dtype=x.dtype)
-    flat[indices.flatten()] = x.flatten()
-    found = flat.reshape(extents)
-    return found if shape is None else found.pad_to(*dims(shape))
-
-
 RULES: Rules = {
     "Compress": {9: raw(_compress)},
     "Gather": {1: raw(_gather)},
     "GatherElements": {11: lambda x, indices, *, axis: x.gather(axis, indices)},
     "GatherND": {11: _gather_nd},
-    "MaxUnpool": {9: known(_max_unpool, 2)},
     "NonZero": {9: raw(_nonzero)},
     "OneHot": {9: known(_one_hot, 1)},
     "Scatter": {9: _scatter},

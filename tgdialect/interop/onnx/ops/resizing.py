@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -435,34 +435,6 @@ def _samples(lines: Sequence[Any], n_y: Tensor, n_x: Tensor) -> Tensor:
     return y.unsqueeze(-1).unsqueeze(-1) & x.unsqueeze(1).unsqueeze(1)
 
 
-def _max_roi_pool(
-    x: Tensor, rois: Tensor, *, pooled_shape: Sequence[int], spatial_scale: float
-) -> Tensor:
-    """The maxima of bins of whole cells; 0 of a bin without a cell."""
-    lowest = Tensor.full((), -math.inf, dtype=x.dtype)
-    found = x[rois[:, 0].cast("int64")]
-    # Rows, then columns: a bin is a rectangle.
-    for axis, first, bins in ((2, 2, pooled_shape[0]), (3, 1, pooled_shape[1])):
-        extent = x.shape[axis]
-        start, end = ((rois[:, first + k] * spatial_scale + 0.5).floor() for k in (0, 2))
-        each = ((end - start + 1).maximum(1) / bins).reshape((-1, 1))
-        line = Tensor.arange(bins).cast(each.dtype)
-        low = ((line * each).floor() + start.reshape((-1, 1))).maximum(0).minimum(extent)
-        high = (((line + 1) * each).ceil() + start.reshape((-1, 1))).maximum(0).minimum(extent)
-        cell = Tensor.arange(extent).reshape((1, 1, -1))
-        is_there = (cell >= low.unsqueeze(-1)) & (cell < high.unsqueeze(-1))
-        shape = [is_there.shape[0], 1, 1, 1, 1]
-        shape[axis], shape[axis + 1] = bins, extent
-        after = (x.ndim - 1 - axis) and 1
-        if after:
-            mask = is_there.reshape((-1, 1, bins, extent, 1))
-            found = mask.where(found.unsqueeze(2), lowest).max(3)
-        else:
-            mask = is_there.reshape((-1, 1, 1, bins, extent))
-            found = mask.where(found.unsqueeze(3), lowest).max(4)
-    return found.eq(lowest).where(0, found)
-
-
 # -- NonMaxSuppression -----------------------------------------------------------------------------
 
 
@@ -531,11 +503,8 @@ def _non_max_suppression(
     return cells[:, :2].cat(box, dim=1)
 
 
-_Method = Literal["nearest", "linear"]
-
 RULES: Rules = {
     "GridSample": {16: _grid_sample},
-    "MaxRoiPool": {1: _max_roi_pool},
     "NonMaxSuppression": {10: raw(_non_max_suppression)},
     "Resize": {10: known(_upsample, 1), 11: known(_resize, 1, 2, 3)},
     "RoiAlign": {10: raw(_roi_align)},
