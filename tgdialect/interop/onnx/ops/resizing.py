@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -502,8 +502,6 @@ def _non_max_suppression(
     box = selected[cells[:, 0], cells[:, 1], cells[:, 2]].cast("int64").unsqueeze(-1)
     return cells[:, :2].cat(box, dim=1)
 
-
-_Method = Literal["nearest", "linear"]
 
 RULES: Rules = {
     "GridSample": {16: _grid_sample},
