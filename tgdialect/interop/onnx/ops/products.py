@@ -23,7 +23,7 @@ def scaled(x: Tensor, factor: float) -> Tensor:
     return x if factor == 1 else (x * factor).cast(x.dtype)
 
 
-def _gemm(
+def gemm(
     a: Tensor,
     b: Tensor,
     c: Tensor | None = None,
@@ -33,6 +33,7 @@ def _gemm(
     transA: int = 0,
     transB: int = 0,
 ) -> Tensor:
+    """alpha * a @ b + beta * c, of matrices."""
     a, b = a.transpose(0, 1) if transA else a, b.transpose(0, 1) if transB else b
     product = scaled(a.dot(b), alpha)
     return product if c is None or beta == 0 else product + scaled(c, beta)
@@ -222,7 +223,7 @@ def _rotary(
 RULES: Rules = {
     "Attention": {23: _attention},
     "Einsum": {12: lambda *xs, equation: Tensor.einsum(equation, *xs)},
-    "Gemm": {7: _gemm},
+    "Gemm": {7: gemm},
     "MatMul": {1: Tensor.dot},
     "RotaryEmbedding": {23: _rotary},
 }
