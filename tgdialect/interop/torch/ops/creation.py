@@ -1,5 +1,8 @@
 """ATen ops that make tensors: constants, ranges, triangles."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import torch

@@ -1,5 +1,8 @@
 """ATen ops of each element: arithmetic, functions of floats, comparisons, logic, casts."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import torch

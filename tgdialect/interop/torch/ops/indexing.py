@@ -1,5 +1,8 @@
 """ATen ops at positions that are computed: gather, scatter, embeddings."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from collections.abc import Sequence

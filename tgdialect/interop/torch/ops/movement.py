@@ -1,5 +1,8 @@
 """ATen ops that move elements: reshape, slice, pad, concatenate."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from collections.abc import Sequence

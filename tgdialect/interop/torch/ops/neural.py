@@ -1,5 +1,8 @@
 """ATen ops of networks: normalisation, softmax, attention."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import math

@@ -1,5 +1,8 @@
 """ATen ops that are sums of products: matrices, convolutions; and pools, which have windows too."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -50,8 +53,8 @@ def _convolution_gradients(
     bias_sizes: Sequence[int] | None,
     *options: Any,
 ) -> tuple[Tensor | None, ...]:
-    *options, wanted = options
-    function = lambda x, weight: _convolution(x, weight, None, *options)  # noqa: E731
+    *given, wanted = options
+    function = lambda x, weight: _convolution(x, weight, None, *given)  # noqa: E731
     found = gradients(function, gradient, x, weight, wanted=wanted[:2])
     axes = [axis for axis in range(gradient.ndim) if axis != 1]
     return (*found, gradient.sum(axes) if wanted[2] else None)
@@ -77,8 +80,8 @@ def _max_pool(
 
 
 def _max_pool_gradient(gradient: Tensor, x: Tensor, *options: Any) -> Tensor:
-    *options, _ = options
-    function = lambda x: _max_pool(x, *options, with_indices=False)  # noqa: E731
+    *given, _ = options
+    function = lambda x: _max_pool(x, *given, with_indices=False)  # noqa: E731
     (found,) = gradients(function, gradient, x)
     assert found is not None
     return found

@@ -1,5 +1,8 @@
 """ATen ops along axes: sums, extrema, running sums."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from typing import Any
@@ -26,6 +29,12 @@ def _extreme(name: str) -> Any:
     return extreme
 
 
+def _variance(
+    x: Tensor, dim: Any = None, *, correction: float | None = None, keepdim: bool = False
+) -> Tensor:
+    return x.var(_axes(x, dim), keepdim, 1 if correction is None else correction)
+
+
 REDUCTION: Table = {
     **in_result_dtype(
         {
@@ -39,9 +48,7 @@ REDUCTION: Table = {
             aten.amin.default: lambda x, dim=(), keepdim=False: x.min(_axes(x, dim), keepdim),
             aten.cumsum.default: lambda x, dim: x.cumsum(dim),
             aten.cumprod.default: lambda x, dim: x.cumprod(dim),
-            aten.var.correction: lambda x, dim=None, correction=1, keepdim=False: x.var(
-                _axes(x, dim), keepdim, 1 if correction is None else correction
-            ),
+            aten.var.correction: _variance,
         }
     ),
     **in_own_dtype(
