@@ -8,6 +8,7 @@ Nothing here imports PyTorch before it is used.
 | `backend.py` | the backend: its options, the graphs that AOTAutograd makes |
 | `checking.py` | `options={"check": True}`: comparing a part with PyTorch, and finding the op |
 | `dtypes.py` | PyTorch's dtypes as ours |
+| `layouts.py` | how tensors lie in memory, and which layouts programs take as they are |
 | `ops` | the table: a line for each overload of an ATen op, a file for each family |
 | `part.py` | a part of a graph as a program, and calls of it with PyTorch's tensors |
 | `partition.py` | the parts of a graph that are compiled; PyTorch runs the rest |
@@ -20,11 +21,9 @@ Nothing here imports PyTorch before it is used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tgdialect.interop.torch.reporting import Report
 
 
@@ -34,11 +33,3 @@ def report() -> Report:
     from tgdialect.interop.torch.reporting import REPORT
 
     return REPORT
-
-
-def backend(graph: Any, inputs: Any, **options: Any) -> Callable[..., Any]:
-    """The backend of `torch.compile`, as PyTorch calls it: `torch.compile(model,
-    backend="tgdialect")` finds it by its entry point."""
-    from tgdialect.interop.torch.backend import compiled
-
-    return compiled(graph, inputs, **options)

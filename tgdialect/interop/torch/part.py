@@ -1,381 +1,384 @@
-"""A part of a graph as a compiled program, which is called with PyTorch's tensors.
-
-A program reads and writes contiguous arrays. A tensor whose axes lie in memory in another order is
-an array with its axes in that order, and one that repeats its cells is an array of these cells: so
-neither is copied.
-"""
+"""A part of a graph as a compiled program, which is called with PyTorch's tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
 import torch
-from torch.fx import Graph, GraphModule, Node
+from torch.fx import GraphModule, Node
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr
+from xdsl.dialects.func import FuncOp
 
-from tgdialect.frontend.symbolic import Atom, SymInt
+from tgdialect.frontend.symbolic import Atom, SymInt, value_of
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.traced import Traced, trace
 from tgdialect.frontend.tracing import Inputs, Slot
 from tgdialect.interop.torch.dtypes import ours
+from tgdialect.interop.torch.layouts import Layout, layout_of
 from tgdialect.interop.torch.rules import Refusal
-from tgdialect.interop.torch.sizes import expression_of
 from tgdialect.interop.torch.translation import Translator
+from tgdialect.ops.numpy_dtypes import Array
+from tgdialect.ops.source import parameters
 from tgdialect.runtime import compiler
 from tgdialect.runtime.dlpack import host_array
+from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.host_executable import HostExecutable
+from tgdialect.runtime.memory import POOL, POOLED_BYTES
 
-Run = Callable[[list[Any]], list[Any]]
-"""A part: takes the list of its inputs, which it may empty, and returns its results."""
+aten = torch.ops.aten
 
-
-# -- layouts -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How the axes of a tensor lie in memory: `order` has them from the outermost on, and those in
-    `repeated` have one cell that stands for all."""
-
-    order: tuple[int, ...]
-    repeated: tuple[int, ...] = ()
-
-    @property
-    def inverse(self) -> tuple[int, ...]:
-        return tuple(self.order.index(axis) for axis in range(len(self.order)))
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it is that of a contiguous tensor."""
-        return not self.repeated and self.order == tuple(range(len(self.order)))
-
-
-def layout_of(value: torch.Tensor) -> Layout:
-    """The layout of a tensor that PyTorch has traced; that of a contiguous one if it has gaps, or
-    if it depends on sizes whether it has."""
-    plain = Layout(tuple(range(value.ndim)))
-    shape = [expression_of(extent) for extent in value.shape]
-    strides = [expression_of(stride) for stride in value.stride()]
-    repeated = tuple(a for a in range(value.ndim) if strides[a] == 0 and shape[a] != 1)
-    if any(extent == 0 for extent in shape):
-        return plain
-    hints = [_hint(stride) for stride in value.stride()]
-    # Axes of one cell lie anywhere: they stay where they are relative to the others.
-    order = sorted(range(value.ndim), key=lambda axis: -hints[axis])
-    extents = {axis: 1 if axis in repeated else shape[axis] for axis in order}
-    expected: Any = 1
-    for axis in reversed(order):
-        if extents[axis] == 1:
-            continue
-        if strides[axis] != expected and (strides[axis] - expected).simplify() != 0:
-            return plain
-        expected *= extents[axis]
-    found = Layout(tuple(order), repeated)
-    if not repeated and _is_contiguous(shape, strides):
-        return plain
-    return found
-
-
-def _is_contiguous(shape: Sequence[Any], strides: Sequence[Any]) -> bool:
-    expected: Any = 1
-    for extent, stride in zip(reversed(shape), reversed(strides), strict=True):
-        if extent != 1 and stride != expected:
-            return False
-        expected *= extent
-    return True
-
-
-def _hint(size: int | torch.SymInt) -> int:
-    return int(size.node.hint or 0) if isinstance(size, torch.SymInt) else size
-
-
-# -- compiling -----------------------------------------------------------------------------------
+Value = Any
+"""An input or a result of a graph: a tensor or a size."""
 
 
 @dataclass(frozen=True)
-class _Result:
-    """A result of the program: its dtype, its extents in memory, and how it is viewed."""
+class _Input:
+    """A tensor among the inputs that the program reads: its place, its layout, and, if its shape is
+    static, the strides that it has then."""
 
-    dtype: torch.dtype
+    place: int
     layout: Layout
-    shape: tuple[Any, ...]
+    strides: tuple[int, ...] | None
+
+    def address(self, inputs: Sequence[Value], kept: list[torch.Tensor]) -> int:
+        """The address of the array. A copy, if the tensor lies in memory otherwise, goes to
+        `kept`."""
+        value = inputs[self.place]
+        if not (
+            value.is_contiguous() if self.layout.is_plain else value.stride() == self.strides
+        ) or (value.is_neg()):
+            kept.append(value := self.layout.array(value.resolve_neg()))
+        return value.data_ptr()
+
+    def array(self, inputs: Sequence[Value]) -> Array:
+        """The array, as one of NumPy."""
+        return host_array(self.layout.array(inputs[self.place].detach().resolve_neg()))
 
 
 class Part:
     """A compiled part of a graph.
 
-    Call it with the list of its inputs: tensors and sizes. It returns the list of its results.
+    Call it with the list of its inputs, tensors and sizes; it returns the list of its results. The
+    tensors in `constants`, numbers of inputs, are expected to be the same in each call, so that
+    what is derived from them is kept; if one is another tensor, or PyTorch has noted a write to it,
+    it is derived anew.
     """
 
-    def __init__(self, module: GraphModule) -> None:
+    def __init__(self, module: GraphModule, constants: Sequence[int] = ()) -> None:
         """Compile a graph of ATen ops. Raises Refusal where it cannot be, and CompilationError."""
-        self._module = module
         graph = module.graph
-        placeholders = [node for node in graph.nodes if node.op == "placeholder"]
-        self._inputs = [node.meta["val"] for node in placeholders]
+        self._placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+        self._values = [node.meta["val"] for node in self._placeholders]
         (returned,) = (node.args[0] for node in graph.nodes if node.op == "output")
-        is_one = isinstance(returned, Node)
-        self._returns_one = is_one
-        self._returned: list[Any] = [returned] if is_one else list(cast("Sequence[Any]", returned))
-        # Results that are views of inputs, which PyTorch makes, and those of the program.
-        self._views = {r: view for r in self._returned if (view := _as_view(r)) is not None}
-        wanted = dict.fromkeys(
-            r for r in self._returned if isinstance(r, Node) and r not in self._views
+        self._returned: list[Any] = (
+            list(cast("Sequence[Any]", returned))
+            if isinstance(returned, list | tuple)
+            else [returned]
         )
-        self._results = list(wanted)
-        self._sizes_returned = [r for r in self._results if not _is_tensor(r)]
-        self._tensors_returned = [r for r in self._results if _is_tensor(r)]
-        self._placeholders = placeholders
-        self._layouts = [
-            layout_of(v) if isinstance(v, torch.Tensor) else None for v in self._inputs
-        ]
-        self._result_layouts = [layout_of(r.meta["val"]) for r in self._tensors_returned]
-        if self._results:
-            self._compile(graph)
+        # Writes to inputs: the new value goes there.
+        writes = [node for node in graph.nodes if node.target is aten.copy_.default]
+        self._writes: dict[Node, Node] = {
+            cast(Node, node.args[0]): cast(Node, node.args[1]) for node in writes
+        }
+        self._written_as = {node: cast(Node, node.args[0]) for node in writes}
+        # Results that are inputs, or views of them, come from PyTorch; others from the program.
+        self._views: dict[Node, Callable[[Sequence[Value]], torch.Tensor]] = {}
+        for result in self._returned:
+            if isinstance(result, Node) and (view := self._as_view(result)) is not None:
+                self._views[result] = view
+        wanted = [n for n in self._returned if isinstance(n, Node) and n not in self._views]
+        wanted = list(dict.fromkeys((*wanted, *self._writes.values())))
+        self._tensors = [node for node in wanted if _is_tensor(node)]
+        self._sizes = [node for node in wanted if not _is_tensor(node)]
+        self._layouts = [_layout_of_result(node.meta["val"]) for node in self._tensors]
+        for target, source in self._writes.items():
+            # The new value lies in memory as the input does.
+            self._layouts[self._tensors.index(source)] = layout_of(target.meta["val"])
+        self._is_empty = not wanted
+        self._constants = frozenset(constants)
+        if wanted:
+            self._compile(module)
 
-    def _compile(self, graph: Graph) -> None:
-        translator = Translator()
-        # The program's arguments: the tensors as they lie in memory, and sizes.
-        used = [bool(node.users) for node in self._placeholders]
+    # -- compiling -------------------------------------------------------------------------------
+
+    def _compile(self, module: GraphModule) -> None:
+        graph, translator = module.graph, Translator()
+        is_used = [bool(node.users) for node in self._placeholders]
+        layouts = [
+            layout_of(v) if used and isinstance(v, torch.Tensor) else None
+            for used, v in zip(is_used, self._values, strict=True)
+        ]
+        # The program's arguments: tensors as they lie in memory, and sizes.
         arguments: list[Any] = []
-        for value, layout, is_used in zip(self._inputs, self._layouts, used, strict=True):
-            if isinstance(value, torch.Tensor) and is_used:
-                assert layout is not None
-                shape = [
-                    1 if axis in layout.repeated else value.shape[axis] for axis in layout.order
-                ]
-                arguments.append(translator.tensor(shape, ours(value.dtype)))
+        for value, layout, used in zip(self._values, layouts, is_used, strict=True):
+            if layout is not None:
+                arguments.append(translator.tensor(layout.extents(value.shape), ours(value.dtype)))
             else:
-                arguments.append(translator.stand_in(value) if is_used else None)
+                arguments.append(translator.stand_in(value) if used else None)
         # The shapes of those that repeat cells, also in terms of the program's sizes.
         shapes = [
             tuple(map(translator.stand_in, value.shape)) if layout and layout.repeated else ()
-            for value, layout in zip(self._inputs, self._layouts, strict=True)
+            for value, layout in zip(self._values, layouts, strict=True)
         ]
 
         def program(given: Sequence[Any], shapes: Sequence[Any]) -> Any:
             values = [
-                _viewed(value, cast(Layout, layout), shape) if isinstance(value, Tensor) else value
-                for value, layout, shape in zip(given, self._layouts, shapes, strict=True)
+                value if layout is None else layout.of_array(value, shape)
+                for value, layout, shape in zip(given, layouts, shapes, strict=True)
             ]
-            found = translator.outputs(_returning(graph, self._results), values)
+            found = translator.values(graph, values, [*self._tensors, *self._sizes])
             tensors = [
-                _laid_out(value, layout)
-                for value, layout in zip(
-                    [v for v, r in zip(found, self._results, strict=True) if _is_tensor(r)],
-                    self._result_layouts,
-                    strict=True,
-                )
+                layout.laid_out(value) for value, layout in zip(found, self._layouts, strict=False)
             ]
-            sizes = [v for v, r in zip(found, self._results, strict=True) if not _is_tensor(r)]
-            return tensors, sizes
+            return tensors, found[len(tensors) :]
 
         given = (tuple(arguments), tuple(shapes))
         inputs = Inputs(Tensor, (given, {}))
-        traced: Traced[Any] = trace(
+        self._traced: Traced[ModuleOp] = trace(
             program, given, {}, inputs, lambda module, _: module, is_program=True
         )
-        self._traced = traced
-        self._positions = [i for i, a in enumerate(arguments) if isinstance(a, Tensor)]
-        self._atoms = dict(zip(inputs.atoms, traced.sizes, strict=True))
-        self.source = str(traced.executable)
-        self._structure = traced.structure
-        if traced.kinds:
-            self.executable = cast(Any, compiler.compile(traced.executable, is_verified=True))
-        else:
-            self.executable = None
-        self._symbols = self._sources_of_sizes()
+        self._read = [
+            _Input(place, layout, _static(layout, self._values[place].shape))
+            for place, layout in enumerate(layouts)
+            if layout is not None
+        ]
+        self._sources = [self._source(atom.variable.name) for atom in self._traced.sizes]
+        source = self._traced.executable
+        assert source is not None
+        self._mark(source)
+        self.text = str(source)
+        self.executable = (
+            cast(Executable, compiler.compile(source, is_verified=True))
+            if self._traced.kinds
+            else None
+        )
+        self._constants_read = [read for read in self._read if read.place in self._constants]
 
-    def _sources_of_sizes(self) -> list[tuple[Atom, Callable[[Sequence[Any]], int]]]:
-        """How each variable of the program is read off the inputs."""
-        found: list[tuple[Atom, Callable[[Sequence[Any]], int]]] = []
-        for atom in self._traced.sizes:
-            found.append((atom, self._source_of(atom.variable.name)))
-        return found
+    def _mark(self, source: ModuleOp) -> None:
+        """Mark the arguments of a program that are constant, and those whose memory takes the new
+        value of an input."""
+        numbers = {node: number for number, node in enumerate(self._tensors)}
+        (function,) = (op for op in source.ops if isinstance(op, FuncOp))
+        for op in parameters(function.body.block):
+            if (slot := op.slot.data) >= len(self._read):
+                continue
+            place = self._read[slot].place
+            if (new := self._writes.get(self._placeholders[place])) is not None:
+                op.attributes["tg.donated"] = IntegerAttr(numbers[new], 64)
+            elif place in self._constants:
+                op.attributes["tg.constant"] = UnitAttr()
 
-    def _source_of(self, name: str) -> Callable[[Sequence[Any]], int]:
-        for i, value in enumerate(self._inputs):
-            if isinstance(value, torch.SymInt) and str(value.node.expr) == name:
-                return lambda inputs, i=i: inputs[i]
-        for i, value in enumerate(self._inputs):
-            if isinstance(value, torch.Tensor):
+    def _source(self, name: str) -> Callable[[Sequence[Value]], int]:
+        """How the value of a symbol is read off the inputs. Raises Refusal if it cannot be."""
+        sizes: list[tuple[Any, Callable[[Sequence[Value]], int]]] = []
+        for place, value in enumerate(self._values):
+            if isinstance(value, torch.SymInt):
+                sizes.append((value.node.expr, lambda inputs, place=place: inputs[place]))
+            elif isinstance(value, torch.Tensor):
                 for axis, extent in enumerate(value.shape):
-                    if isinstance(extent, torch.SymInt) and str(extent.node.expr) == name:
-                        return lambda inputs, i=i, axis=axis: inputs[i].shape[axis]
+                    if isinstance(extent, torch.SymInt):
+                        sizes.append(
+                            (
+                                extent.node.expr,
+                                lambda inputs, place=place, axis=axis: inputs[place].shape[axis],
+                            )
+                        )
+        for expression, read in sizes:
+            if str(expression) == name:
+                return read
         # An extent such as 2 * n + 1 says what n is.
-        for i, value in enumerate(self._inputs):
-            extents = list(value.shape) if isinstance(value, torch.Tensor) else [value]
-            for axis, extent in enumerate(extents):
-                if not isinstance(extent, torch.SymInt):
-                    continue
-                expression = extent.node.expr
-                symbols = expression.free_symbols
-                if [str(s) for s in symbols] != [name]:
-                    continue
-                (symbol,) = symbols
-                slope, rest = expression.coeff(symbol, 1), expression.coeff(symbol, 0)
-                if not (slope.is_Integer and rest.is_Integer and slope != 0):
-                    continue
-                if expression != slope * symbol + rest:
-                    continue
+        for expression, read in sizes:
+            if [str(symbol) for symbol in expression.free_symbols] != [name]:
+                continue
+            (symbol,) = expression.free_symbols
+            slope, rest = expression.coeff(symbol, 1), expression.coeff(symbol, 0)
+            is_linear = slope.is_Integer and rest.is_Integer and slope != 0
+            if is_linear and expression == slope * symbol + rest:
                 a, b = int(slope), int(rest)
-                if isinstance(value, torch.Tensor):
-                    return lambda inputs, i=i, axis=axis, a=a, b=b: (inputs[i].shape[axis] - b) // a
-                return lambda inputs, i=i, a=a, b=b: (inputs[i] - b) // a
+                return lambda inputs, read=read, a=a, b=b: (read(inputs) - b) // a
         raise Refusal(f"no input of this part says how large {name} is")
 
-    # -- calls -----------------------------------------------------------------------------------
+    # -- results ---------------------------------------------------------------------------------
 
-    def __call__(self, inputs: list[Any]) -> list[Any]:
-        values: dict[Any, Any] = {}
-        for result, view in self._views.items():
-            values[result] = view(dict(zip(self._placeholders, inputs, strict=True)))
-        if self._results:
-            values.update(self._computed(inputs))
+    def _as_view(self, result: Node) -> Callable[[Sequence[Value]], torch.Tensor] | None:
+        """How PyTorch makes a result from an input by views alone; None if it does not."""
+        chain: list[Node] = []
+        node = self._written_as.get(result, result)
+        while node.op != "placeholder":
+            if not _is_view(node):
+                return None
+            chain.append(node)
+            node = cast(Node, node.args[0])
+        place = self._placeholders.index(node)
+        if node in self._writes and chain:
+            return None  # It is a view of the old value.
+        if not chain:
+            return lambda inputs: inputs[place]
+
+        def view(inputs: Sequence[Value]) -> torch.Tensor:
+            value = inputs[place]
+            for each in reversed(chain):
+                value = cast(Any, each.target)(value, *each.args[1:], **each.kwargs)
+            return value
+
+        return view
+
+    @cached_property
+    def _launch(self) -> Callable[..., None] | None:
+        """The program on addresses; None if calls have to be checked."""
+        if not isinstance(self.executable, HostExecutable) or self._traced.implicit:
+            return None
+        return self.executable.at_addresses()
+
+    @cached_property
+    def _made(self) -> Sequence[Callable[[], torch.Tensor]]:
+        """How to allocate each result that is in no argument."""
+        assert self.executable is not None
+        in_arguments = {number for number, _ in self.executable.overwritten}
+        numbers = [i for i in range(len(self._tensors)) if i not in in_arguments]
+        return [
+            _allocator(self._tensors[i].meta["val"], self._layouts[i], output.is_cleared)
+            for i, output in zip(numbers, self.executable.outputs, strict=True)
+        ]
+
+    @cached_property
+    def _assigned(self) -> Sequence[tuple[int, int]]:
+        """The results, by number, that have to be copied to inputs, and the places of these."""
+        assert self.executable is not None
+        done = {number for number, _ in self.executable.overwritten}
+        both = (
+            (self._tensors.index(new), self._placeholders.index(target))
+            for target, new in self._writes.items()
+        )
+        return [(number, place) for number, place in both if number not in done]
+
+    def __call__(self, inputs: Sequence[Value]) -> list[Value]:
+        values: dict[Any, Value] = {node: view(inputs) for node, view in self._views.items()}
+        if not self._is_empty:
+            results = self._computed(inputs, values)
+            for number, place in self._assigned if self._writes else ():
+                inputs[place].copy_(results[number])
+            values.update(zip(self._tensors, results, strict=True))
         return [values[r] if isinstance(r, Node) else r for r in self._returned]
 
-    def _computed(self, inputs: Sequence[Any]) -> dict[Any, Any]:
+    def _computed(self, inputs: Sequence[Value], values: dict[Any, Value]) -> list[torch.Tensor]:
+        """The tensors that the program computes. Sizes that it returns go to `values`."""
+        if self.executable is None or self._launch is None:
+            return self._called(inputs, values)
+        results = [make() for make in self._made]
+        kept: list[torch.Tensor] = []
+        addresses = [result.data_ptr() for result in results]
+        addresses += [read.address(inputs, kept) for read in self._read]
+        if self._constants:
+            self._launch(*addresses, arguments=self._states(inputs))
+        else:
+            self._launch(*addresses)
+        for number, argument in self.executable.overwritten:
+            results.insert(number, inputs[self._read[argument].place])
+        return results
+
+    _known: tuple[Sequence[Any], Sequence[object]] = (), ()
+
+    def _states(self, inputs: Sequence[Value]) -> Sequence[object]:
+        """An object for each argument: new ones if a constant is another tensor than in the last
+        call, or has been written to."""
+        state: list[Any] = []
+        for read in self._constants_read:
+            value = inputs[read.place]
+            state += value.data_ptr(), value._version
+        if self._known[0] != state:
+            self._known = state, [object() for _ in self._read]
+        return self._known[1]
+
+    def _called(self, inputs: Sequence[Value], values: dict[Any, Value]) -> list[torch.Tensor]:
+        """`_computed`, with arrays that the executable checks."""
         traced = self._traced
-        sizes = {atom: Atom(atom.variable, int(source(inputs))) for atom, source in self._symbols}
-        values: dict[Any, Any] = {}
-        found_tensors, found_sizes = self._structure
-        if self.executable is not None:
-            arrays: list[Any] = []
-            for i in self._positions:
-                arrays.append(_array(inputs[i], cast(Layout, self._layouts[i])))
-            given = [
-                *arrays,
-                *(sizes[atom].value for atom in traced.sizes),
-                *(t.node.data for t in traced.implicit),
-                *(
-                    size.substituted(sizes).value
-                    for size in (*traced.argument_sizes, *traced.result_sizes)
-                ),
-            ]
-            results = self.executable(*given)
-            if not isinstance(results, tuple):
-                results = (results,)
-            for node, slot, layout in zip(
-                self._tensors_returned, found_tensors, self._result_layouts, strict=True
-            ):
-                assert isinstance(slot, Slot)
-                values[node] = _tensor(results[slot.index], node.meta["val"], layout, sizes)
-        for node, size in zip(self._sizes_returned, found_sizes, strict=True):
-            values[node] = size.substituted(sizes).value if isinstance(size, SymInt) else size
-        return values
+        sizes = {
+            atom: Atom(atom.variable, int(source(inputs)))
+            for atom, source in zip(traced.sizes, self._sources, strict=True)
+        }
+        tensors, numbers = cast("tuple[list[Slot], list[Any]]", traced.structure)
+        for node, size in zip(self._sizes, numbers, strict=True):
+            values[node] = value_of(size.substituted(sizes) if isinstance(size, SymInt) else size)
+        if self.executable is None:
+            return []
+        compound = (*traced.argument_sizes, *traced.result_sizes)
+        found = self.executable(
+            *(read.array(inputs) for read in self._read),
+            *(sizes[atom].value for atom in traced.sizes),
+            *(tensor.node.data for tensor in traced.implicit),
+            *(size.substituted(sizes).value for size in compound),
+        )
+        arrays = found if isinstance(found, tuple) else (found,)
+        return [
+            _tensor(arrays[slot.index], node.meta["val"], layout)
+            for node, slot, layout in zip(self._tensors, tensors, self._layouts, strict=True)
+        ]
 
 
 def _is_tensor(node: Node) -> bool:
     return isinstance(node.meta.get("val"), torch.Tensor)
 
 
-def _returning(graph: Graph, results: Sequence[Node]) -> Graph:
-    """The graph with other results."""
-    return _Returning(graph, results)  # type: ignore[return-value]
-
-
-class _Returning:
-    """A graph with other results, which is not copied. Nodes that these do not need are left
-    out."""
-
-    def __init__(self, graph: Graph, results: Sequence[Node]) -> None:
-        needed: set[Node] = set(results)
-        for node in reversed(graph.nodes):
-            if node in needed:
-                needed.update(node.all_input_nodes)
-        self.nodes = [n for n in graph.nodes if n.op == "placeholder" or n in needed]
-        self.nodes.append(_Output(results))
-
-
-class _Output:
-    op = "output"
-
-    def __init__(self, results: Sequence[Node]) -> None:
-        self.args = (list(results),)
-
-
-def _as_view(result: Any) -> Callable[[dict[Node, Any]], Any] | None:
-    """How PyTorch makes a result from an input by views alone; None if it does not."""
-    if not isinstance(result, Node):
-        return None
-    chain: list[Node] = []
-    node = result
-    while node.op != "placeholder":
-        if node.op != "call_function" or not _is_view(node):
-            return None
-        chain.append(node)
-        node = cast(Node, node.args[0])
-    if any(isinstance(a, Node) for n in chain for a in _leaves(n.args[1:])):
-        return None
-    if not chain:
-        return lambda values: values[node]
-
-    def view(values: dict[Node, Any]) -> Any:
-        value = values[node]
-        for each in reversed(chain):
-            value = each.target(value, *each.args[1:], **each.kwargs)
-        return value
-
-    return view
-
-
-def _leaves(values: Any) -> list[Any]:
-    if isinstance(values, list | tuple):
-        return [leaf for value in values for leaf in _leaves(value)]
-    return [values]
-
-
 def _is_view(node: Node) -> bool:
-    """Whether an op's only result is a view of its first argument, whatever its strides are."""
+    """Whether a node's only result is a view of its first argument; the others are constants."""
     target = node.target
-    if not isinstance(target, torch._ops.OpOverload) or len(target._schema.returns) != 1:
+    if node.op != "call_function" or not isinstance(target, torch._ops.OpOverload):
         return False
-    info = target._schema.returns[0].alias_info
-    return info is not None and not info.is_write and isinstance(node.args[0], Node)
+    returns = target._schema.returns
+    info = returns[0].alias_info if len(returns) == 1 else None
+    return info is not None and not info.is_write and node.all_input_nodes == [node.args[0]]
 
 
-def _viewed(value: Tensor, layout: Layout, shape: Sequence[Any]) -> Tensor:
-    """An argument as it lies in memory, as the tensor that it stands for."""
-    if layout.is_plain:
-        return value
-    value = value.permute(layout.inverse)
-    return value.expand(tuple(shape)) if layout.repeated else value
+def _layout_of_result(like: torch.Tensor) -> Layout:
+    """The layout of a result. One of symbolic size repeats no cells."""
+    found = layout_of(like)
+    is_static = all(isinstance(extent, int) for extent in like.shape)
+    return found if is_static else Layout(found.order)
 
 
-def _laid_out(value: Tensor, layout: Layout) -> Tensor:
-    """A result as it is to lie in memory."""
-    if layout.is_plain:
-        return value
-    for axis in layout.repeated:
-        value = value[(*[slice(None)] * axis, slice(0, 1))]
-    return value.permute(layout.order)
+def _static(layout: Layout, shape: Sequence[int]) -> tuple[int, ...] | None:
+    """The strides of a tensor of static shape in a layout."""
+    is_static = all(isinstance(extent, int) for extent in shape)
+    return layout.strides(shape) if is_static else None
 
 
-def _array(value: torch.Tensor, layout: Layout) -> np.ndarray[Any, Any]:
-    """A tensor as an array as the program takes it, in its memory if it lies there so."""
-    value = value.detach()
-    if value.is_neg():
-        value = value.resolve_neg()
-    if not layout.is_plain:
-        for axis in layout.repeated:
-            value = value.narrow(axis, 0, 1)
-        value = value.permute(layout.order)
-    return host_array(value if value.is_contiguous() else value.contiguous())
+_NUMPY: Mapping[torch.dtype, Any] = {torch.bfloat16: np.int16}
+"""Dtypes of NumPy by those of PyTorch that NumPy lacks: their memory is that of another one."""
 
 
-def _tensor(array: Any, like: torch.Tensor, layout: Layout, sizes: Any) -> torch.Tensor:
+def _allocator(like: torch.Tensor, layout: Layout, is_cleared: bool) -> Callable[[], torch.Tensor]:
+    """A function that makes a tensor of a static shape, dtype and layout.
+
+    A large one is in a block of the pool: PyTorch's are new pages in each call.
+    """
+    shape = tuple(map(int, like.shape))
+    extents = [int(extent) for extent in layout.extents(shape)]
+    strides = layout.strides(shape)
+    cells = int(np.prod(extents))
+    if is_cleared:
+        return lambda: layout.of_array(torch.zeros(extents, dtype=like.dtype), shape)
+    if cells * like.dtype.itemsize < POOLED_BYTES:
+        return partial(torch.empty_strided, shape, strides, dtype=like.dtype)
+    dtype = np.dtype(_NUMPY.get(like.dtype) or str(like.dtype).removeprefix("torch."))
+
+    def make() -> torch.Tensor:
+        value = torch.from_numpy(POOL.empty((cells,), dtype))
+        if value.dtype is not like.dtype:
+            value = value.view(like.dtype)
+        return value.as_strided(shape, strides)
+
+    return make
+
+
+def _tensor(array: Any, like: torch.Tensor, layout: Layout) -> torch.Tensor:
     """A result of the program as a tensor with PyTorch's layout."""
-    if like.dtype is torch.bfloat16:
-        value = torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    if (dtype := _NUMPY.get(like.dtype)) is not None:
+        value = torch.from_numpy(array.view(dtype)).view(like.dtype)
     else:
         value = torch.from_numpy(array)
-    if layout.is_plain:
-        return value
-    value = value.permute(layout.inverse)
-    if layout.repeated:
-        shape = [-1 if a not in layout.repeated else 0 for a in range(value.ndim)]
-        for axis in layout.repeated:
-            shape[axis] = int(like.shape[axis])
-        value = value.expand(shape)
-    return value
+    return layout.of_array(value, like.shape)

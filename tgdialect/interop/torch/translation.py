@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, cast
 
 import torch
@@ -99,18 +99,20 @@ class Translator:
 
     # -- nodes -------------------------------------------------------------------------------------
 
-    def outputs(self, graph: Graph, inputs: Sequence[Any]) -> Any:
-        """The results of a graph for its inputs: tensors, sizes, and constants."""
+    def values(self, graph: Graph, inputs: Sequence[Any], wanted: Collection[Node]) -> list[Any]:
+        """The values of some nodes of a graph, for its inputs: tensors and sizes."""
+        needed = {*wanted}
+        for node in reversed(graph.nodes):
+            if node in needed:
+                needed.update(node.all_input_nodes)
         values: dict[Node, Any] = {}
         given = iter(inputs)
         for node in graph.nodes:
             if node.op == "placeholder":
                 values[node] = next(given)
-            elif node.op == "output":
-                return map_arg(node.args[0], values.__getitem__)
-            else:
+            elif node in needed:
                 values[node] = self.value(node, values.__getitem__)
-        raise AssertionError("a graph has an output")
+        return [values[node] for node in wanted]
 
     def value(self, node: Node, value_of: Callable[[Node], Any]) -> Any:
         """The value of a node, for those of its arguments.

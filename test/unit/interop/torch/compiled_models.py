@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from tgdialect.interop.torch import backend, report
+from tgdialect.interop.torch import report
+from tgdialect.interop.torch.backend import backend
 
 
 def compiled(model: Callable[..., Any], **options: Any) -> Callable[..., Any]:

@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from compiled_models import assert_compiled  # noqa: E402
+from compiled_models import assert_compiled, assert_same, compiled  # noqa: E402
 from torch import nn  # noqa: E402
 
 pytestmark = pytest.mark.parity
@@ -41,3 +41,18 @@ def test_a_transformer_block() -> None:
 
 def test_a_recurrent_cell() -> None:
     assert_compiled(nn.LSTMCell(5, 7), torch.randn(3, 5))
+
+
+def test_frozen_weights() -> None:
+    """Weights are packed again after a write, and are as in eager mode after each."""
+    model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64)).eval()
+    call, x = compiled(model, options={"freeze": True}), torch.randn(64, 64)
+    with torch.no_grad():
+        for _ in range(3):
+            assert_same(call(x), model(x))
+        model[0].weight.mul_(2)
+        assert_same(call(x), model(x))
+        model[2].weight = nn.Parameter(torch.randn(64, 64))
+        assert_same(call(x), model(x))
+    call(x).sum().backward()
+    assert model[0].weight.grad is not None
