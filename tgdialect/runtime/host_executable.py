@@ -278,6 +278,51 @@ class HostExecutable(Executable):
                 return holding_launcher(launch, make, tuple(shape), holders, inputs, example)
         return super().holding_launcher(holders, inputs, example)
 
+    def at_addresses(self) -> Callable[..., None] | None:
+        """A function that calls the program with memory that the caller vouches for, or None if
+        Python has to look at the arguments in each call.
+
+        It takes the addresses of the results that are in no argument, and then of all arguments, as
+        integers: of arrays in C order, aligned, with the parameters' shapes and dtypes, that share
+        no memory with what the program writes; a result that `is_cleared` is 0 before the call.
+        `arguments` are objects that stand for the arguments: another one for a constant argument
+        says that its contents are others.
+        """
+        if self._is_dynamic or self._callbacks is not None or self._buffers or self._released:
+            return None
+        if any(p.role == "scalar" for p in self.inputs):
+            return None
+        from tgdialect.runtime.launcher import FrameSlot, launcher
+
+        memory = (*self._persistent, *self._workspaces, *self._data)
+        places = [slot.position for slot in (*self._results, *self._arguments, *memory)]
+        slots = [FrameSlot(at, None, self.parameters[at].dtype, 0, False) for at in places]
+        launch = launcher(self._start, slots, 0) or self._by_frame(places)
+        data = self._data_at
+        if not self._persistent and not self._workspaces:
+            if not data:
+                return launch
+            return lambda *addresses: launch(*addresses, *data)
+
+        def call(*addresses: int, arguments: Sequence[object] = ()) -> None:
+            kept, blocks = self._kept_for(arguments), self._scratch()
+            launch(*addresses, *kept.addresses, *[block.address for block in blocks], *data)
+            for block in blocks:
+                POOL.give(block)
+
+        return call
+
+    def _by_frame(self, places: Sequence[int]) -> Callable[..., Any]:
+        """A launcher without a limit of arguments."""
+
+        def launch(*addresses: int) -> None:
+            frame = [0] * len(places)
+            for at, address in zip(places, addresses, strict=True):
+                frame[at] = address
+            self._function(self._frame_type(*frame))
+
+        return launch
+
     def _call(self, arrays: Sequence[Any], out: Sequence[Array] | None) -> list[Array]:
         """A call by Python, which checks each argument and converts it if necessary."""
         frame, given = self._call_frame(arrays)
