@@ -282,7 +282,7 @@ class Callifier(Substitution):
     def store_results(self) -> None:
         """STORE each result in an argument. What an outlined function returns is made there."""
         for number, value in enumerate(self.returned):
-            out = self.new.add_result(value, f"out{number}")
+            out = self.new.add_result(value, number)
             if (buffer := self.results.pop(value, None)) is not None:
                 buffer.result.replace_all_uses_with(out)
                 buffer.detach()
