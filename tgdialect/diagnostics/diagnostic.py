@@ -151,12 +151,15 @@ def exception_text(error: BaseException) -> str:
 
 
 def attach_source(diagnostic: Diagnostic, source: SourceFile) -> Diagnostic:
-    """The diagnostic and its notes, with the text of those lines that are in `source`."""
+    """The diagnostic and its notes, with the text of those lines that are in `source`. One that
+    knows its node alone gets the file's name."""
     notes = tuple(attach_source(note, source) for note in diagnostic.notes)
-    line = diagnostic.source_line
-    if line is None and diagnostic.file == source.name and diagnostic.line is not None:
+    line, file = diagnostic.source_line, diagnostic.file
+    if line is None and file == source.name and diagnostic.line is not None:
         line = source.line(diagnostic.line)
-    return replace(diagnostic, source_line=line, notes=notes)
+    if file is None and diagnostic.node is not None and not source.name.startswith("<"):
+        file = source.name
+    return replace(diagnostic, file=file, source_line=line, notes=notes)
 
 
 class CompilationError(Exception):

@@ -42,6 +42,8 @@ _SHOWN_CHARACTERS = 160
 long names are cut. An order of magnitude."""
 _SHOWN_NAMES = 4
 """The most locations of a fused one that an error names; the others are counted."""
+_SHOWN_CALLS = 6
+"""The call sites that an error names, from the innermost one on."""
 _MOST_STEPS = 256
 """The most locations that are looked at to show one. A text may nest locations in any way, and use
 an alias again and again."""
@@ -148,6 +150,21 @@ def fused(locations: Iterable[LocationAttr]) -> LocationAttr:
     return unchecked.made(FusedLoc, locations=unchecked.array(parts), metadata=_NO_METADATA)
 
 
+def kernel_location(root: LocationAttr, ops: Iterable[Operation]) -> LocationAttr:
+    """The location of a kernel: that of the op whose value it stores, and the nodes of its ops. It
+    is the former alone where the others have positions in a text, and no names."""
+    named = [op.location for op in ops if may_have_names(op.location)]
+    return fused((root, *named)) if named else root
+
+
+def may_have_names(location: LocationAttr) -> bool:
+    """Whether a location is neither unknown nor a position in a text."""
+    return location.__class__ not in _WITHOUT_NAMES
+
+
+_WITHOUT_NAMES = (UnknownLoc, FileLineColLoc)
+
+
 def _parts(location: LocationAttr) -> Sequence[LocationAttr]:
     """The parts of a fused location, one of another kind itself."""
     if not isinstance(location, FusedLoc):
@@ -194,7 +211,7 @@ def _walk(location: Attribute) -> Iterator[Attribute]:
 def names_text(location: Attribute) -> str | None:
     """The names in a location as errors show them: `"Erf" at "Gelu_1"`, or `"conv1", "relu1"`. None
     if it has none."""
-    return _Shown().text(location, _MOST_CALLS + 2)
+    return _Shown().text(location, _SHOWN_CALLS)
 
 
 class _Shown:
@@ -204,11 +221,12 @@ class _Shown:
         self._steps = 0
 
     def text(self, location: Attribute, depth: int) -> str | None:
-        """The text of a part; None for one without names, and for those that are too many or too
-        deep."""
+        """The text of a part; None for one without names, and for those that are too many."""
         self._steps += 1
-        if self._steps > _MOST_STEPS or depth == 0:
+        if self._steps > _MOST_STEPS:
             return None
+        if depth == 0 and isinstance(location, CallSiteLoc | FusedLoc):
+            return "..."
         match location:
             case NameLoc(desc=name):
                 return quoted(name.data)
