@@ -38,6 +38,7 @@ from tgdialect.frontend.graph import (
 )
 from tgdialect.frontend.in_place import InPlace
 from tgdialect.frontend.linear_algebra import Decompositions
+from tgdialect.frontend.locations import origin_of
 from tgdialect.frontend.neural import Attention, Neural
 from tgdialect.frontend.realization import (
     as_array,
@@ -422,6 +423,8 @@ def _node_of(
         op = value.owner
         assert isinstance(op, Operation)
         operands = tuple(nodes[o] for o in op.operands)
-        return made(prototype_of(op), operands, extents_of_value(value, factors))
+        new = made(prototype_of(op), operands, extents_of_value(value, factors))
+        new.origin = origin_of(op)
+        return new
 
     return walk.computed(value, nodes, walk.operands_of, node)

@@ -2,7 +2,8 @@
 
 | attribute | on | meaning |
 |---|---|---|
-| `tg.name`, `tg.min`, `tg.max` | an index scalar | a dynamic dimension: its name and bounds |
+| `tg.name` | any, and a result | its name in the source; of a dynamic dimension its name |
+| `tg.min`, `tg.max` | an index scalar | the bounds of a dynamic dimension |
 | `tg.dims` | a tensor with `?` | per `?`, the position of the argument with its value |
 | `tg.constant` | a tensor | passing the same array again means the same contents |
 | `tg.donated` | a tensor | not needed after a call: a result may be stored there, best the n-th |
@@ -25,6 +26,9 @@ from xdsl.ir import Attribute, BlockArgument
 
 from tgdialect.ops.attributes import DataAttr
 
+NAME = "tg.name"
+"""The attribute with the source's name for an argument or a result: any text."""
+
 ARENAS = frozenset({"tg.workspace", "tg.persistent"})
 """Attributes of arenas: bytes of which buffers of the program are views. Arenas come last."""
 
@@ -35,7 +39,7 @@ ALLOCATED = ARENAS | {"tg.output", "tg.buffer", "tg.data"}
 """Attributes of arguments that a stage has added. The caller of the function allocates them."""
 
 ARGUMENT_ATTRIBUTES: Mapping[str, type[Attribute]] = {
-    "tg.name": builtin.StringAttr,
+    NAME: builtin.StringAttr,
     "tg.min": builtin.IntegerAttr,
     "tg.max": builtin.IntegerAttr,
     "tg.dims": builtin.DenseArrayBase,
@@ -58,6 +62,21 @@ def argument_attributes(argument: BlockArgument) -> Mapping[str, Attribute]:
     if not isinstance(attributes, builtin.ArrayAttr):
         return {}
     return cast(builtin.ArrayAttr[builtin.DictionaryAttr], attributes).data[argument.index].data
+
+
+def result_attributes(function: FuncOp, number: int) -> Mapping[str, Attribute]:
+    """The attributes of a result of a function."""
+    attributes = function.properties.get("res_attrs")
+    if not isinstance(attributes, builtin.ArrayAttr):
+        return {}
+    given = cast(builtin.ArrayAttr[builtin.DictionaryAttr], attributes).data
+    return given[number].data if number < len(given) else {}
+
+
+def name_attribute(attributes: Mapping[str, Attribute]) -> str | None:
+    """The source's name for an argument or a result; None if it has none."""
+    name = attributes.get(NAME)
+    return name.data if isinstance(name, builtin.StringAttr) else None
 
 
 def integer_attribute(attributes: Mapping[str, Attribute], name: str) -> int | None:

@@ -27,8 +27,9 @@ class ParamOp(TgOp):
     """PARAM (s), slot, dtype, device?, addrspace?: a placeholder of shape s.
 
     FUNCTION substitutes it. Slots of a body are dense, and PARAMs of one slot agree in type.
-    The result type has shape, dtype, device and addrspace; each `?` has an index operand. An
-    integer scalar may have a name and bounds, which make it a symbolic dimension.
+    The result type has shape, dtype, device and addrspace; each `?` has an index operand. It may
+    have a name, which errors call the argument. An integer scalar with a name and bounds is a
+    symbolic dimension.
 
     `%0 = tg.param 0 : tensor<4x8xf32, #tg.place<global>>`
     `%n = tg.param 0 "n" min 1 max 64 : tensor<index>`

@@ -171,7 +171,7 @@ class StagedModule(ABC):
             attributes = tg.argument_attributes(argument)
             role = next((r.removeprefix("tg.") for r in _ROLES if r in attributes), None)
             parameter = Parameter(
-                name=argument.name_hint or f"arg{position}",
+                name=tg.name_attribute(attributes) or argument.name_hint or f"arg{position}",
                 role=role or ("input" if tg.is_memory(argument) else "scalar"),
                 shape=tuple(
                     None if d == DYNAMIC_INDEX else d for d in tg.tensor(argument).get_shape()

@@ -145,8 +145,8 @@ class NewFunction:
             for name, bound in (("tg.min", op.min), ("tg.max", op.max)):
                 if bound is not None:
                     attributes[name] = builtin.IntegerAttr(bound.data, tg.INDEX)
-            if op.symbol is not None:
-                attributes["tg.name"] = op.symbol
+        if isinstance(op, tg.ParamOp) and op.symbol is not None:
+            attributes[tg.NAME] = op.symbol
         if (constant := op.attributes.get("tg.constant")) is not None:
             if constant != builtin.UnitAttr() or is_scalar:
                 raise self.error("tg.constant is a unit, and for tensors alone", op)
@@ -172,12 +172,14 @@ class NewFunction:
             self.contents[found] = contents
         return found
 
-    def add_result(self, value: SSAValue, name: str) -> SSAValue:
+    def add_result(self, value: SSAValue, number: int) -> SSAValue:
         """An argument for a result of the function."""
         attributes: ArgumentAttributes = {"tg.output": builtin.UnitAttr()}
+        if (name := tg.name_attribute(tg.result_attributes(self.old, number))) is not None:
+            attributes[tg.NAME] = builtin.StringAttr(name)
         if dims := [d for d in tg.shape_of(value) if not isinstance(d, int)]:
             attributes["tg.dims"] = self._dims_attribute(dims)
-        return self._add(self.memory_type(value), attributes, name)
+        return self._add(self.memory_type(value), attributes, f"out{number}")
 
     def _dims_attribute(self, dims: Sequence[tg.Dim], op: Operation | None = None) -> Attribute:
         """The positions of the index arguments that the dynamic dimensions of an argument are."""

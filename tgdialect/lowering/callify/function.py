@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.callify.arguments import SEVERAL_DEVICES, NewFunction
@@ -40,8 +40,8 @@ class Callifier(Substitution):
 
     def run(self) -> FuncOp:
         self.convert(self.function.body.block)
-        self.builder.location = self.function.location
         self.store_results()
+        self.builder.location = self.function.location
         self.collect_effects()
         return self.new.finish()
 
@@ -282,7 +282,9 @@ class Callifier(Substitution):
     def store_results(self) -> None:
         """STORE each result in an argument. What an outlined function returns is made there."""
         for number, value in enumerate(self.returned):
-            out = self.new.add_result(value, f"out{number}")
+            made = value.owner if isinstance(value, OpResult) else self.function
+            self.builder.location = made.location
+            out = self.new.add_result(value, number)
             if (buffer := self.results.pop(value, None)) is not None:
                 buffer.result.replace_all_uses_with(out)
                 buffer.detach()
