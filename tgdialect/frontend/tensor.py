@@ -42,7 +42,6 @@ from tgdialect.frontend.locations import origin_of
 from tgdialect.frontend.neural import Attention, Neural
 from tgdialect.frontend.realization import (
     as_array,
-    compound_sizes,
     computed,
     insert_nodes,
     insert_parameters,
@@ -402,7 +401,7 @@ def gradient_nodes(root: Node, seed: Node, targets: Sequence[Node]) -> list[Node
     size_order = sorted_nodes(sizes)
     leaves = [node for node in size_order if node.size is not None and node.size.atom is not None]
     builder = Builder(Block())
-    values, _ = insert_parameters(builder, [*leaves, *sources], compound_sizes(sources))
+    values = insert_parameters(builder, [*leaves, *sources])
     insert_nodes(builder, size_order, values)
     factors = {v: n.size.factor for n, v in values.items() if n.size is not None and n.size.factor}
     seed_value = values[seed]

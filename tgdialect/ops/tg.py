@@ -33,6 +33,7 @@ from tgdialect.ops.arguments import (
     ANY_RESULT,
     NAME,
     argument_attributes,
+    computed_attribute,
     data_attribute,
     dims_attribute,
     integer_attribute,

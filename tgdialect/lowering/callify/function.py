@@ -210,6 +210,9 @@ class Callifier(Substitution):
                 # Those of the function itself are arguments.
                 if op.result not in self.values:
                     raise self.error(f"a function that is called holds no {op.name}", op)
+                if op.dims:
+                    dims = [self.values[dim] for dim in op.dims]
+                    self.values[op.result] = self.new.sized(op, self.values[op.result], dims)
             case tg.BinaryDataOp():
                 self.values[op.result] = self.new.data(op.data, UI8)
             case tg.BitcastOp() if (data := self.data_as(op)) is not None:
@@ -284,6 +287,7 @@ class Callifier(Substitution):
         for number, value in enumerate(self.returned):
             made = value.owner if isinstance(value, OpResult) else self.function
             self.builder.location = made.location
+            value = self.new.returned(value)
             out = self.new.add_result(value, number)
             if (buffer := self.results.pop(value, None)) is not None:
                 buffer.result.replace_all_uses_with(out)
