@@ -24,6 +24,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument
 
 from tgdialect.ops.attributes import DataAttr
+from tgdialect.ops.data_files import Contents
 
 ARENAS = frozenset({"tg.workspace", "tg.persistent"})
 """Attributes of arenas: bytes of which buffers of the program are views. Arenas come last."""
@@ -66,7 +67,7 @@ def integer_attribute(attributes: Mapping[str, Attribute], name: str) -> int | N
     return attribute.value.data if isinstance(attribute, builtin.IntegerAttr) else None
 
 
-def data_attribute(attributes: Mapping[str, Attribute]) -> bytes | None:
+def data_attribute(attributes: Mapping[str, Attribute]) -> Contents | None:
     """The contents that an argument has in every call; None if it is given them, or writes them."""
     attribute = attributes.get("tg.data")
     return attribute.data if isinstance(attribute, DataAttr) else None

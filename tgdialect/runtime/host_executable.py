@@ -11,6 +11,7 @@ import numpy as np
 from numpy import ndarray
 
 from tgdialect.custom import NO_CUSTOM, Callbacks, CustomCode
+from tgdialect.ops.data_files import Contents, FileData, array_of, leave
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.executable import Executable, ParameterSlot, listed, returned
 from tgdialect.runtime.loader import load
@@ -73,10 +74,14 @@ class HostExecutable(Executable):
         source: tuple[str, str] = ("", ""),
         memory: Block | None = None,
         custom: CustomCode = NO_CUSTOM,
+        *,
+        is_aligned: bool = True,
     ) -> None:
         """`symbols` are addresses of external symbols; `memory` is for values derived from
-        constants; `custom` has the functions that the code may call; the others are those of
-        `Executable`."""
+        constants; `custom` has the functions that the code may call; `is_aligned` says whether
+        arrays have to be aligned to their elements; the others are those of `Executable`.
+
+        Raises DataFileError for a BINARY of a file that has not got its bytes."""
         super().__init__(program.parameters, program.windows, build, source)
         self._kept: _Kept | None = None
         # Of threads that call at the same time, one takes it.
@@ -93,10 +98,19 @@ class HostExecutable(Executable):
                 self.buffers[parameter.name] = buffer
                 self._frame[position] = start = address(buffer)
                 self._buffer_spans.append((start, start + buffer.nbytes))
-        # BINARYs, each once and aligned for vectors.
-        given = [p.data for p in program.parameters if p.data is not None]
-        blocks = {data: _filled(data) for data in given}
-        self._data_at = [blocks[data].address for data in given]
+        # BINARYs, each once: those of the text aligned for vectors, those of files where they are.
+        self._is_aligned = is_aligned
+        given = [(p.data, p.dtype.itemsize) for p in program.parameters if p.data is not None]
+        blocks = {each: _filled(*each, is_aligned=is_aligned) for each in {*given}}
+        self._data_at = [blocks[each].address for each in given]
+        files = [
+            (slot.parameter, blocks[each].memory)
+            for slot, each in zip(self._data, given, strict=True)
+            if isinstance(each[0], FileData)
+        ]
+        self._mapped = sum(p.nbytes for p, memory in files if not memory.flags.writeable)
+        self._read_once = [memory for p, memory in files if p.is_read_once]
+        """The bytes of files that no call reads after what is derived from them."""
         for slot, start in zip(self._data, self._data_at, strict=True):
             self._frame[slot.position] = start
         # Keep them alive even if the caller changes `buffers`: frames have their addresses.
@@ -137,7 +151,13 @@ class HostExecutable(Executable):
         build = self._build()
         records = new_records(build)
         symbols = record_symbols(records)
-        timed = HostExecutable(build.profiled(), lambda: build, symbols, custom=self._custom)
+        timed = HostExecutable(
+            build.profiled(),
+            lambda: build,
+            symbols,
+            custom=self._custom,
+            is_aligned=self._is_aligned,
+        )
         for name, buffer in self.buffers.items():
             timed.buffers[name][...] = buffer
         given = list(arrays)
@@ -212,6 +232,8 @@ class HostExecutable(Executable):
     def release(self, reason: str) -> Mapping[int, ReleasedArray]:
         if self._kept is None:
             return {}
+        for memory in self._read_once:
+            leave(memory)
         found: dict[int, ReleasedArray] = {}
         constants = list(self._kept.constants)
         for place, argument in enumerate(self._constants):
@@ -386,10 +408,15 @@ class HostExecutable(Executable):
         return copies
 
 
-def _filled(data: bytes) -> Block:
-    """A block with these contents."""
-    block = Block.new(len(data))
-    ctypes.memmove(block.address, data, len(data))
+def _filled(data: Contents, itemsize: int, *, is_aligned: bool) -> Block:
+    """Memory with these contents, elements of a size: that of the file if they are in one, unless
+    it `is_aligned` and they are not aligned there."""
+    array = array_of(data)
+    start = array.ctypes.data
+    if isinstance(data, FileData) and not (is_aligned and start % itemsize):
+        return Block(array, start, array.nbytes)
+    block = Block.new(array.nbytes)
+    ctypes.memmove(block.address, start, array.nbytes)
     return block
 
 
