@@ -29,10 +29,11 @@ def check_data_files(module: ModuleOp) -> None:
     """Raise CompilationError, at the first op that asks for them, for bytes that a file has not
     got: one diagnostic for each file."""
     wrong: dict[str, Diagnostic] = {}
+    reader = tg.DataReader()
     for op, data in data_files(module):
         if data.path not in wrong:
             try:
-                _ = data.array
+                reader.array(data)
             except tg.DataFileError as error:
                 wrong[data.path] = operation_diagnostic(op, str(error))
     if wrong:

@@ -25,6 +25,10 @@ Version = tuple[int, int]
 _ELSEWHERE = "--data-folder and data_folder= name another folder"
 
 
+_MOST = (1 << 63) - 1
+"""The greatest size of a file, as POSIX has sizes on machines of 64 bits."""
+
+
 class DataFileError(OSError):
     """Bytes of a file that a program needs, and does not get. `data` says which."""
 
@@ -55,7 +59,7 @@ class FileData:
         """A part of a file as it is now. The file is not opened, and need not be there.
 
         Raises ValueError for a name that is no path of a file inside of a folder, and for numbers
-        that are negative.
+        that are negative or beyond any file.
         """
         if name.startswith("/"):
             raise ValueError(f"{name!r} is an absolute path: write the file's place in the folder")
@@ -64,8 +68,8 @@ class FileData:
                 f"{name!r} is no path of a file in the folder: write names with / between them, "
                 "without . and .."
             )
-        if offset < 0 or length < 0:
-            raise ValueError(f"{name!r} has no {length} bytes from byte {offset} on")
+        if min(offset, length, _MOST - offset - length) < 0:
+            raise ValueError(f"no file has {length} bytes from byte {offset} on")
         made = cls(os.path.realpath(folder), name, offset, length)
         try:
             status = os.stat(made.path)
@@ -93,6 +97,18 @@ class FileData:
         Raises DataFileError if there is no such regular file in the folder, if it is too short, or
         if it has changed since this was made.
         """
+        return self.of_file(self.file())
+
+    def of_file(self, whole: Array) -> Array:
+        """The bytes of this part, of those of the whole file. Raises DataFileError if it is too
+        short."""
+        if self.offset + self.length > len(whole):
+            wanted = f"{self.length} bytes from byte {self.offset} on are needed"
+            raise self._error(f"is too short: it has {len(whole)} bytes, and {wanted}")
+        return whole[self.offset : self.offset + self.length]
+
+    def file(self) -> Array:
+        """All bytes of the file, read only. Raises as `array`, but for a file that is too short."""
         with ExitStack() as opened:
             opened.callback(os.close, file := self._opened())
             status = os.fstat(file)
@@ -100,11 +116,8 @@ class FileData:
                 raise self._error("is no regular file")
             if self.version is not None and self.version != _version(status):
                 raise self._error("has changed since the program was read: read it again")
-            if self.offset + self.length > (size := status.st_size):
-                wanted = f"{self.length} bytes from byte {self.offset} on are needed"
-                raise self._error(f"is too short: it has {size} bytes, and {wanted}")
-            if not self.length:
-                return np.empty(0, np.uint8)
+            if not status.st_size:
+                return np.empty(0, np.uint8)  # Nothing can be mapped.
             key = status.st_dev, status.st_ino, *_version(status)
             if (mapped := _mapped.get(key)) is None:
                 try:
@@ -113,8 +126,7 @@ class FileData:
                 except (OSError, ValueError) as error:
                     raise self._error(f"cannot be mapped into memory: {error}") from error
         # A plain array: NumPy makes no others of it, and keeps the map alive.
-        whole = cast(Array, mapped.view(np.ndarray))
-        return whole[self.offset : self.offset + self.length]
+        return cast(Array, mapped.view(np.ndarray))
 
     def _opened(self) -> int:
         """A descriptor of the file. Raises DataFileError."""
@@ -150,9 +162,23 @@ Contents = bytes | FileData
 
 def array_of(contents: Contents) -> Array:
     """Contents as a vector of bytes, read only. Raises DataFileError."""
-    if isinstance(contents, FileData):
-        return contents.array
-    return np.frombuffer(contents, np.uint8)
+    return DataReader().array(contents)
+
+
+class DataReader:
+    """Gives contents as arrays, and opens a file once for all parts of it."""
+
+    def __init__(self) -> None:
+        self._files: dict[tuple[str, str, Version | None], Array] = {}
+
+    def array(self, contents: Contents) -> Array:
+        """Contents as a vector of bytes, read only. Raises DataFileError."""
+        if isinstance(contents, bytes):
+            return np.frombuffer(contents, np.uint8)
+        key = contents.folder, contents.name, contents.version
+        if (whole := self._files.get(key)) is None:
+            whole = self._files[key] = contents.file()
+        return contents.of_file(whole)
 
 
 def leave(array: Array) -> None:

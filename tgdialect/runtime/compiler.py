@@ -223,7 +223,8 @@ class _Source:
         that names files, whose folders the text lacks."""
         if self.folders and not self.is_text:
             return _Source(self.name, self.verified().clone(), is_verified=True)
-        return _Source(self.name, self.text, self._kernels, data_folder=self._data_folder)
+        folder = self.folders[0] if self.folders else None  # Absolute, as the process may move.
+        return _Source(self.name, self.text, self._kernels, data_folder=folder)
 
     def verified(self) -> ModuleOp:
         """The module, verified and in ops of `tg`, whose files have all bytes that it names."""
@@ -576,8 +577,9 @@ def with_constant_memory(
 
 
 def _types_of_constants(module: ModuleOp) -> Sequence[str]:
-    """The types of the arguments and PARAMs that are constants."""
+    """The types of the arguments, PARAMs and BINARYs that are constants."""
     from tgdialect.analysis.symbols import own_functions  # Late: they import the compiler.
+    from tgdialect.fast_xdsl.walk import nested_ops
     from tgdialect.ops import tg
 
     types: list[str] = []
@@ -585,4 +587,6 @@ def _types_of_constants(module: ModuleOp) -> Sequence[str]:
         types += [str(a.type) for a in function.args if _CONSTANT in tg.argument_attributes(a)]
         params = [op for op in function.body.block.ops if isinstance(op, tg.ParamOp)]
         types += [str(op.result.type) for op in params if _CONSTANT in op.attributes]
+        binaries = [op for op in nested_ops(function) if isinstance(op, tg.BinaryDataOp)]
+        types += [str(op.result.type) for op in binaries]
     return types

@@ -11,12 +11,13 @@ import numpy as np
 from numpy import ndarray
 
 from tgdialect.custom import NO_CUSTOM, Callbacks, CustomCode
-from tgdialect.ops.data_files import Contents, FileData, array_of, leave
+from tgdialect.ops.data_files import Contents, DataReader, FileData, leave
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.executable import Executable, ParameterSlot, listed, returned
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, ReleasedArray, address, zeros
 from tgdialect.runtime.program import Parameter, Program
+from tgdialect.targets.cpu import ALIGNMENT
 
 if TYPE_CHECKING:
     from tgdialect.runtime.launcher import Holders, Launcher
@@ -31,6 +32,8 @@ class _Kept(NamedTuple):
     constants: Sequence[Any]
     blocks: Sequence[Block]
     addresses: Sequence[int]
+    is_released: bool = False
+    """Whether what is not read any more has been let go of."""
 
     @classmethod
     def of(cls, constants: Sequence[Any], sizes: Sequence[int], memory: Sequence[Block]) -> _Kept:
@@ -100,13 +103,15 @@ class HostExecutable(Executable):
                 self._buffer_spans.append((start, start + buffer.nbytes))
         # BINARYs, each once: those of the text aligned for vectors, those of files where they are.
         self._is_aligned = is_aligned
-        given = [(p.data, p.dtype.itemsize) for p in program.parameters if p.data is not None]
-        blocks = {each: _filled(*each, is_aligned=is_aligned) for each in {*given}}
+        data = [(p, p.data) for p in program.parameters if p.data is not None]
+        given = [(contents, self._alignment(p, contents)) for p, contents in data]
+        reader = DataReader()
+        blocks = {each: _placed(reader.array(each[0]), each[1]) for each in dict.fromkeys(given)}
         self._data_at = [blocks[each].address for each in given]
         files = [
-            (slot.parameter, blocks[each].memory)
-            for slot, each in zip(self._data, given, strict=True)
-            if isinstance(each[0], FileData)
+            (p, blocks[each].memory)
+            for (p, contents), each in zip(data, given, strict=True)
+            if isinstance(contents, FileData)
         ]
         self._mapped = sum(p.nbytes for p, memory in files if not memory.flags.writeable)
         self._read_once = [memory for p, memory in files if p.is_read_once]
@@ -141,6 +146,12 @@ class HostExecutable(Executable):
             self._workspaces or self._persistent or self.overwritten
         )
         self._one = self._made[0] if is_simple else None
+
+    def _alignment(self, parameter: Parameter, contents: Contents) -> int:
+        """The alignment of the contents of a BINARY, in bytes."""
+        if isinstance(contents, bytes):
+            return ALIGNMENT
+        return parameter.dtype.itemsize if self._is_aligned else 1
 
     def profile(
         self, *arrays: Any, out: Array | Sequence[Array] | None = None, seconds: float = 1.0
@@ -230,22 +241,23 @@ class HostExecutable(Executable):
         return kept
 
     def release(self, reason: str) -> Mapping[int, ReleasedArray]:
-        if self._kept is None:
+        kept = self._kept
+        if kept is None or kept.is_released:
             return {}
         for memory in self._read_once:
             leave(memory)
         found: dict[int, ReleasedArray] = {}
-        constants = list(self._kept.constants)
+        constants = list(kept.constants)
         for place, argument in enumerate(self._constants):
             if self._arguments[argument].parameter.is_read_once:
-                if isinstance(array := constants[place], ReleasedArray):
-                    return {}
+                array = constants[place]
                 found[argument] = ReleasedArray(array.shape, array.dtype, reason)
                 constants[place] = found[argument]
-        self._kept = self._kept._replace(constants=constants)
-        self._released = {self._arguments[argument].position for argument in found}
-        if self._launch is not _refuse:
-            self._launch = self._first_launch
+        self._kept = kept._replace(constants=constants, is_released=True)
+        if found:
+            self._released = {self._arguments[argument].position for argument in found}
+            if self._launch is not _refuse:
+                self._launch = self._first_launch
         return found
 
     def _scratch(self) -> Sequence[Block]:
@@ -408,12 +420,10 @@ class HostExecutable(Executable):
         return copies
 
 
-def _filled(data: Contents, itemsize: int, *, is_aligned: bool) -> Block:
-    """Memory with these contents, elements of a size: that of the file if they are in one, unless
-    it `is_aligned` and they are not aligned there."""
-    array = array_of(data)
+def _placed(array: Array, alignment: int) -> Block:
+    """The memory of an array if it is aligned to so many bytes, else a copy."""
     start = array.ctypes.data
-    if isinstance(data, FileData) and not (is_aligned and start % itemsize):
+    if start % alignment == 0:
         return Block(array, start, array.nbytes)
     block = Block.new(array.nbytes)
     ctypes.memmove(block.address, start, array.nbytes)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
-from tgdialect.ops.data_files import Contents, FileData
+from tgdialect.ops.data_files import Contents, DataReader, FileData
 from tgdialect.ops.numpy_dtypes import Array, dtype_named
 from tgdialect.runtime.dlpack import host_array, is_on_host
 from tgdialect.runtime.expressions import Window
@@ -209,12 +209,13 @@ def with_contents(program: P) -> P:
     Raises DataFileError if a file has not got them.
     """
     read: dict[FileData, bytes] = {}
+    reader = DataReader()
 
     def in_memory(data: Contents | None) -> bytes | None:
         if not isinstance(data, FileData):
             return data
         if data not in read:
-            read[data] = data.array.tobytes()
+            read[data] = reader.array(data).tobytes()
         return read[data]
 
     parameters = (replace(p, data=in_memory(p.data)) for p in program.parameters)

@@ -128,9 +128,9 @@ def test_names_outside_of_the_folder_are_refused(case: str, tmp_path: Path) -> N
         compiled(text + "\n")
 
 
-def test_negative_places_are_refused(tmp_path: Path) -> None:
-    for place in ((-1, 1), (1, -1)):
-        with pytest.raises(ValueError, match="has no"):
+def test_places_beyond_any_file_are_refused(tmp_path: Path) -> None:
+    for place in ((-1, 1), (1, -1), (1 << 62, 1 << 62), (0, 1 << 99)):
+        with pytest.raises(ValueError, match="no file has"):
             ops.DataAttr.in_file(tmp_path, "a.bin", *place)
 
 
@@ -248,7 +248,7 @@ def test_a_data_folder_is_for_texts(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not for a module"):
         compiled(module, data_folder=tmp_path)
     with pytest.raises(ValueError, match="not for a Python function"):
-        tg.compile(lambda x: x, Tensor([1.0]), data_folder=tmp_path)
+        compiled(Tensor.exp, Tensor([1.0]), data_folder=tmp_path)
 
 
 # -- files that have not got the bytes -------------------------------------------------------------
@@ -363,7 +363,7 @@ def test_each_file_has_one_error(tmp_path: Path) -> None:
     ]
 
 
-# -- versions, the cache -----------------------------------------------------------------------------
+# -- versions, the cache ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -499,8 +499,31 @@ def test_memory_in_files_is_counted_apart(tmp_path: Path) -> None:
     assert w.nbytes <= found.persistent < 2 * w.nbytes  # Packed.
     assert found.peak == found.persistent + found.arguments + found.results + found.workspace
     assert_gives(executable, [x], x @ w)
-    assert executable.release("released") == {}
+
+
+def resident(file: Path) -> int:
+    """The bytes of a mapped file that are in the memory of this process."""
+    maps = Path("/proc/self/smaps").read_text().split(str(file))[1:]
+    return sum(int(found[1]) << 10 for each in maps if (found := re.search(r"Rss: +(\d+)", each)))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc says what is resident")
+def test_packed_weights_are_let_go(tmp_path: Path) -> None:
+    w, x = normal(256, 512), normal(64, 256)
+    in_files(product(w, 64), tmp_path)
+
+    @tg.function(freeze="release")
+    def layer(x: Tensor) -> Tensor:
+        return x @ Tensor.from_file(tmp_path / "w.bin", w.shape, offset=1)
+
+    executable = compiled(in_files(product(w, 64), tmp_path), data_folder=tmp_path)
     assert_gives(executable, [x], x @ w)
+    assert resident(tmp_path / "w.bin") >= w.nbytes
+    assert executable.release("released") == {}
+    assert resident(tmp_path / "w.bin") < 16 << 10
+    assert_gives(executable, [x], x @ w)
+    assert_gives(lambda: layer(Tensor(x)).numpy(), [], x @ w)
+    assert resident(tmp_path / "w.bin") < 16 << 10
 
 
 @needs_opencl
@@ -530,9 +553,7 @@ def test_several_devices(tmp_path: Path) -> None:
         assert_gives(compiled(text, data_folder=tmp_path), [x], x @ w)
 
 
-def test_many_kernels_in_several_processes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_kernels_in_several_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TG_COMPILE_PROCESSES", "2")
     content, x = b"?", normal(4, 8)
     expected = x
@@ -688,4 +709,3 @@ func.func @main(%i: tensor<3xindex>) -> tensor<3xf32> {
     assert compiled < 50
     assert called < 60
     assert size_of(cache_folder) < _MEGABYTE
-

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from tgdialect.ops.data_files import array_of
+from tgdialect.ops.data_files import DataReader
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.array import DeviceArray, DeviceLease
 from tgdialect.runtime.devices.device import Device, is_on
@@ -257,7 +257,8 @@ class DeviceExecutable(Executable):
                 self._buffer(parameter, ())
         # BINARYs, each once.
         data = [p.data for p in program.parameters if p.data is not None]
-        copies = {each: DeviceArray.of(self._driver, array_of(each)) for each in {*data}}
+        read = DataReader().array
+        copies = {each: DeviceArray.of(self._driver, read(each)) for each in {*data}}
         for slot, each in zip(self._data, data, strict=True):
             self._frame[slot.position] = copies[each].span
         self._contents = copies

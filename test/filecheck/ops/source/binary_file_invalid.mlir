@@ -88,6 +88,14 @@ func.func @f() {
 
 // -----
 
+func.func @f() {
+  // expected-error@below {{no file has 4611686018427387904 bytes from byte 4611686018427387904 on}}
+  %0 = tg.binary file "a.bin", offset = 4611686018427387904, length = 4611686018427387904 : tensor<4611686018427387904xui8>
+  func.return
+}
+
+// -----
+
 // expected-error@below {{the machine code of a program is in its text, and in no file}}
 tg.program @p {
   tg.linear {
