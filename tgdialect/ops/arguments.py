@@ -26,6 +26,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument
 
 from tgdialect.ops.attributes import DataAttr
+from tgdialect.ops.data_files import Contents
 
 NAME = "tg.name"
 """The attribute with the source's name for an argument or a result: any text."""
@@ -88,7 +89,7 @@ def integer_attribute(attributes: Mapping[str, Attribute], name: str) -> int | N
     return attribute.value.data if isinstance(attribute, builtin.IntegerAttr) else None
 
 
-def data_attribute(attributes: Mapping[str, Attribute]) -> bytes | None:
+def data_attribute(attributes: Mapping[str, Attribute]) -> Contents | None:
     """The contents that an argument has in every call; None if it is given them, or writes them."""
     attribute = attributes.get("tg.data")
     return attribute.data if isinstance(attribute, DataAttr) else None

@@ -23,6 +23,7 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import DiagnosticException
 
 from tgdialect import registry
+from tgdialect.analysis.data_files import check_data_files
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.symbols import own_functions
@@ -94,6 +95,7 @@ def _interpreter(module: ModuleOp, entry: str, options: argparse.Namespace) -> E
         return _results(results)
 
     custom = _registered(options.custom)
+    check_data_files(module)
     return Executor(execute)
 
 
@@ -392,7 +394,8 @@ def run_session(options: argparse.Namespace) -> None:
         raise UsageError("--opt schedules compiled kernels: the interpreter takes none")
     source = registry.read_program(options.file, options.frontend)
     try:
-        module = compiler.parse_verified(source.name, source.text, options.frontend)
+        how = {"data_folder": options.data_folder}
+        module = compiler.parse_verified(source.name, source.text, options.frontend, **how)
         run_module(module, options)
     except UsageError:
         raise

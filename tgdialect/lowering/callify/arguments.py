@@ -206,7 +206,7 @@ class NewFunction:
         """The argument, a vector, that has bytes as the elements of a dtype: one for all that are
         equal."""
         if (found := self._data.get((contents, dtype))) is None:
-            extent = len(contents.data) // tg.dtype_row(dtype).itemsize
+            extent = contents.nbytes // tg.dtype_row(dtype).itemsize
             place = tg.PlaceAttr.of(self.device, tg.AddrSpace.GLOBAL)
             attributes: ArgumentAttributes = {
                 "tg.constant": builtin.UnitAttr(),

@@ -259,9 +259,13 @@ class Callifier(Substitution):
                 case _:
                     return None
         start *= tg.dtype_of(value).itemsize
-        if start % row.itemsize or len(contents.data) % row.itemsize:
-            return None
         shape = tg.tensor(op.result).get_shape()
+        if start % row.itemsize or contents.nbytes % row.itemsize:
+            if not isinstance(file := contents.data, tg.FileData):
+                return None
+            # Where bytes of a file are in memory is the business of who maps it.
+            contents = tg.DataAttr(file.part(start, math.prod(shape) * row.itemsize))
+            start = 0
         first, flat = start // row.itemsize, (math.prod(shape),)
         data = self.new.data(contents, dtype)
         if tg.tensor(data).get_shape() != flat:
