@@ -12,9 +12,9 @@ import pytest
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from onnx import ModelProto, helper  # noqa: E402
-from onnx.reference import ReferenceEvaluator  # noqa: E402
-from single_node import compare, model_of, reference  # noqa: E402
+from onnx import ModelProto, helper
+from onnx.reference import ReferenceEvaluator
+from single_node import compare, model_of, reference
 
 FLOATS = ("float32", "float64", "float16")
 INTEGERS = ("int32", "int64", "uint8", "int8")
@@ -75,7 +75,7 @@ def _check(
         inputs,
         [(kind, rank)] * results,
         opset=opset,
-        symbolic={i: () for i in range(len(inputs))},
+        symbolic=dict.fromkeys(range(len(inputs)), ()),
         constant=constant,
         **attributes,
     )
