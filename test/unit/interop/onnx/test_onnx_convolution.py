@@ -135,8 +135,7 @@ def test_pools(op: str, seed: int):
     if op == "LpPool":
         attributes["p"] = int(rng.integers(1, 4))
     feeds = [
-        {"x0": _floats(rng, _shape(rng, (2, 3), n)[:4] + (9,) * (n - 2))}
-        for _ in range(SIZES)
+        {"x0": _floats(rng, _shape(rng, (2, 3), n)[:4] + (9,) * (n - 2))} for _ in range(SIZES)
     ]
     symbolic = {0: range(2, min(n, 2) + 2)}
     model = model_of(op, [feeds[0]["x0"]], results, symbolic=symbolic, **attributes)
