@@ -44,6 +44,7 @@ class Arguments:
         constants = {i.name for i in model.graph.initializer}
         self._inputs = [i for i in model.graph.input if i.name not in constants]
         self._names: dict[str, str] = {}
+        self._is_static = any(i.type.WhichOneof("value") != "tensor_type" for i in self._inputs)
         reasons: list[Diagnostic] = []
         for each in self._inputs:
             try:
@@ -69,17 +70,21 @@ class Arguments:
             return self._tensor(each.type, each.name, None)
         if each.name not in given and not each.type.HasField("optional_type"):
             raise ValueError(f"the input {each.name!r} is missing")
-        return self._of(each.type, each.name, given.get(each.name))
+        return self._of(each.type, each.name, given.get(each.name), self._is_static)
 
-    def _of(self, kind: TypeProto, name: str, value: Any) -> Structure:
+    def _of(self, kind: TypeProto, name: str, value: Any, is_static: bool = False) -> Structure:
+        """The structure of a value. Models with sequences have no symbolic sizes: each tensor of one
+        may have others, also where its type gives them one name."""
         if kind.HasField("optional_type"):
             inner = kind.optional_type.elem_type
-            return None if value is None else self._of(inner, name, value)
+            return None if value is None else self._of(inner, name, value, is_static)
         if kind.HasField("sequence_type"):
             if not isinstance(value, list | tuple):
                 raise TypeError(f"the input {name!r} is a sequence, not {type(value).__name__}")
             inner = kind.sequence_type.elem_type
-            return tuple(self._of(inner, f"{name}_{i}", v) for i, v in enumerate(value))
+            return tuple(self._of(inner, f"{name}_{i}", v, True) for i, v in enumerate(value))
+        if is_static and kind.HasField("tensor_type"):
+            return TensorShape(kind.tensor_type.elem_type, np.shape(value))
         return self._tensor(kind, name, np.shape(value))
 
     def _tensor(self, kind: TypeProto, name: str, present: tuple[int, ...] | None) -> TensorShape:
@@ -122,19 +127,18 @@ class Arguments:
         return found
 
     def values(
-        self, structures: Sequence[Structure], tensors: Sequence[Tensor]
+        self, structures: Sequence[Structure], tensors: Mapping[str, Tensor]
     ) -> dict[str, Value]:
-        """The arguments as values of a graph, of the tensors of a program."""
-        rest = iter(tensors)
+        """The arguments as values of a graph, of the tensors of a program by name."""
 
-        def value(structure: Structure) -> Value:
+        def value(name: str, structure: Structure) -> Value:
             if structure is None:
                 return None
             if isinstance(structure, TensorShape):
-                return as_element_type(next(rest), structure.element_type)
-            return [value(each) for each in structure]
+                return as_element_type(tensors[name], structure.element_type)
+            return [value(f"{name}_{i}", each) for i, each in enumerate(structure)]
 
-        return {n: value(s) for n, s in zip(self.names, structures, strict=True)}
+        return {n: value(n, s) for n, s in zip(self.names, structures, strict=True)}
 
     def arrays(self, structures: Sequence[Structure], given: Mapping[str, Any]) -> dict[str, Array]:
         """The arguments of a call as arrays of a program. Raises TypeError for another dtype."""

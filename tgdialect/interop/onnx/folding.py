@@ -14,7 +14,7 @@ from onnx import NodeProto
 
 from tgdialect.frontend.symbolic import Dim, SymInt, larger
 from tgdialect.interop.onnx.dtypes import dtype_of
-from tgdialect.interop.onnx.values import Answers, Question, Undecided, Value, dims, plain
+from tgdialect.interop.onnx.values import Answers, Asked, Question, Undecided, Value, dims, plain
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.numpy_dtypes import Array
 
@@ -38,9 +38,9 @@ def folded(
         return None
     if (sign := _COMPARISONS.get(node.op_type)) is not None:
         a, b = np.broadcast_arrays(*given)
-        if not all(o.dtype.kind in "biuO" for o in given):
-            return [np.asarray(sign(np.sign(a - b)))] if a.dtype.kind == "f" else None
-        signs = [_sign(x, y, answers) for x, y in zip(a.flat, b.flat, strict=True)]
+        if object not in (a.dtype, b.dtype):
+            return [np.asarray(_NUMPY[node.op_type](a, b))]
+        signs = [sign_of(x, y, answers) for x, y in zip(a.flat, b.flat, strict=True)]
         return [sign(np.array(signs, np.int64).reshape(a.shape))]
     if (rule := _RULES.get(node.op_type)) is None:
         return None
@@ -50,8 +50,8 @@ def folded(
     return [plain(np.asarray(a)) for a in (found if isinstance(found, tuple) else (found,))]
 
 
-def _sign(a: Any, b: Any, answers: Answers) -> int:
-    """The sign of a - b."""
+def sign_of(a: Any, b: Any, answers: Answers) -> int:
+    """The sign of a - b. Raises Undecided."""
     if not (isinstance(a, SymInt) or isinstance(b, SymInt)):
         return (a > b) - (a < b)
     difference: Dim = a - b if isinstance(a, SymInt) else -(b - a)
@@ -59,11 +59,10 @@ def _sign(a: Any, b: Any, answers: Answers) -> int:
         return (difference > 0) - (difference < 0)
     if difference.min > 0 or difference.max < 0:
         return 1 if difference.min > 0 else -1
-    question = Question(str(difference), difference)
+    question = Question(Asked.SIGN, str(difference), size=difference)
     if question not in answers:
         raise Undecided(question)
-    value = answers[question]
-    return (value > 0) - (value < 0)
+    return answers[question]
 
 
 _COMPARISONS: Mapping[str, Callable[[Any], Any]] = {
@@ -74,6 +73,14 @@ _COMPARISONS: Mapping[str, Callable[[Any], Any]] = {
     "GreaterOrEqual": lambda sign: sign >= 0,
 }
 """The result of a comparison, by the sign of the difference."""
+
+_NUMPY: Mapping[str, Callable[..., Any]] = {
+    "Equal": np.equal,
+    "Less": np.less,
+    "LessOrEqual": np.less_equal,
+    "Greater": np.greater,
+    "GreaterOrEqual": np.greater_equal,
+}
 
 
 def _are_integers(*arrays: Array) -> bool:

@@ -6,13 +6,15 @@ or the result of arithmetic on shapes. Elements of the latter may be symbolic si
 
 Some decisions need more: how many results a NonZero has, or whether a symbolic size is 1, where an
 If asks for it. Such a `Question` is answered with the arguments of a call, and the import begins
-again with its answer. A program is so compiled for each sequence of answers.
+again with its answer. A program is so compiled for each sequence of answers. A number of results
+becomes a symbolic size, so that one program serves all numbers but 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -46,20 +48,44 @@ class Refused(Exception):
     to do; the importer adds the node, its operator and the opset."""
 
 
+class Asked(Enum):
+    """The kinds of questions."""
+
+    INPUT = "the elements of an input"
+    ELEMENTS = "the elements of a value that the program computes"
+    COUNT = "a number that the program computes, which is the extent of results"
+    SIGN = "the sign of a size"
+
+
 @dataclass(frozen=True)
 class Question:
-    """A fact that the arguments of a call decide: the elements of the value `name`, or, with a
-    `size`, the value of that size."""
+    """A fact that the arguments of a call decide. Imports with the same answers ask the same
+    questions in the same order."""
 
+    kind: Asked
     name: str
-    size: SymInt | None = None
+    """The name of a value, or the size."""
+    ordinal: int = 0
+    """The number of questions before it."""
+    size: SymInt | None = field(default=None, compare=False)
+    """The size whose sign is asked for."""
+    most: int = field(default=0, compare=False)
+    """The greatest possible COUNT."""
+    value: Tensor | None = field(default=None, compare=False)
+    """The tensor that is asked for, in the import that asks."""
 
     def __str__(self) -> str:
-        return f"the value of {self.name}" if self.size is None else f"the size {self.size}"
+        return f"{self.kind.value}, {self.name}"
+
+    @property
+    def count_name(self) -> str:
+        """The name of a COUNT as a size."""
+        return f"count_{self.ordinal}"
 
 
 Answers = Mapping[Question, Any]
-"""The answers to questions: bytes, shape and dtype of arrays; numbers for sizes."""
+"""The answers to questions: an array of the elements, a sign, or a number: of a COUNT it is a size,
+or 0."""
 
 
 class Undecided(Exception):
@@ -68,6 +94,10 @@ class Undecided(Exception):
     def __init__(self, question: Question) -> None:
         super().__init__(f"the program depends on {question}")
         self.question = question
+
+
+class DependsOnStep(Refused):
+    """A question within a loop, about a value that differs between its steps."""
 
 
 def as_tensor(value: Value) -> Tensor:
