@@ -94,9 +94,11 @@ def compare(
     """The results for each of some inputs are those of ONNX Runtime (or `wanted`): integers exactly,
     or by at most `step`. `programs` is how many are compiled; None if that is left open."""
     prepared = tg_onnx.prepare(model, opt="none")
-    for name, given in prepared.inputs.items():
-        bounds = {d: (1, MOST) for d in given.shape if isinstance(d, str)}
-        prepared.inputs[name] = spec(given.shape, given.dtype, **bounds)
+    unbounded = prepared.arguments.specs
+    prepared.arguments.specs = lambda structures: {
+        name: spec(s.shape, s.dtype, **{d: (1, MOST) for d in s.shape if isinstance(d, str)})
+        for name, s in unbounded(structures).items()
+    }
     compute = wanted or reference(model)
     for feed in feeds:
         expected = compute(feed)

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from onnx import TensorProto  # noqa: E402
+from onnx import TensorProto, helper  # noqa: E402
 from single_node import MICROSOFT, compare, model_of  # noqa: E402
 
 F32, I32, U8, I8 = TensorProto.FLOAT, TensorProto.INT32, TensorProto.UINT8, TensorProto.INT8
@@ -104,8 +104,12 @@ def _heads(rng: np.random.Generator, past: bool, mask: str = "") -> list[Any]:
     masks: dict[str, Any] = {
         "": None,
         "lengths": rng.integers(1, total + 1, batch).astype(np.int32),
-        "keys": rng.integers(0, 2, (batch, total)).astype(np.int32),
-        "queries": rng.integers(0, 2, (batch, q, total)).astype(np.int32),
+        "keys": np.maximum(rng.integers(0, 2, (batch, total)), np.arange(total) == 0).astype(
+            np.int32
+        ),
+        "queries": np.maximum(rng.integers(0, 2, (batch, q, total)), np.arange(total) == 0).astype(
+            np.int32
+        ),
     }
     pasts = [f(rng, batch, 2, before, 4) for _ in range(2)] if past else [None, None]
     return [
@@ -146,17 +150,16 @@ def _quantized_self(rng: np.random.Generator) -> list[Any]:
 
 
 def _grouped(
-    past: bool, rotary: bool, packed: bool = False, shared: bool = False
+    past: bool, rotary: bool, packed: bool = False, shared: bool = False, ragged: bool = False
 ) -> Callable[[np.random.Generator], list[Any]]:
     def make(rng: np.random.Generator) -> list[Any]:
         batch, new = n(rng), 1 if past else n(rng)
-        before = n(rng) if past else 0
+        before = (4 if shared else n(rng)) if past else 0
         total = before + new
         size = 16
         q, k, v = f(rng, batch, new, 4 * size), *(f(rng, batch, new, 2 * size) for _ in range(2))
-        # Without the first, no call is a first one, whose keys are not rotated by their places.
         lengths = np.full(batch, total - 1, np.int32)
-        if past:
+        if ragged:
             lengths = rng.integers(new, total, batch).astype(np.int32)
             lengths[0] = total - 1
         space = before + new + 2 if shared else before
@@ -546,7 +549,8 @@ for _name, _options, _attributes in (
     ("next", (True, False), {}),
     ("next-rotary", (True, True), {"do_rotary": 1, "rotary_interleaved": 1}),
     ("packed", (True, True, True), {"do_rotary": 1}),
-    ("window", (True, False), {"local_window_size": 2}),
+    ("ragged", (True, True, False, False, True), {"do_rotary": 1}),
+    ("window", (True, False, False, False, True), {"local_window_size": 2}),
     ("window-first", (False, False), {"local_window_size": 2}),
     ("softcap", (True, False), {"softcap": 2.0}),
     ("smooth", (True, False), {"smooth_softmax": 1}),
@@ -555,10 +559,11 @@ for _name, _options, _attributes in (
     CASES[f"GroupQueryAttention-{_name}"] = Case(
         "GroupQueryAttention",
         _grouped(*_options),
-        [(F32, 3), (F32, 4), (F32, 4)],
+        # The cells of a cache that are not valid are anything.
+        [(F32, 3), None, None] if _options[4:] == (True,) else [(F32, 3), (F32, 4), (F32, 4)],
         {"num_heads": 4, "kv_num_heads": 2, **_attributes},
         {**dict.fromkeys((0, 1, 2), "n s _"), 3: "n _ p _", 4: "n _ p _", 5: "n"},
-        (7, 8),
+        (6, 7, 8) if _name == "shared" else (7, 8),
     )
 
 
@@ -583,6 +588,7 @@ def test_operators(name: str):
         domain=case.domain,
         symbolic=case.symbolic or None,
         constant=case.constant,
-        **case.attributes,
     )
+    node = model.graph.node[0]
+    node.attribute.extend(helper.make_attribute(*item) for item in case.attributes.items())
     compare(model, feeds, case.rtol, case.atol, step=case.step)
