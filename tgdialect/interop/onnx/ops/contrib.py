@@ -18,7 +18,7 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.symbolic import SymInt, larger
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.interop.onnx.dtypes import element_type
+from tgdialect.interop.onnx.dtypes import carried, element_type
 from tgdialect.interop.onnx.ops import quantization
 from tgdialect.interop.onnx.ops.convolution import average_pool, convolution, max_pool
 from tgdialect.interop.onnx.ops.products import (
@@ -39,7 +39,7 @@ from tgdialect.interop.onnx.ops.quantization import (
     scalar,
     stored,
 )
-from tgdialect.interop.onnx.rules import Call, Rule, Rules, known, raw
+from tgdialect.interop.onnx.rules import Call, Rules, known, raw
 from tgdialect.interop.onnx.values import Refused, Value, as_tensor, dims
 from tgdialect.ops.numpy_dtypes import Array
 
@@ -263,7 +263,7 @@ def _gather_block_quantized(
 ) -> Tensor:
     packed, scale = stored(data), stored(scales)
     gather_axis, quantize_axis = gather_axis % packed.ndim, quantize_axis % packed.ndim
-    is_packed = isinstance(data, Tensor) and packed.dtype == dtypes.uint8
+    is_packed = element_type(carried(data)) == TensorProto.UINT8
     zero = None if zero_points is None else stored(zero_points)
     default = 1 << (bits - 1) if is_packed else 0
     if is_packed:
@@ -403,9 +403,9 @@ def _padding_mask(mask: Tensor, keys: int, batch: int, fill: float) -> Tensor:
         places = Tensor.arange(keys)
         if mask.shape[0] == batch:
             holds = places < mask.reshape(-1, 1)
-        elif mask.shape[0] == 2 * batch:
-            ends, starts = mask[:batch].reshape(-1, 1), mask[batch:].reshape(-1, 1)
-            holds = (places < ends) & (places >= starts)
+        elif mask.shape[0] == 2 * batch or isinstance(mask.shape[0], SymInt):
+            ends = mask.shrink_to((2 * batch,)).reshape(2, batch, 1)
+            holds = (places < ends[0]) & (places >= ends[1])
         else:
             raise Refused(f"a mask of shape {mask.shape} for a batch of {batch} is not supported")
         holds = holds.unsqueeze(1)

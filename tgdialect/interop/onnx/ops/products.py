@@ -98,7 +98,8 @@ def attended(
     products = q.matmul(k.transpose(-1, -2), dtype=wide) * scale
     capped = (products / softcap).tanh() * softcap if softcap else products
     masked = capped
-    for mask in masks:
+    for given in masks:
+        mask = _fitted(given, masked)
         masked = mask.where(masked, -math.inf) if mask.dtype.is_bool else masked + mask.cast(wide)
     scores = masked.cast(precision or wide)
     if sink is not None:
@@ -111,6 +112,16 @@ def attended(
         weights = weights.shrink_to((*masked.shape,))
     result = weights.cast(v.dtype).matmul(v)
     return result, Scores(products, capped, masked, weights)
+
+
+def _fitted(mask: Tensor, scores: Tensor) -> Tensor:
+    """A mask whose last axes have the extents of scores. Models name the number of all keys apart
+    from those of old and new ones, of which it is the sum."""
+    shape: list[Dim | None] = [None] * mask.ndim
+    for axis in (-1, -2)[: mask.ndim]:
+        if isinstance(mask.shape[axis], SymInt) and mask.shape[axis] != scores.shape[axis]:
+            shape[axis] = scores.shape[axis]
+    return mask if shape == [None] * mask.ndim else mask.shrink_to(tuple(shape))
 
 
 def _ratio(queries: Dim, keys: Dim) -> int:
