@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -85,12 +86,16 @@ class Part:
             cast(Node, node.args[0]): cast(Node, node.args[1]) for node in writes
         }
         self._written_as = {node: cast(Node, node.args[0]) for node in writes}
-        # Results that are inputs, or views of them, come from PyTorch; others from the program.
-        self._views: dict[Node, Callable[[Sequence[Value]], torch.Tensor]] = {}
-        for result in self._returned:
-            if isinstance(result, Node) and (view := self._as_view(result)) is not None:
-                self._views[result] = view
-        wanted = [n for n in self._returned if isinstance(n, Node) and n not in self._views]
+        # Results that are views of inputs, or with others of one value, come from PyTorch.
+        chains = {r: self._chain(r) for r in self._returned if isinstance(r, Node)}
+        roots = Counter(root for root, _ in chains.values())
+        self._views = {
+            result: chain
+            for result, chain in chains.items()
+            if chain[0].op == "placeholder" or (roots[chain[0]] > 1 and chain[1])
+        }
+        wanted = [r for r in chains if r not in self._views]
+        wanted += [root for root, _ in self._views.values() if root.op != "placeholder"]
         wanted = list(dict.fromkeys((*wanted, *self._writes.values())))
         self._tensors = [node for node in wanted if _is_tensor(node)]
         self._sizes = [node for node in wanted if not _is_tensor(node)]
@@ -204,28 +209,17 @@ class Part:
 
     # -- results ---------------------------------------------------------------------------------
 
-    def _as_view(self, result: Node) -> Callable[[Sequence[Value]], torch.Tensor] | None:
-        """How PyTorch makes a result from an input by views alone; None if it does not."""
+    def _chain(self, result: Node) -> tuple[Node, Sequence[Node]]:
+        """The value that a result is a view of, and the ops that make the view; the result itself
+        without ops if it is no view."""
         chain: list[Node] = []
         node = self._written_as.get(result, result)
-        while node.op != "placeholder":
-            if not _is_view(node):
-                return None
+        while _is_view(node):
             chain.append(node)
             node = cast(Node, node.args[0])
-        place = self._placeholders.index(node)
         if node in self._writes and chain:
-            return None  # It is a view of the old value.
-        if not chain:
-            return lambda inputs: inputs[place]
-
-        def view(inputs: Sequence[Value]) -> torch.Tensor:
-            value = inputs[place]
-            for each in reversed(chain):
-                value = cast(Any, each.target)(value, *each.args[1:], **each.kwargs)
-            return value
-
-        return view
+            return result, ()  # It is a view of the old value.
+        return node, chain[::-1]
 
     @cached_property
     def _launch(self) -> Callable[..., None] | None:
@@ -257,12 +251,19 @@ class Part:
         return [(number, place) for number, place in both if number not in done]
 
     def __call__(self, inputs: Sequence[Value]) -> list[Value]:
-        values: dict[Any, Value] = {node: view(inputs) for node, view in self._views.items()}
+        values: dict[Any, Value] = {}
         if not self._is_empty:
             results = self._computed(inputs, values)
             for number, place in self._assigned if self._writes else ():
                 inputs[place].copy_(results[number])
             values.update(zip(self._tensors, results, strict=True))
+        if self._views:
+            values.update(zip(self._placeholders, inputs, strict=True))
+            for result, (root, chain) in self._views.items():
+                value = values[root]
+                for each in chain:
+                    value = cast(Any, each.target)(value, *each.args[1:], **each.kwargs)
+                values[result] = value
         return [values[r] if isinstance(r, Node) else r for r in self._returned]
 
     def _computed(self, inputs: Sequence[Value], values: dict[Any, Value]) -> list[torch.Tensor]:

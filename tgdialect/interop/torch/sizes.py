@@ -45,7 +45,9 @@ def is_data_dependent(size: Any) -> bool:
 class Sizes:
     """The symbols of a graph as variables without values."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Mapping[str, str] = {}) -> None:
+        """`names` are other names for symbols."""
+        self._names = names
         self._variables: dict[Any, SymInt] = {}
         self._nodes: list[Node] = []
         """The nodes of the variables, which are needed as long as these are used."""
@@ -64,7 +66,7 @@ class Sizes:
             return int(expression)
         if isinstance(expression, sympy.Symbol):
             if expression not in self._variables:
-                atom, node = size_parameter(_variable(expression, shape_env))
+                atom, node = size_parameter(self._variable(expression, shape_env))
                 self._variables[expression] = SymInt.of(atom)
                 self._nodes.append(node)
             return self._variables[expression]
@@ -73,12 +75,11 @@ class Sizes:
             raise Refusal(f"no size is a {type(expression).__name__}, as {expression}")
         return function(*(self._dim(argument, shape_env) for argument in expression.args))
 
-
-def _variable(symbol: Any, shape_env: Any) -> Variable:
-    """A symbol with its bounds."""
-    low, high = DEFAULT_BOUNDS
-    known = shape_env.var_to_range.get(symbol)
-    if known is not None:
-        low = max(0, int(known.lower)) if known.lower.is_Integer else 0
-        high = min(high, int(known.upper)) if known.upper.is_Integer else high
-    return Variable(symbol.name, low, high)
+    def _variable(self, symbol: Any, shape_env: Any) -> Variable:
+        """A symbol with its bounds."""
+        low, high = DEFAULT_BOUNDS
+        known = shape_env.var_to_range.get(symbol)
+        if known is not None:
+            low = max(0, int(known.lower)) if known.lower.is_Integer else 0
+            high = min(high, int(known.upper)) if known.upper.is_Integer else high
+        return Variable(self._names.get(symbol.name, symbol.name), low, high)

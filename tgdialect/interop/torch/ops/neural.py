@@ -170,6 +170,7 @@ NEURAL: Table = {
         {
             aten.native_layer_norm.default: _layer_norm,
             aten.native_group_norm.default: _group_norm,
+            aten.native_batch_norm.default: lambda *given: _batch_norm(*given)[:3],
             aten._native_batch_norm_legit_functional.default: _batch_norm,
             aten._native_batch_norm_legit_no_training.default: lambda x, w, b, mean, var, m, eps: (
                 _batch_norm(x, w, b, mean, var, False, m, eps)[:3]
