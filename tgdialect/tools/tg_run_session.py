@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import SymbolTable
@@ -42,7 +42,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.arguments import overwritten_arguments
 from tgdialect.ops.expressions import size_sources
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.source import parameters
+from tgdialect.ops.source import name_of_input, parameters
 from tgdialect.runtime import compiler
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.distributed import RankError
@@ -184,20 +184,14 @@ def find_parameters(entry: FuncOp) -> list[ProgramInput]:
 
     Arguments that stages have made of results and BUFFERs are not inputs.
     """
-    inputs: list[tuple[str | None, SSAValue]] = []
-    for argument in entry.args:
-        attributes = tg.argument_attributes(argument)
-        name = attributes.get("tg.name")
-        if tg.ALLOCATED.isdisjoint(attributes):
-            inputs.append((name.data if isinstance(name, StringAttr) else None, argument))
+    inputs: list[SSAValue] = [
+        a for a in entry.args if tg.ALLOCATED.isdisjoint(tg.argument_attributes(a))
+    ]
     params = {op.slot.data: op for op in entry.body.block.ops if isinstance(op, tg.ParamOp)}
-    for _, op in sorted(params.items()):
-        if "tg.computed" in op.attributes:
-            continue
-        inputs.append((None if op.symbol is None else op.symbol.data, op.result))
+    inputs += (op.result for _, op in sorted(params.items()) if "tg.computed" not in op.attributes)
     positions = {
         value: position
-        for position, (_, value) in enumerate(inputs)
+        for position, value in enumerate(inputs)
         if value.type == tg.tensor_type(tg.INDEX)
     }
     bounds, written = MinMax(), written_inputs(entry)
@@ -210,14 +204,14 @@ def find_parameters(entry: FuncOp) -> list[ProgramInput]:
     return [
         ProgramInput(
             position,
-            name or value.name_hint,
+            name_of_input(value),
             types[position],
             dims[position],
             bounds[value],
             value in written,
             sources.get(position),
         )
-        for position, (name, value) in enumerate(inputs)
+        for position, value in enumerate(inputs)
     ]
 
 
