@@ -8,7 +8,7 @@ from functools import partial, reduce
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 
-from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.min_max import UNBOUNDED, MinMax
 from tgdialect.ops import tg
 from tgdialect.ops.affine import monomials
 from tgdialect.ops.expressions import (
@@ -99,27 +99,36 @@ class ComputedExtents:
         for factor in _factors(dim):
             tg.computed(factor, self._seen, _sources, self._factor)
         expression = index_expression(dim, self._known, MAX_DEPTH)
-        return None if expression is None else self._of(expression, dim)[0]
+        if expression is None:
+            return None
+        if expression not in self._arguments:
+            # No call has a negative extent.
+            interval = tg.Interval(0, UNBOUNDED)
+            if isinstance(dim, SSAValue):
+                interval = self._min_max[dim]
+            bounds = {"tg.min": max(int(interval.lo), 0)}
+            if interval.hi < UNBOUNDED:
+                bounds["tg.max"] = max(int(interval.hi), 0)
+            self._put(expression, dim, bounds)
+        return self._arguments[expression][0]
 
     def _factor(self, value: SSAValue) -> Expression | None:
         """The expression of a factor, whose own factors are known: an argument if it is long."""
         expression = _computed(value, self._known, MAX_DEPTH - 1)
         if expression is not None:
             if len(expression) > LONG:
-                expression = argument_at(self._of(expression, value)[1])
+                if expression not in self._arguments:
+                    self._put(expression, value, {})
+                expression = argument_at(self._arguments[expression][1])
             self._known[value] = expression
         return expression
 
-    def _of(self, expression: Expression, dim: tg.Dim) -> tuple[SSAValue, int]:
-        if expression not in self._arguments:
-            attributes: dict[str, Attribute] = {"tg.computed": StringAttr(text_of(expression))}
-            hint = "size"
-            if isinstance(dim, SSAValue):
-                interval, hint = self._min_max[dim], dim.name_hint or hint
-                for name, bound in (("tg.min", interval.lo), ("tg.max", interval.hi)):
-                    attributes[name] = IntegerAttr(max(int(bound), 0), tg.INDEX)
-            self._arguments[expression] = self._add(attributes, hint)
-        return self._arguments[expression]
+    def _put(self, expression: Expression, dim: tg.Dim, bounds: Mapping[str, int]) -> None:
+        """Make an argument for an expression."""
+        attributes: dict[str, Attribute] = {"tg.computed": StringAttr(text_of(expression))}
+        attributes |= {name: IntegerAttr(bound, tg.INDEX) for name, bound in bounds.items()}
+        name = dim.name_hint if isinstance(dim, SSAValue) else None
+        self._arguments[expression] = self._add(attributes, name or "size")
 
 
 def _factors(dim: tg.Dim) -> Sequence[SSAValue]:

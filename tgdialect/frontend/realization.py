@@ -235,8 +235,9 @@ def insert_parameters(builder: tg.OpBuilder, leaves: Sequence[Node]) -> dict[Nod
     for slot, leaf in enumerate(leaves):
         if (size := leaf.size) is not None:
             name = size.atom.variable.name if size.atom else None
-            bounds = {"min": max(size.min, 0), "max": size.max}
-            values[leaf] = builder.put(tg.ParamOp(slot, leaf.tensor_type, name=name, **bounds))
+            low, high = max(size.min, 0), size.max
+            param = tg.ParamOp(slot, leaf.tensor_type, name=name, min=low, max=high)
+            values[leaf] = builder.put(param)
             if size.atom is not None:
                 factors[size.atom] = values[leaf]
     for slot, leaf in enumerate(leaves):

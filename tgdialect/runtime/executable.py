@@ -103,8 +103,10 @@ class Executable(ABC):
         self._arguments = [s for s in having("input", "scalar") if s.parameter.computed is None]
         """The parameters that a caller passes."""
         numbers = {slot.position: i for i, slot in enumerate(self._arguments)}
-        self._scalars_given = [(i, *s) for i, s in enumerate(self._arguments) if _is_scalar(s)]
-        """The scalars of a caller: number of the argument, position, parameter."""
+        self._scalars_given = [
+            (i, slot) for i, slot in enumerate(self._arguments) if slot.parameter.role == "scalar"
+        ]
+        """The scalars of a caller, with the numbers of their arguments."""
         self._computed = [s for s in slots if s.parameter.computed is not None]
         arrays = ((i, s.parameter.axes) for i, s in enumerate(self._arguments))
         found = size_sources(arrays)
@@ -275,15 +277,15 @@ class Executable(ABC):
 
     def _sizes_of(self, arrays: Sequence[Any]) -> Sizes:
         """What the scalars of a call decide, given all its arguments. Raises as a call does."""
-        key = tuple([parameter.number(arrays[i]) for i, _, parameter in self._scalars_given])
+        key = tuple([slot.parameter.number(arrays[i]) for i, slot in self._scalars_given])
         found = self._sizes.get(key)
         return self._checked_sizes(key) if found is None else found
 
     def _checked_sizes(self, numbers: tuple[int, ...]) -> Sizes:
         frame = self._frame.copy()
-        words = {p: n for (_, p, _), n in zip(self._scalars_given, numbers, strict=True)}
-        for position, word in words.items():
-            frame[position] = word
+        words: dict[int, int] = {}
+        for (_, slot), number in zip(self._scalars_given, numbers, strict=True):
+            words[slot.position] = frame[slot.position] = number
         for position, parameter in self._computed:
             assert parameter.computed is not None
             words[position] = frame[position] = evaluate(parameter.computed, frame)
@@ -401,10 +403,6 @@ class Executable(ABC):
         more = f" and {len(sizes) - _LISTED} more" if len(sizes) > _LISTED else ""
         total = show_bytes(sum(size for _, size in sizes))
         return f"the memory of this call does not fit: {total} ({listed}{more}); {reason}"
-
-
-def _is_scalar(slot: ParameterSlot) -> bool:
-    return slot.parameter.role == "scalar"
 
 
 def listed(out: Any) -> list[Any] | None:

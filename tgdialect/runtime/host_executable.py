@@ -186,10 +186,9 @@ class HostExecutable(Executable):
             custom=self._custom,
             is_aligned=self._is_aligned,
         )
-        arrays = self.completed(arrays)
         for name, buffer in self.buffers.items():
             timed.buffers[name][...] = buffer
-        given = list(arrays)
+        given = list(self.completed(arrays))
         for position, parameter in enumerate(timed.inputs[: len(given)]):
             if parameter.by_reference:
                 given[position] = np.array(given[position])
@@ -331,16 +330,16 @@ class HostExecutable(Executable):
         from tgdialect.runtime.launcher import FrameSlot, launcher
 
         given = [slot for i, slot in enumerate(self._arguments) if i in {*self._memory_given}]
-        scalars = [*(ParameterSlot(*each) for _, *each in self._scalars_given), *self._computed]
+        scalars = [*(slot for _, slot in self._scalars_given), *self._computed]
         memory = (*self._persistent, *self._workspaces, *self._data)
         words = self._released | {position for position, _ in (*scalars, *memory)}
         slots = [
             FrameSlot(
                 position=position,
                 shape=None if position in words else p.shape,
-                sizes=p.dims,
                 dtype=p.dtype,
                 is_written=p.role == "output" or p.by_reference,
+                sizes=p.dims,
             )
             for position, p in (*scalars, *self._results, *given, *memory)
         ]

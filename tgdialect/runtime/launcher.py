@@ -57,9 +57,9 @@ class FrameSlot(NamedTuple):
 
     position: int
     shape: tuple[int | None, ...] | None
-    sizes: tuple[int, ...]
     dtype: np.dtype[Any]
     is_written: bool
+    sizes: tuple[int, ...] = ()
 
 
 def launcher(function: int, slots: Sequence[FrameSlot], results: int) -> Launcher | None:

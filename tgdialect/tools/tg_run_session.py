@@ -195,10 +195,10 @@ def find_parameters(entry: FuncOp) -> list[ProgramInput]:
         if value.type == tg.tensor_type(tg.INDEX)
     }
     bounds, written = MinMax(), written_inputs(entry)
-    types = [_tensor_type(entry, value.type) for _, value in inputs]
+    types = [_tensor_type(entry, value.type) for value in inputs]
     dims = [
         tuple(positions.get(d) if isinstance(d, SSAValue) else None for d in tg.shape_of(value))
-        for _, value in inputs
+        for value in inputs
     ]
     sources = size_sources(enumerate(dims))
     return [

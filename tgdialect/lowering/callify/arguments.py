@@ -122,7 +122,7 @@ class NewFunction:
         # The shapes of values are inferred from the attributes while the body is built.
         self._write_attributes()
         known = index_arguments(self.block.args)
-        positions = {argument: argument.index for argument in self.block.args if argument in known}
+        positions: dict[SSAValue, int] = {a: a.index for a in self.block.args if a in known}
         self._extents = ComputedExtents(known, positions, self._add_computed)
         self._inputs = len(self.block.args)
         return values
@@ -156,8 +156,8 @@ class NewFunction:
         # Dynamic dimensions are index arguments, of which some may be PARAMs themselves. Those that
         # the body computes are known when it is built (`sized`).
         for attributes, op in dynamic:
-            extents = [values.get(d) for d in op.dims]
-            if None not in extents:
+            extents = [values[d] for d in op.dims if d in values]
+            if len(extents) == len(op.dims):
                 attributes["tg.dims"] = self._dims_attribute(extents, op)
 
     def sized(
