@@ -234,6 +234,11 @@ class Lowered:
     def __str__(self) -> str:
         return self.as_text()
 
+    @property
+    def source(self) -> ModuleOp:
+        """The traced program."""
+        return self._source
+
     def as_text(self, stage: str | None = None) -> str:
         """The traced program as text, or the program after a stage."""
         return str(self._source if stage is None else self.module(stage))

@@ -13,7 +13,14 @@ from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+)
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
@@ -26,6 +33,7 @@ from tgdialect.frontend.graph import (
     size_node,
     sorted_nodes,
 )
+from tgdialect.frontend.locations import identifier, name_of_value
 from tgdialect.frontend.symbolic import Atom, Derived, Factor, SymInt, check_bound
 from tgdialect.frontend.tracing import is_parameter
 from tgdialect.frontend.views import shared_cells, view_of
@@ -187,13 +195,22 @@ def function_of(
     builder = tg.OpBuilder.at_end(block)
     values = insert_parameters(builder, leaves)
     for op in parameters(block):
+        if (named := name_of_value(leaves[op.slot.data].origin)) is not None:
+            op.symbol = StringAttr(named)
+            op.result.name_hint = identifier(named)
         if (leaf := leaves[op.slot.data]) in constants:
             op.attributes["tg.constant"] = UnitAttr()
         elif leaf in donated:
             op.attributes["tg.donated"] = IntegerAttr(donated[leaf], 64)
     insert_nodes(builder, order, values)
     builder.insert(ReturnOp(*(values[node] for node in results)))
-    return FuncOp(name, ([], [n.type for n in results]), Region(block))
+    function = FuncOp(name, ([], [n.type for n in results]), Region(block))
+    names = [name_of_value(node.origin) for node in results]
+    if any(names):
+        function.res_attrs = ArrayAttr(
+            DictionaryAttr({} if each is None else {tg.NAME: StringAttr(each)}) for each in names
+        )
+    return function
 
 
 def body_of(order: Sequence[Node], leaves: Sequence[Node], roots: Sequence[Node]) -> Region:
@@ -247,14 +264,17 @@ def insert_nodes(
         if node in values:
             continue
         assert node.prototype is not None
-        prototype = node.prototype
+        prototype, origin = node.prototype, node.origin
+        written = prototype if origin is None else origin.body or prototype
         op = prototype.__class__.create(
             operands=[values[operand] for operand in node.operands],
             result_types=[node.type],
             properties=prototype.properties,
             attributes=prototype.attributes,
-            regions=[region.clone() for region in prototype.regions],
+            regions=[region.clone() for region in written.regions],
         )
+        if origin is not None:
+            origin.place(op)
         values[node] = builder.put(op)
     return values
 

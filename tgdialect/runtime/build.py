@@ -146,8 +146,7 @@ def _level(program: tg.KernelOp | tg.ProgramOp) -> int:
 
 def _brought(program: tg.KernelOp | tg.ProgramOp) -> bytes:
     """The machine code that a program has already; empty if it has none."""
-    binary = program.binary if isinstance(program, tg.ProgramOp) else None
-    return b"" if binary is None else binary.data.data
+    return program.machine_code if isinstance(program, tg.ProgramOp) else b""
 
 
 class _Kernels:
@@ -388,7 +387,7 @@ def _check_brought(module: ModuleOp, *, is_for_here: bool) -> None:
             message = f"the machine code of @{name} needs {', '.join(lacking)}"
             raise locate(PassFailedException(f"{message}, which this CPU lacks"), binary)
         try:
-            load(binary.data.data).address(OBJECT.symbol(name))
+            load(program.machine_code).address(OBJECT.symbol(name))
         except OSError as error:
             message = f"the machine code of @{name} is no object code for this machine: {error}"
             raise locate(PassFailedException(message), binary) from error

@@ -131,6 +131,8 @@ class Executable(ABC):
         self._is_dynamic = any(p.is_dynamic for p in parameters)
         self._released: Set[int] = frozenset()
         """The positions of the parameters whose arrays have been released."""
+        self._mapped = 0
+        """The bytes of BINARYs that are those of files, in no memory of their own."""
         self.inputs = [s.parameter for s in self._arguments]
         self.outputs = [s.parameter for s in self._results]
 
@@ -154,7 +156,7 @@ class Executable(ABC):
         from tgdialect.runtime.footprint import footprint_of
 
         held = [p for i, p in enumerate(self.parameters) if i not in self._released]
-        return (footprint_of(held, self._place, frame),)
+        return (footprint_of(held, self._place, frame, self._mapped),)
 
     @property
     def kernels(self) -> Sequence[Kernel]:

@@ -7,7 +7,7 @@ prove to be in bounds need no check. The others become expressions in the argume
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -17,7 +17,7 @@ from tgdialect.analysis.affine.bounds import exact_polynomial, greatest
 from tgdialect.analysis.index_expressions import index_arguments, index_expression
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import SHAPES, Diagnostic, kept_facts, operation_diagnostic
-from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.fast_xdsl.walk import nested_ops, ops_of
 from tgdialect.ops import tg
 from tgdialect.ops.expressions import Expression
 from tgdialect.runtime.windows import Window
@@ -49,8 +49,7 @@ def find_windows(function: FuncOp, buffers: Mapping[int, Diagnostic]) -> tuple[W
                 continue
             terms = _checked(bounds, known)
             if terms is not None and terms not in found and not (of_source and _is_whole(terms)):
-                place = at.file or "", at.line or 0, at.column or 0
-                found[terms] = Window(axis, *terms, *place)
+                found[terms] = Window(axis, *terms, *_place(at))
 
     for argument in function.args:
         slot = tg.integer_attribute(tg.argument_attributes(argument), "tg.buffer")
@@ -63,12 +62,34 @@ def find_windows(function: FuncOp, buffers: Mapping[int, Diagnostic]) -> tuple[W
     return tuple(found.values())
 
 
-def window_places(module: ModuleOp) -> str:
-    """The source positions of ops whose windows a call may have to check. They are part of a
-    compiled program's cache key, since a printed module does not have them."""
+Place = tuple[str, int, int, str]
+"""The place of a window: its last four fields."""
+
+
+def _place(at: Diagnostic) -> Place:
+    return at.file or "", at.line or 0, at.column or 0, at.node or ""
+
+
+def window_places(module: ModuleOp) -> Sequence[Place]:
+    """The places of ops whose windows a call may have to check, in their order. The text by which
+    the cache knows a module does not have them."""
     kinds = tg.ShrinkOp | tg.PadOp | tg.ResizeOp | tg.BufferOp
-    found = (op for op in module.walk() if isinstance(op, kinds) and _is_dynamic(op))
-    return "\n".join(operation_diagnostic(op, "").render() for op in found)
+    found = (op for op in nested_ops(module) if isinstance(op, kinds) and _is_dynamic(op))
+    return [_place(operation_diagnostic(op, "")) for op in found]
+
+
+def with_numbers(windows: Iterable[Window], places: Sequence[Place]) -> tuple[Window, ...]:
+    """Windows with the numbers of their places as lines, from 1; 0 for one that has another."""
+    numbers = {place: number for number, place in reversed([*enumerate(places, 1)])}
+    return tuple(
+        w._replace(file="", line=numbers.get(w[4:], 0), column=0, node="") for w in windows
+    )
+
+
+def with_places(windows: Iterable[Window], places: Sequence[Place]) -> tuple[Window, ...]:
+    """The inverse of `with_numbers`, also for the places of an equal program."""
+    known = ("", 0, 0, ""), *places
+    return tuple(Window(*window[:4], *known[window.line]) for window in windows)
 
 
 def _is_dynamic(op: Operation) -> bool:

@@ -22,7 +22,8 @@ class DeviceFootprint:
 
     `workspace` is for intermediate results, at most: it is as large as for the greatest sizes.
     `persistent` is for values derived from constant arguments, and for the program's BINARYs,
-    `buffers` for its BUFFERs: both stay between calls.
+    `buffers` for its BUFFERs: both stay between calls. `mapped` are bytes of files, which the
+    system reads when they are used, and lets go of when memory is short: no part of `peak`.
     """
 
     device: str
@@ -31,11 +32,12 @@ class DeviceFootprint:
     workspace: int = 0
     persistent: int = 0
     buffers: int = 0
+    mapped: int = 0
 
     @property
     def peak(self) -> int:
-        """All of them, which are there at the same time."""
-        return sum(getattr(self, field.name) for field in fields(self)[1:])
+        """All of them, which are there at the same time, without what is mapped."""
+        return sum(getattr(self, field.name) for field in fields(self)[1:]) - self.mapped
 
 
 @dataclass(frozen=True)
@@ -79,16 +81,17 @@ class Footprint(Sequence[DeviceFootprint]):
 
 
 def footprint_of(
-    parameters: Sequence[Parameter], device: str, frame: Sequence[Any]
+    parameters: Sequence[Parameter], device: str, frame: Sequence[Any], mapped: int = 0
 ) -> DeviceFootprint:
-    """The memory of a program's parameters on one device. `frame` has the scalars by position."""
+    """The memory of a program's parameters on one device. `frame` has the scalars by position, and
+    `mapped` of the BINARYs' bytes are in files."""
 
     def total(*roles: str) -> int:
         return sum(p.nbytes_for(frame) for p in parameters if p.role in roles)
 
-    persistent = total("persistent", "data")
+    persistent, buffers = total("persistent", "data") - mapped, total("buffer")
     return DeviceFootprint(
-        device, total("input"), total("output"), total("workspace"), persistent, total("buffer")
+        device, total("input"), total("output"), total("workspace"), persistent, buffers, mapped
     )
 
 

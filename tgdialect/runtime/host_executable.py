@@ -12,6 +12,7 @@ import numpy as np
 from numpy import ndarray
 
 from tgdialect.custom import NO_CUSTOM, Callbacks, CustomCode
+from tgdialect.ops.data_files import Contents, DataReader, FileData, leave
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.executable import (
     Allocation,
@@ -24,6 +25,7 @@ from tgdialect.runtime.executable import (
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, ReleasedArray, address, zeros
 from tgdialect.runtime.program import Parameter, Program
+from tgdialect.targets.cpu import ALIGNMENT
 
 if TYPE_CHECKING:
     from tgdialect.runtime.launcher import Holders, Launcher
@@ -38,6 +40,8 @@ class _Kept(NamedTuple):
     constants: Sequence[Any]
     blocks: Sequence[Block]
     addresses: Sequence[int]
+    is_released: bool = False
+    """Whether what is not read any more has been let go of."""
 
     @classmethod
     def of(cls, constants: Sequence[Any], sizes: Sequence[int], memory: Sequence[Block]) -> _Kept:
@@ -82,10 +86,14 @@ class HostExecutable(Executable):
         source: tuple[str, str] = ("", ""),
         memory: Block | None = None,
         custom: CustomCode = NO_CUSTOM,
+        *,
+        is_aligned: bool = True,
     ) -> None:
         """`symbols` are addresses of external symbols; `memory` is for values derived from
-        constants; `custom` has the functions that the code may call; the others are those of
-        `Executable`."""
+        constants; `custom` has the functions that the code may call; `is_aligned` says whether
+        arrays have to be aligned to their elements; the others are those of `Executable`.
+
+        Raises DataFileError for a BINARY of a file that has not got its bytes."""
         super().__init__(program.parameters, program.windows, build, source)
         self._kept: _Kept | None = None
         # Of threads that call at the same time, one takes it.
@@ -102,10 +110,21 @@ class HostExecutable(Executable):
                 self.buffers[parameter.name] = buffer
                 self._frame[position] = start = address(buffer)
                 self._buffer_spans.append((start, start + buffer.nbytes))
-        # BINARYs, each once and aligned for vectors.
-        given = [p.data for p in program.parameters if p.data is not None]
-        blocks = {data: _filled(data) for data in given}
-        self._data_at = [blocks[data].address for data in given]
+        # BINARYs, each once: those of the text aligned for vectors, those of files where they are.
+        self._is_aligned = is_aligned
+        data = [(p, p.data) for p in program.parameters if p.data is not None]
+        given = [(contents, self._alignment(p, contents)) for p, contents in data]
+        reader = DataReader()
+        blocks = {each: _placed(reader.array(each[0]), each[1]) for each in dict.fromkeys(given)}
+        self._data_at = [blocks[each].address for each in given]
+        files = [
+            (p, blocks[each].memory)
+            for (p, contents), each in zip(data, given, strict=True)
+            if isinstance(contents, FileData)
+        ]
+        self._mapped = sum(p.nbytes for p, memory in files if not memory.flags.writeable)
+        self._read_once = [memory for p, memory in files if p.is_read_once]
+        """The bytes of files that no call reads after what is derived from them."""
         for slot, start in zip(self._data, self._data_at, strict=True):
             self._frame[slot.position] = start
         # Keep them alive even if the caller changes `buffers`: frames have their addresses.
@@ -145,6 +164,12 @@ class HostExecutable(Executable):
         """The number among the arrays, and the axis, that each scalar is read off."""
         self._reads_all = self._is_simple and 0 < len(self._read) == len(sources)
 
+    def _alignment(self, parameter: Parameter, contents: Contents) -> int:
+        """The alignment of the contents of a BINARY, in bytes."""
+        if isinstance(contents, bytes):
+            return ALIGNMENT
+        return parameter.dtype.itemsize if self._is_aligned else 1
+
     def profile(
         self, *arrays: Any, out: Array | Sequence[Array] | None = None, seconds: float = 1.0
     ) -> Profile:
@@ -154,7 +179,13 @@ class HostExecutable(Executable):
         build = self._build()
         records = new_records(build)
         symbols = record_symbols(records)
-        timed = HostExecutable(build.profiled(), lambda: build, symbols, custom=self._custom)
+        timed = HostExecutable(
+            build.profiled(),
+            lambda: build,
+            symbols,
+            custom=self._custom,
+            is_aligned=self._is_aligned,
+        )
         for name, buffer in self.buffers.items():
             timed.buffers[name][...] = buffer
         given = list(self.completed(arrays))
@@ -259,20 +290,23 @@ class HostExecutable(Executable):
         return kept
 
     def release(self, reason: str) -> Mapping[int, ReleasedArray]:
-        if self._kept is None:
+        kept = self._kept
+        if kept is None or kept.is_released:
             return {}
+        for memory in self._read_once:
+            leave(memory)
         found: dict[int, ReleasedArray] = {}
-        constants = list(self._kept.constants)
+        constants = list(kept.constants)
         for place, argument in enumerate(self._constants):
             if self._arguments[argument].parameter.is_read_once:
-                if isinstance(array := constants[place], ReleasedArray):
-                    return {}
+                array = constants[place]
                 found[argument] = ReleasedArray(array.shape, array.dtype, reason)
                 constants[place] = found[argument]
-        self._kept = self._kept._replace(constants=constants)
-        self._released = {self._arguments[argument].position for argument in found}
-        if self._launch is not _refuse:
-            self._launch = self._first_launch
+        self._kept = kept._replace(constants=constants, is_released=True)
+        if found:
+            self._released = {self._arguments[argument].position for argument in found}
+            if self._launch is not _refuse:
+                self._launch = self._first_launch
         return found
 
     def _scratch(self) -> Sequence[Block]:
@@ -329,6 +363,51 @@ class HostExecutable(Executable):
             if (launch := self._new_launcher()) is not None:
                 return holding_launcher(launch, make, tuple(shape), holders, inputs, example)
         return super().holding_launcher(holders, inputs, example)
+
+    def at_addresses(self) -> Callable[..., None] | None:
+        """A function that calls the program with memory that the caller vouches for, or None if
+        Python has to look at the arguments in each call.
+
+        It takes the addresses of the results that are in no argument, and then of all arguments, as
+        integers: of arrays in C order, aligned, with the parameters' shapes and dtypes, that share
+        no memory with what the program writes; a result that `is_cleared` is 0 before the call.
+        `arguments` are objects that stand for the arguments: another one for a constant argument
+        says that its contents are others.
+        """
+        if self._is_dynamic or self._callbacks is not None or self._buffers or self._released:
+            return None
+        if any(p.role == "scalar" for p in self.inputs):
+            return None
+        from tgdialect.runtime.launcher import FrameSlot, launcher
+
+        memory = (*self._persistent, *self._workspaces, *self._data)
+        places = [slot.position for slot in (*self._results, *self._arguments, *memory)]
+        slots = [FrameSlot(at, None, self.parameters[at].dtype, 0, False) for at in places]
+        launch = launcher(self._start, slots, 0) or self._by_frame(places)
+        data = self._data_at
+        if not self._persistent and not self._workspaces:
+            if not data:
+                return launch
+            return lambda *addresses: launch(*addresses, *data)
+
+        def call(*addresses: int, arguments: Sequence[object] = ()) -> None:
+            kept, blocks = self._kept_for(arguments), self._scratch()
+            launch(*addresses, *kept.addresses, *[block.address for block in blocks], *data)
+            for block in blocks:
+                POOL.give(block)
+
+        return call
+
+    def _by_frame(self, places: Sequence[int]) -> Callable[..., Any]:
+        """A launcher without a limit of arguments."""
+
+        def launch(*addresses: int) -> None:
+            frame = [0] * len(places)
+            for at, address in zip(places, addresses, strict=True):
+                frame[at] = address
+            self._function(self._frame_type(*frame))
+
+        return launch
 
     def _call(self, arrays: Sequence[Any], out: Sequence[Array] | None) -> list[Array]:
         """A call by Python, which checks each argument and converts it if necessary."""
@@ -438,10 +517,13 @@ class HostExecutable(Executable):
         return copies
 
 
-def _filled(data: bytes) -> Block:
-    """A block with these contents."""
-    block = Block.new(len(data))
-    ctypes.memmove(block.address, data, len(data))
+def _placed(array: Array, alignment: int) -> Block:
+    """The memory of an array if it is aligned to so many bytes, else a copy."""
+    start = array.ctypes.data
+    if start % alignment == 0:
+        return Block(array, start, array.nbytes)
+    block = Block.new(array.nbytes)
+    ctypes.memmove(block.address, start, array.nbytes)
     return block
 
 

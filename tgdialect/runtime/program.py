@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, NamedTuple, Protocol, Self, cast
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
+from tgdialect.ops.data_files import Contents, DataReader, FileData
 from tgdialect.ops.expressions import Expression
 from tgdialect.ops.numpy_dtypes import Array, dtype_named
 from tgdialect.runtime.dlpack import host_array, is_on_host
@@ -47,13 +48,13 @@ class Parameter:
 
     `shape` has None for each dynamic extent, and `dims` has, in order, the positions of the scalar
     parameters with their values. `role` is input, scalar, buffer, data, output, workspace or
-    persistent; one of role data has the bytes `data`, which the program only reads. `low` and
-    `high` bound a scalar; one that is `computed` is the value of an expression in scalars before
-    it, and no caller passes it. `by_reference` means that the program writes the caller's array,
-    and `result` is the number of the program's result that is there then, if one is. `is_constant`
-    means that an array that is passed again has the same contents, `is_read_once` that it is not
-    read any more then, and `is_cleared` that a result is 0 before the program runs, because it may
-    leave cells as they are.
+    persistent; one of role data has the bytes `data`, which the program only reads: they may be in
+    a file. `low` and `high` bound a scalar; one that is `computed` is the value of an expression in
+    scalars before it, and no caller passes it. `by_reference` means that the program writes the
+    caller's array, and `result` is the number of the program's result that is there then, if one
+    is. `is_constant` means that an array that is passed again has the same contents, `is_read_once`
+    that it is not read any more then, and `is_cleared` that a result is 0 before the program runs,
+    because it may leave cells as they are.
     """
 
     name: str
@@ -69,13 +70,17 @@ class Parameter:
     is_read_once: bool = False
     is_cleared: bool = False
     result: int | None = None
-    data: bytes | None = field(default=None, repr=False)
+    data: Contents | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> Parameter:
         """A parameter of a packed program. Raises ValueError, LookupError or TypeError for what
         cannot be one."""
         given: dict[str, Any] = {**entry, "dtype": dtype_named(entry["dtype"])}
+        if isinstance(data := given["data"], dict):
+            # Of any version: the code of a program depends on no contents.
+            place: dict[str, Any] = {**cast("dict[str, Any]", data), "version": None}
+            given["data"] = FileData(**place)
         found = cls(**given)
         if found.role == "data" and len(found.data or b"") != found.nbytes:
             raise ValueError(f"{found} has other contents")
@@ -211,6 +216,28 @@ class CompiledProgram:
         made = {"parameters": Parameter.of, "windows": Window._make, **cls.entries}
         given = unpacked(data).items()
         return cls(**{name: tuple(map(made[name], v)) if name in made else v for name, v in given})
+
+
+P = TypeVar("P", bound=CompiledProgram)
+
+
+def with_contents(program: P) -> P:
+    """The program with the bytes of files that it names, each part once: it needs no files then.
+
+    Raises DataFileError if a file has not got them.
+    """
+    read: dict[FileData, bytes] = {}
+    reader = DataReader()
+
+    def in_memory(data: Contents | None) -> bytes | None:
+        if not isinstance(data, FileData):
+            return data
+        if data not in read:
+            read[data] = reader.array(data).tobytes()
+        return read[data]
+
+    parameters = (replace(p, data=in_memory(p.data)) for p in program.parameters)
+    return replace(program, parameters=tuple(parameters))
 
 
 @dataclass(frozen=True, slots=True)

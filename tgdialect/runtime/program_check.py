@@ -94,7 +94,7 @@ def _is_scalar(position: object, parameters: Sequence[Parameter]) -> bool:
 def _check_window(window: Window, parameters: Sequence[Parameter]) -> None:
     place = window.axis, window.line, window.column
     are_numbers = all(_is_number(number, 0) for number in place)
-    _require(are_numbers and _are_texts(window.file), "the place of a window")
+    _require(are_numbers and _are_texts(window.file, window.node), "the place of a window")
     for bound in (window.offset, window.inner, window.outer):
         _check_expression(bound, parameters)
 

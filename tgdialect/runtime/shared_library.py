@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 from zlib import crc32
 
 from tgdialect.backends.c_compiler import shared_library
 from tgdialect.lowering.render.names import SOURCE
 from tgdialect.ops.expressions import OPERATIONS, WRAP, Expression, argument_at, infix
 from tgdialect.runtime.native import native_text
-from tgdialect.runtime.program import Parameter, Program
+from tgdialect.runtime.program import Parameter, Program, with_contents
 from tgdialect.runtime.program_file import ProgramFile
 from tgdialect.runtime.threads import POOL_LINES
 from tgdialect.targets.cpu import ALIGNMENT
@@ -140,7 +140,8 @@ class SharedLibrary:
         """The parameters of the C function."""
         self._has_threads = b"tg_parallel" in b"".join(each.code for each in program.objects)
         self._buffers = [each for each in self._named if each.parameter.role == "buffer"]
-        data = dict.fromkeys(p.data for p in program.parameters if p.data is not None)
+        program = with_contents(program)
+        data = dict.fromkeys(p.data for p in program.parameters if isinstance(p.data, bytes))
         self._data = {each: number for number, each in enumerate(data)}
         """The contents of BINARYs, and their numbers in the library."""
         roles = {parameter.role for parameter in program.parameters}
@@ -277,7 +278,7 @@ class SharedLibrary:
             at, bytes = each.position, self._bytes(each.parameter)
             match each.parameter.role:
                 case "data":
-                    number = self._data[each.parameter.data or b""]
+                    number = self._data[cast(bytes, each.parameter.data)]
                     steps.append(f"frame[{at}] = (int64_t)data{number};")
                 case "persistent" | "buffer" as role if role == "buffer" or self._derives_once:
                     made = f"(state{at} = block({bytes}))"

@@ -34,7 +34,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.expressions import parsed
 from tgdialect.ops.sorts import SORTS
-from tgdialect.ops.source import parameters
+from tgdialect.ops.source import name_of_input, parameters
 from tgdialect.runtime.find_windows import buffer_places, find_windows
 from tgdialect.runtime.inspection import CodeOf, Kernel, kernels_of
 from tgdialect.runtime.program import DEFAULT_OPT, HOST, CompiledProgram, Parameter, Program
@@ -173,7 +173,7 @@ class StagedModule(ABC):
             role = next((r.removeprefix("tg.") for r in _ROLES if r in attributes), None)
             formula = tg.computed_attribute(attributes)
             parameter = Parameter(
-                name=argument.name_hint or f"arg{position}",
+                name=name_of_input(argument) or f"arg{position}",
                 role=role or ("input" if tg.is_memory(argument) else "scalar"),
                 shape=tuple(
                     None if d == DYNAMIC_INDEX else d for d in tg.tensor(argument).get_shape()

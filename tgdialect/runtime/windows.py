@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 class Window(NamedTuple):
     """One axis of an op: the part of extent `inner` at `offset` in an axis of extent `outer`.
 
-    `line` and `column` are 0 if they are unknown; `file` is "" for the compiled text itself.
+    `line` and `column` are 0 if they are unknown; `file` is "" for the compiled text itself. `node`
+    has the names in the op's location, as errors show them, or is "".
     """
 
     axis: int
@@ -24,6 +25,7 @@ class Window(NamedTuple):
     file: str
     line: int
     column: int
+    node: str = ""
 
 
 def check_windows(windows: Sequence[Window], frame: Sequence[Any], name: str, text: str) -> None:
@@ -55,5 +57,6 @@ def _error(window: Window, bounds: tuple[int, int, int], name: str, text: str) -
         file=window.file or name or None,
         line=window.line or None,
         column=window.column or None,
+        node=window.node or None,
     )
     return CompilationError(at).with_source(SourceFile(name, text))

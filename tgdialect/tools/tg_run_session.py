@@ -16,13 +16,14 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import DiagnosticException
 
 from tgdialect import registry
+from tgdialect.analysis.data_files import check_data_files
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.symbols import own_functions
@@ -41,7 +42,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.arguments import overwritten_arguments
 from tgdialect.ops.expressions import size_sources
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.source import parameters
+from tgdialect.ops.source import name_of_input, parameters
 from tgdialect.runtime import compiler
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.distributed import RankError
@@ -94,6 +95,7 @@ def _interpreter(module: ModuleOp, entry: str, options: argparse.Namespace) -> E
         return _results(results)
 
     custom = _registered(options.custom)
+    check_data_files(module)
     return Executor(execute)
 
 
@@ -182,40 +184,34 @@ def find_parameters(entry: FuncOp) -> list[ProgramInput]:
 
     Arguments that stages have made of results and BUFFERs are not inputs.
     """
-    inputs: list[tuple[str | None, SSAValue]] = []
-    for argument in entry.args:
-        attributes = tg.argument_attributes(argument)
-        name = attributes.get("tg.name")
-        if tg.ALLOCATED.isdisjoint(attributes):
-            inputs.append((name.data if isinstance(name, StringAttr) else None, argument))
+    inputs: list[SSAValue] = [
+        a for a in entry.args if tg.ALLOCATED.isdisjoint(tg.argument_attributes(a))
+    ]
     params = {op.slot.data: op for op in entry.body.block.ops if isinstance(op, tg.ParamOp)}
-    for _, op in sorted(params.items()):
-        if "tg.computed" in op.attributes:
-            continue
-        inputs.append((None if op.symbol is None else op.symbol.data, op.result))
+    inputs += (op.result for _, op in sorted(params.items()) if "tg.computed" not in op.attributes)
     positions = {
         value: position
-        for position, (_, value) in enumerate(inputs)
+        for position, value in enumerate(inputs)
         if value.type == tg.tensor_type(tg.INDEX)
     }
     bounds, written = MinMax(), written_inputs(entry)
-    types = [_tensor_type(entry, value.type) for _, value in inputs]
+    types = [_tensor_type(entry, value.type) for value in inputs]
     dims = [
         tuple(positions.get(d) if isinstance(d, SSAValue) else None for d in tg.shape_of(value))
-        for _, value in inputs
+        for value in inputs
     ]
     sources = size_sources(enumerate(dims))
     return [
         ProgramInput(
             position,
-            name or value.name_hint,
+            name_of_input(value),
             types[position],
             dims[position],
             bounds[value],
             value in written,
             sources.get(position),
         )
-        for position, (name, value) in enumerate(inputs)
+        for position, value in enumerate(inputs)
     ]
 
 
@@ -392,7 +388,8 @@ def run_session(options: argparse.Namespace) -> None:
         raise UsageError("--opt schedules compiled kernels: the interpreter takes none")
     source = registry.read_program(options.file, options.frontend)
     try:
-        module = compiler.parse_verified(source.name, source.text, options.frontend)
+        how = {"data_folder": options.data_folder}
+        module = compiler.parse_verified(source.name, source.text, options.frontend, **how)
         run_module(module, options)
     except UsageError:
         raise

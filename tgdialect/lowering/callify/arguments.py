@@ -190,8 +190,8 @@ class NewFunction:
             for name, bound in (("tg.min", op.min), ("tg.max", op.max)):
                 if bound is not None:
                     attributes[name] = builtin.IntegerAttr(bound.data, tg.INDEX)
-            if op.symbol is not None:
-                attributes["tg.name"] = op.symbol
+        if isinstance(op, tg.ParamOp) and op.symbol is not None:
+            attributes[tg.NAME] = op.symbol
         if (constant := op.attributes.get("tg.constant")) is not None:
             if constant != builtin.UnitAttr() or is_scalar:
                 raise self.error("tg.constant is a unit, and for tensors alone", op)
@@ -206,7 +206,7 @@ class NewFunction:
         """The argument, a vector, that has bytes as the elements of a dtype: one for all that are
         equal."""
         if (found := self._data.get((contents, dtype))) is None:
-            extent = len(contents.data) // tg.dtype_row(dtype).itemsize
+            extent = contents.nbytes // tg.dtype_row(dtype).itemsize
             place = tg.PlaceAttr.of(self.device, tg.AddrSpace.GLOBAL)
             attributes: ArgumentAttributes = {
                 "tg.constant": builtin.UnitAttr(),
@@ -222,12 +222,14 @@ class NewFunction:
         shape = [d if isinstance(d, int) else self._extent(d) for d in tg.shape_of(value)]
         return self._reshaped(value, shape)
 
-    def add_result(self, value: SSAValue, name: str) -> SSAValue:
+    def add_result(self, value: SSAValue, number: int) -> SSAValue:
         """An argument for a result of the function, whose dynamic extents are index arguments."""
         attributes: ArgumentAttributes = {"tg.output": builtin.UnitAttr()}
+        if (name := tg.name_attribute(tg.result_attributes(self.old, number))) is not None:
+            attributes[tg.NAME] = builtin.StringAttr(name)
         if dims := [d for d in tg.shape_of(value) if not isinstance(d, int)]:
             attributes["tg.dims"] = self._dims_attribute(dims)
-        return self._add(self.memory_type(value), attributes, name)
+        return self._add(self.memory_type(value), attributes, f"out{number}")
 
     def _dims_attribute(self, dims: Sequence[tg.Dim], op: Operation | None = None) -> Attribute:
         """The positions of the index arguments that the dynamic dimensions of an argument are."""

@@ -205,7 +205,7 @@ def _kernel(program: tg.ProgramOp, target: Target) -> DeviceKernel:
         if isinstance(op, tg.SourceOp):
             code = op.text.data.encode()
         elif isinstance(op, tg.BinaryDataOp):
-            code, is_binary = op.data.data, True
+            code, is_binary = program.machine_code, True
     if code is None:
         raise PassFailedException(f"@{name} has neither a tg.source nor a tg.binary")
     params = [param.result for param in parameters(block)]

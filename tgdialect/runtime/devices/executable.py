@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from tgdialect.ops.data_files import DataReader
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.array import DeviceArray, DeviceLease
 from tgdialect.runtime.devices.device import Device, is_on
@@ -256,8 +257,8 @@ class DeviceExecutable(Executable):
                 self._buffer(parameter, ())
         # BINARYs, each once.
         data = [p.data for p in program.parameters if p.data is not None]
-        arrays = {each: np.frombuffer(each, np.uint8) for each in data}
-        copies = {each: DeviceArray.of(self._driver, array) for each, array in arrays.items()}
+        read = DataReader().array
+        copies = {each: DeviceArray.of(self._driver, read(each)) for each in {*data}}
         for slot, each in zip(self._data, data, strict=True):
             self._frame[slot.position] = copies[each].span
         self._contents = copies

@@ -20,7 +20,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype_of
 from tgdialect.ops.expressions import parsed
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.source import parameters
+from tgdialect.ops.source import name_of_input, parameters
 from tgdialect.runtime.distributed.array import own_part
 from tgdialect.runtime.distributed.exchange import Exchange
 from tgdialect.runtime.program import Parameter
@@ -228,7 +228,7 @@ class _Reader:
         formula = tg.computed_attribute(owner.attributes if isinstance(owner, Operation) else {})
         default = "out" if role == "output" else "arg"
         return Parameter(
-            value.name_hint or f"{default}{number}",
+            name_of_input(value) or f"{default}{number}",
             role or ("scalar" if is_scalar else "input"),
             extents,
             numpy_dtype_of(value),
