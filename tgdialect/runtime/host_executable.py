@@ -376,13 +376,13 @@ class HostExecutable(Executable):
         """
         if self._is_dynamic or self._callbacks is not None or self._buffers or self._released:
             return None
-        if any(p.role == "scalar" for p in self.inputs):
+        if self._scalars_given or self._computed:
             return None
         from tgdialect.runtime.launcher import FrameSlot, launcher
 
         memory = (*self._persistent, *self._workspaces, *self._data)
         places = [slot.position for slot in (*self._results, *self._arguments, *memory)]
-        slots = [FrameSlot(at, None, self.parameters[at].dtype, 0, False) for at in places]
+        slots = [FrameSlot(at, None, self.parameters[at].dtype, False) for at in places]
         launch = launcher(self._start, slots, 0) or self._by_frame(places)
         data = self._data_at
         if not self._persistent and not self._workspaces:

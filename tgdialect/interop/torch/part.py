@@ -307,12 +307,10 @@ class Part:
             values[node] = value_of(size.substituted(sizes) if isinstance(size, SymInt) else size)
         if self.executable is None:
             return []
-        compound = (*traced.argument_sizes, *traced.result_sizes)
         found = self.executable(
             *(read.array(inputs) for read in self._read),
             *(sizes[atom].value for atom in traced.sizes),
             *(tensor.node.data for tensor in traced.implicit),
-            *(size.substituted(sizes).value for size in compound),
         )
         arrays = found if isinstance(found, tuple) else (found,)
         return [
