@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 _PLACE = "tg.place"
 """A text without this names no device: it need not be parsed to know that."""
 
+_MODULE = "<module>"
+"""The name of a program that has no file, and is no text."""
+
 AnyProgram = Program | DeviceProgram
 P = TypeVar("P", bound=Program | DeviceProgram)
 
@@ -181,9 +184,14 @@ class _Source:
             return given
         return self._linked(parse_verified(self.name, given), given)
 
+    @property
+    def shown(self) -> tuple[str, str]:
+        """The name and the text that errors show. A module of a file of bytes has no lines."""
+        return self.name, self.text if self.is_text else ""
+
     def as_text(self) -> _Source:
         """The same program, which keeps no module."""
-        return _Source(self.name, self.text, self._kernels)
+        return _Source(self.name if self.is_text else _MODULE, self.text, self._kernels)
 
     def verified(self) -> ModuleOp:
         """The module, verified and in ops of `tg`."""
@@ -200,7 +208,7 @@ class _Source:
         """Within it errors are CompilationErrors of this program."""
         from tgdialect.diagnostics import SourceFile, errors_in
 
-        return errors_in(SourceFile(self.name, self.text))
+        return errors_in(SourceFile(*self.shown))
 
 
 def _on_one_device(
@@ -252,7 +260,7 @@ def _on_one_device(
                 else:
                     program, memory = compiled()
                     cache.put(key, places.anywhere(program).to_bytes())
-    of = (source.name, source.text) if source.is_text else ("", "")
+    of = source.shown if source.name != _MODULE else ("", "")
     inspected = lambda: build(as_text.module())  # noqa: E731
     if isinstance(program, DeviceProgram):
         return DeviceExecutable(program, device, inspected, source=of)
@@ -283,7 +291,7 @@ def _sharded(
     from tgdialect.runtime.distributed.executable import build
 
     def compiled(module: ModuleOp, part: str, device: str | None) -> Executable:
-        return _on_one_device(_Source("<module>", module), device, part, opt, custom)
+        return _on_one_device(_Source(_MODULE, module), device, part, opt, custom)
 
     if target not in (None, MPI):
         target = device_for(target).name
@@ -445,14 +453,14 @@ def _source(
         return _Source("<string>", source, kernels)
     if not isinstance(source, str | os.PathLike):
         _check_is_module(source)
-        return _Source("<module>", source, kernels, is_verified=is_verified)
+        return _Source(_MODULE, source, kernels, is_verified=is_verified)
     file = os.fspath(source)
     if os.path.splitext(file)[1] not in ("", ".mlir"):  # Else plug-ins are not looked through.
         from tgdialect.input_formats import TextFrontend
         from tgdialect.registry import frontend_of
 
         if not isinstance(frontend_of(file), TextFrontend | None):
-            return _Source("<module>", parse_verified(file, ""), kernels, is_verified=True)
+            return _Source(file, parse_verified(file, ""), kernels, is_verified=True)
     try:
         return _Source(file, Path(file).read_bytes().decode(), kernels)
     except (OSError, UnicodeDecodeError):
@@ -498,7 +506,7 @@ def _interpreted(source: _Source, entry: str, custom: CustomCode) -> Callback:
     from tgdialect.universe import INTERPRETER as RUN
 
     run = named(RUN)
-    file = SourceFile(source.name, source.text if source.is_text else "")
+    file = SourceFile(*source.shown)
     module = source.verified()
     with errors_in(file):
         check_code(module, custom)
