@@ -7,14 +7,14 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
-from xdsl.ir import Block, Region
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.structure import Structures
-from tgdialect.frontend.graph import Node, argument_errors, made
+from tgdialect.frontend.graph import Node, Shape, argument_errors, made, size_node
 from tgdialect.frontend.random import seed_once
-from tgdialect.frontend.realization import body_of, realize
-from tgdialect.frontend.symbolic import SymInt
+from tgdialect.frontend.realization import body_of, compound_sizes, realize
+from tgdialect.frontend.symbolic import Dim, SymInt, atoms_of, least
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.tracing import Slot, filled, is_tracing, mapped, parameter, tracing
 from tgdialect.ops import tg
@@ -43,23 +43,18 @@ class _Leaves:
     structure: Any = None
 
     @classmethod
-    def of(cls, value: Any, what: str, *, numbers: bool = False, symbolic: bool = False) -> _Leaves:
+    def of(cls, value: Any, what: str, *, numbers: bool = False) -> _Leaves:
         """Numbers become tensors if they may be there. Raises TypeError for other leaves, and
-        ValueError for symbolic sizes unless these may be there."""
+        ValueError for tensors that are split among devices."""
         found = cls()
 
         def slot(leaf: Any) -> Any:
             if leaf is None:
                 return None
-            if numbers and _is_number(leaf):
+            if numbers and isinstance(leaf, bool | int | float | SymInt):
                 leaf = Tensor(leaf)
             if not isinstance(leaf, Tensor):
                 raise TypeError(f"{what} is made of tensors, not {type(leaf).__name__}")
-            if leaf.node.extents is not None and not symbolic:
-                raise ValueError(
-                    f"{what} has a symbolic size: {leaf.shape}; sizes in this loop are static: pad "
-                    "it to its greatest size"
-                )
             if leaf.node.axis is not None:
                 raise ValueError(f"{what} is split among devices: a loop takes it whole")
             found.tensors.append(leaf)
@@ -77,16 +72,16 @@ def scan(
     f: Callable[[S, Any], tuple[S, Any]],
     init: S,
     xs: Any = None,
-    length: int | None = None,
+    length: Dim | None = None,
     reverse: bool = False,
 ) -> tuple[S, Any]:
     """Go through a sequence with a state: `state, y = f(state, x)` for each element x.
 
     The steps are one loop around the kernels of a step, so that compiling takes as long for 1,000
     steps as for 10. Gradients go through it, by a loop in the other order that computes each step
-    again. Where a state or an element has a symbolic size, the steps are unrolled instead: each
-    is traced and compiled. Tensors that `f` captures are constants; one that it assigns to is part
-    of the state.
+    again. The number of steps may be symbolic, and so may other sizes: one program is compiled for
+    all of them. Tensors that `f` captures are constants; one that it assigns to is part of the
+    state.
 
     Args:
         f: a step, from the state and an element to the next state and an output. It is traced once,
@@ -106,7 +101,7 @@ def scan(
         TypeError: a state, an element or an output is no tensor, or a step returns no pair.
         ValueError: lengths differ, or a step returns a state of another structure, shape or dtype.
     """
-    sequence = _Leaves.of(xs, "a sequence", symbolic=True)
+    sequence = _Leaves.of(xs, "a sequence")
     steps = _steps(sequence.tensors, length)
 
     def step(state: Any, x: Any) -> tuple[Any, Any]:
@@ -117,9 +112,6 @@ def scan(
             )
         return cast("tuple[Any, Any]", result)
 
-    state = _Leaves.of(init, "a state", numbers=True, symbolic=True)
-    if steps and any(t.node.extents is not None for t in (*state.tensors, *sequence.tensors)):
-        return _unrolled(step, state, sequence, range(steps)[:: -1 if reverse else 1])
     return _loop(step, init, sequence, steps, reverse=reverse)
 
 
@@ -160,36 +152,33 @@ def while_loop(
     return last
 
 
-def _steps(sequence: Sequence[Tensor], length: int | None) -> int:
+def _steps(sequence: Sequence[Tensor], length: Dim | None) -> Dim:
     if any(not tensor.ndim for tensor in sequence):
         raise ValueError("a sequence has an axis of steps")
-    lengths = {tensor.shape[0] for tensor in sequence}
+    lengths: set[Dim] = {tensor.shape[0] for tensor in sequence}
     if length is not None:
         lengths.add(length)
     if len(lengths) != 1:
         found = " and ".join(map(str, sorted(lengths, key=str))) or "none is given"
         raise ValueError(f"a scan has one number of steps: {found}")
-    steps = lengths.pop()
-    if isinstance(steps, SymInt):
-        raise ValueError(f"a scan has a symbolic number of steps: {steps}")
-    return steps
+    return lengths.pop()
 
 
 def _loop(
     step: Callable[[Any, Any], tuple[Any, Any]],
     init: Any,
     sequence: _Leaves,
-    steps: int,
+    steps: Dim,
     *,
     reverse: bool = False,
     is_while: bool = False,
 ) -> tuple[Any, Any]:
     """The state after some steps, and the stacked outputs."""
-    if steps < 0:
+    if least(steps) < 0:
         raise ValueError(f"a loop has no negative number of steps: {steps}")
     state = _Leaves.of(init, "a state", numbers=True)
-    elements = [_element(tensor) for tensor in sequence.tensors]
-    params = [parameter(t.node, {}) for t in (*state.tensors, *elements)]
+    elements = [_element(tensor.node) for tensor in sequence.tensors]
+    params = [parameter(node, {}) for node in (*(t.node for t in state.tensors), *elements)]
     count = len(state.tensors)
     seed_once(Tensor)
     with tracing() as capture:
@@ -208,31 +197,44 @@ def _loop(
         changed = [(t, n) for t, n in assigned if n.serial < capture.start and n not in params]
         results = [tensor.node for tensor in (*following.tensors, *(t for t, _ in changed))]
         stacked = [tensor.node for tensor in outputs.tensors]
-    # Everything else that was there before is a constant.
+    # Everything else that was there before is a constant: sizes, too.
     states = [*params[:count], *(node for _, node in changed)]
-    graph = capture.graph(list(dict.fromkeys([*states, *params[count:]])), [*results, *stacked])
+    kept = [*states, *params[count:], *stacked]
+    shapes = [e for node in kept for e in node.shape]
+    sizes = [size_node(SymInt.of(atom)) for atom in atoms_of([steps, *shapes])]
+    roots = [*results, *stacked, *sizes]
+    graph = capture.graph(list(dict.fromkeys([*states, *params[count:]])), roots)
     given = *state.tensors, *(tensor for tensor, _ in changed), *sequence.tensors
     inputs = [*(tensor.node for tensor in given), *graph.captured]
     # The states of all steps are what gradients begin with.
     is_tracked = not is_while and any(node.is_tracked for node in inputs)
-    kept = states if is_tracked else []
+    returned = [*results, *stacked, *(states if is_tracked else ())]
     _check_devices(inputs, graph.order)
-    body = body_of(graph.order, graph.leaves, [*graph.roots, *kept])
+    compound = compound_sizes([*graph.leaves, *returned])
+    if isinstance(steps, SymInt) and steps.atom is None and steps not in compound:
+        compound.append(steps)
+    body = body_of(graph.order, graph.leaves, returned, compound)
     _drop_devices(body)
+    inputs += map(size_node, compound)
     with argument_errors("a loop of this step: "):
         op = tg.ScanOp(
-            Block(arg_types=[node.type for node in inputs]).args,
+            _stand_ins(inputs),
             body,
             states=len(states),
             sequences=len(sequence.tensors),
-            steps=steps,
+            steps=None if isinstance(steps, SymInt) else steps,
+            steps_at=[n.size for n in inputs].index(steps) if isinstance(steps, SymInt) else None,
             reverse=reverse,
             is_while=is_while,
         )
         op.verify(verify_nested_ops=False)
     op, elements_of = _interned(op)
     call = made(op, tuple(inputs))
-    found = [made(element, (call,)) for element in elements_of]
+    found: list[Node] = []
+    for position, (element, root) in enumerate(zip(elements_of, returned, strict=True)):
+        is_state = position < len(states)
+        shape = inputs[position].shape if is_state else (steps, *root.shape)
+        found.append(made(element, (call,), _symbolic(shape)))
     if changed and not is_tracing():
         # Tensors that are assigned to are read apart from the results: compute the steps once.
         realize(found)
@@ -243,29 +245,39 @@ def _loop(
     return state.filled(last), outputs.filled(ys)
 
 
-def _unrolled(
-    step: Callable[[Any, Any], tuple[Any, Any]], state: _Leaves, sequence: _Leaves, order: range
-) -> tuple[Any, Any]:
-    """The state after the steps of an order, and the stacked outputs, without a SCAN: its sizes are
-    static."""
-    found: dict[int, _Leaves] = {}
-    for i in order:
-        element = sequence.filled([tensor[i] for tensor in sequence.tensors])
-        new, output = step(state.filled(state.tensors), element)
-        following = _Leaves.of(new, "a state", numbers=True, symbolic=True)
-        _check_state(state, following)
-        state = following
-        found[i] = _Leaves.of(output, "an output", numbers=True, symbolic=True)
-    outputs = [found[i] for i in sorted(found)]
-    stacked = [
-        Tensor.stack(*of_steps) for of_steps in zip(*(o.tensors for o in outputs), strict=True)
-    ]
-    return state.filled(state.tensors), outputs[0].filled(stacked)
+def _element(sequence: Node) -> Node:
+    """A node of the type of an element, without a value."""
+    type, extents = sequence.tensor_type, sequence.shape[1:]
+    place = tg.PlaceAttr.of(sequence.device)
+    row = tg.tensor_type(type.element_type, type.get_shape()[1:], place)
+    return Node(None, (), row, None, sequence.is_tracked, _symbolic(extents))
 
 
-def _element(sequence: Tensor) -> Tensor:
-    """A tensor of the type of an element, also if there is none."""
-    return (sequence if sequence.shape[0] else sequence.pad_to(1, *sequence.shape[1:]))[0]
+def _symbolic(shape: Shape) -> Shape | None:
+    """A shape as nodes have it: None if it is static."""
+    return shape if any(isinstance(extent, SymInt) for extent in shape) else None
+
+
+def _stand_ins(inputs: Sequence[Node]) -> list[SSAValue]:
+    """Values of the types of some nodes, whose symbolic extents are those values that stand for
+    sizes."""
+    block = Block()
+    builder = tg.OpBuilder.at_end(block)
+
+    def argument(type: Attribute) -> SSAValue:
+        return block.insert_arg(type, len(block.args))
+
+    sizes = {node.size: argument(node.type) for node in inputs if node.size is not None}
+    values: list[SSAValue] = []
+    for node in inputs:
+        if node.size is not None:
+            values.append(sizes[node.size])
+        elif node.extents is None:
+            values.append(argument(node.type))
+        else:
+            dims = [sizes[e] for e in node.extents if isinstance(e, SymInt)]
+            values.append(builder.put(tg.ParamOp(0, node.tensor_type, dims)))
+    return values
 
 
 def _drop_devices(body: Region) -> None:

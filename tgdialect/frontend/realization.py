@@ -220,13 +220,24 @@ def function_of(
     return FuncOp(name, ([], [n.type for n in results]), Region(block))
 
 
-def body_of(order: Sequence[Node], leaves: Sequence[Node], roots: Sequence[Node]) -> Region:
-    """The body of a FUNCTION from the leaves of a graph, and compound sizes, to some nodes."""
+def body_of(
+    order: Sequence[Node],
+    leaves: Sequence[Node],
+    roots: Sequence[Node],
+    sizes: Sequence[SymInt] | None = None,
+) -> Region:
+    """The body of a FUNCTION from the leaves of a graph, and compound sizes, to some nodes.
+
+    `sizes` are by default those of the leaves. If they are given, results have them as extents.
+    """
     body = Block()
     builder = tg.OpBuilder.at_end(body)
-    values, _ = insert_parameters(builder, leaves, compound_sizes(leaves))
+    values, extra = insert_parameters(builder, leaves, sizes or compound_sizes(leaves))
     insert_nodes(builder, order, values)
-    builder.insert(tg.TupleOp([values[root] for root in roots]))
+    results = [values[root] for root in roots]
+    if sizes:
+        results = [_resized(builder, values[root], root.extents, extra) for root in roots]
+    builder.insert(tg.TupleOp(results))
     return Region(body)
 
 

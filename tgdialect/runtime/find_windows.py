@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.affine.bounds import exact_polynomial, greatest
+from tgdialect.analysis.affine.bounds import is_inside
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import SHAPES, Diagnostic, kept_facts, operation_diagnostic
 from tgdialect.fast_xdsl.walk import ops_of
@@ -56,7 +56,7 @@ def find_windows(function: FuncOp, buffers: Mapping[int, Diagnostic]) -> tuple[W
 
     def add(at: Diagnostic, windows: Iterable[_Bounds]) -> None:
         for axis, bounds in enumerate(windows):
-            if all(isinstance(dim, int) for dim in bounds) or _is_inside(bounds, min_max):
+            if all(isinstance(dim, int) for dim in bounds) or is_inside(bounds, min_max):
                 continue
             if (terms := _checked(bounds, known)) is not None and terms not in found:
                 place = at.file or "", at.line or 0, at.column or 0
@@ -99,15 +99,6 @@ def _windows(op: tg.ShrinkOp | tg.PadOp | tg.ResizeOp) -> Iterable[_Bounds]:
 def _extents(shape: Iterable[tg.Dim]) -> Iterable[_Bounds]:
     """Windows that are in bounds if and only if no extent is negative."""
     return ((0, dim, dim) for dim in shape)
-
-
-def _is_inside(bounds: _Bounds, min_max: MinMax) -> bool:
-    """Whether a window is in bounds for every call."""
-    known = [exact_polynomial(dim, min_max) for dim in bounds if not isinstance(dim, tg.UnknownDim)]
-    if len(known) < len(bounds):
-        return False
-    offset, inner, outer = known
-    return all(greatest(of, min_max) <= 0 for of in (-offset, -inner, offset + inner - outer))
 
 
 def _checked(

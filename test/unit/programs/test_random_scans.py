@@ -29,6 +29,9 @@ CLOSE = {"rtol": 1e-3, "atol": 1e-4}
 def loop(f: Callable[..., Any], state: Any, xs: Any, length: int, reverse: bool) -> Any:
     """A scan in Python, on tensors of PyTorch."""
     rows: dict[int, Any] = {}
+    if length == 0:
+        _, outputs = f(state, tuple(torch.zeros(x.shape[1:], dtype=x.dtype) for x in xs))
+        return state, [torch.zeros(0, *torch.as_tensor(value).shape) for value in outputs]
     for i in reversed(range(length)) if reverse else range(length):
         state, rows[i] = f(state, tuple(x[i] for x in xs))
     columns = zip(*(rows[i] for i in range(length)), strict=True)
@@ -49,6 +52,14 @@ def reference(case: RandomScan) -> tuple[list[Any], list[Any]]:
     gradients = torch.autograd.grad(total(results), given, allow_unused=True)
     zeros = (torch.zeros_like(g) if d is None else d for g, d in zip(given, gradients, strict=True))
     return [r.detach().numpy() for r in results], [d.numpy() for d in zeros]
+
+
+def symbolic(array: np.ndarray[Any, Any], shape: Sequence[Any]) -> tg.Tensor:
+    """An array as a tensor whose extents are the given sizes."""
+    room = [
+        (0, 0 if isinstance(e, int) else e.max - n) for n, e in zip(array.shape, shape, strict=True)
+    ]
+    return tg.Tensor(np.pad(array, room))[tuple(slice(0, extent) for extent in shape)]
 
 
 def check(found: Sequence[Any], expected: Sequence[Any], seed: int, where: str) -> None:
@@ -92,3 +103,29 @@ def test_gradients(seeds: range):
             executable = tg.compile(program, *case.arrays, **TARGETS[name])
             found = executable(*case.arrays)
             check(found if isinstance(found, tuple) else (found,), expected, seed, name)
+
+
+SIZES = tuple(tg.Variable(name, low, 6) for name, low in (("n", 0), ("a", 1), ("b", 1)))
+
+
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_SCANS", 3))
+@pytest.mark.parametrize("is_gradient", [False, True], ids=["values", "gradients"])
+def test_symbolic_sizes(seeds: range, is_gradient: bool):
+    """One program for all numbers of steps and all sizes."""
+    for seed in seeds:
+
+        @tg.function
+        def program(n: Any, a: Any, b: Any, *arrays: tg.Tensor, seed: int = seed) -> Any:
+            results = RandomScan(seed, n, {3: a, 4: b}).run(tg.scan, arrays)
+            if not is_gradient:
+                return tuple(results)
+            unused: Any = sum((array * 0).sum() for array in arrays)
+            return tuple((total(results) + unused).gradient(*arrays))
+
+        for values in ((0, 3, 4), (1, 2, 5), (4, 6, 1)):
+            case = RandomScan(seed, values[0], {3: values[1], 4: values[2]})
+            bound = [size.bind(value) for size, value in zip(SIZES, values, strict=True)]
+            shapes = RandomScan(seed, bound[0], {3: bound[1], 4: bound[2]}).shapes
+            tensors = [symbolic(a, s) for a, s in zip(case.arrays, shapes, strict=True)]
+            found = [tensor.numpy() for tensor in program(*bound, *tensors)]
+            check(found, reference(case)[is_gradient], seed, str(values))
