@@ -216,6 +216,7 @@ def _loop(
     body = body_of(graph.order, graph.leaves, returned, compound)
     _drop_devices(body)
     inputs += map(size_node, compound)
+    slots = {node.size: slot for slot, node in enumerate(inputs)}
     with argument_errors("a loop of this step: "):
         op = tg.ScanOp(
             _stand_ins(inputs),
@@ -223,7 +224,7 @@ def _loop(
             states=len(states),
             sequences=len(sequence.tensors),
             steps=None if isinstance(steps, SymInt) else steps,
-            steps_at=[n.size for n in inputs].index(steps) if isinstance(steps, SymInt) else None,
+            steps_at=slots[steps] if isinstance(steps, SymInt) else None,
             reverse=reverse,
             is_while=is_while,
         )

@@ -277,7 +277,12 @@ def insert_parameters(
     extra = {
         size: size_param(slot, INDEX_TYPE, size) for slot, size in enumerate(sizes, len(leaves))
     }
-    # Tensors. Inside, a compound extent is computed from the variables that it depends on.
+    # Inside, a compound extent is computed from the variables that it depends on.
+    for leaf in leaves:
+        size = leaf.size
+        if size is not None and size.atom is None and factors.keys() >= {*size.atoms}:
+            values[leaf] = emit_size(builder, size, factors)
+    # Tensors.
     for slot, leaf in enumerate(leaves):
         if leaf.extents is None:
             if leaf not in values:

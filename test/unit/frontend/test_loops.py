@@ -486,21 +486,6 @@ REFUSED: dict[str, tuple[type[Exception], str, Callable[[], object]]] = {
         "a value is not known while its function is traced",
         lambda: tg.scan(lambda s, x: (s * s.sum().item(), None), T(Z), T(XS)),
     ),
-    "a symbolic sequence": (
-        ValueError,
-        "a scan has a symbolic number of steps: n",
-        lambda: tg.scan(lambda s, x: (s + x, None), T(Z), T.zeros(10, 3)[:n]),
-    ),
-    "a symbolic state": (
-        ValueError,
-        r"a state has a symbolic size: \(n, 3\)",
-        lambda: tg.while_loop(lambda s: s.sum() > 0, lambda s: s, T.zeros(10, 3)[:n], 4),
-    ),
-    "a symbolic length": (
-        ValueError,
-        "a scan has a symbolic number of steps: n",
-        lambda: tg.scan(lambda s, x: (s, None), T(Z), length=n),
-    ),
     "a split sequence": (
         ValueError,
         "a sequence is split among devices: a loop takes it whole",
@@ -535,7 +520,7 @@ def test_refusals(name: str):
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("reverse", [False, True])
-def test_steps_of_symbolic_sizes_are_unrolled(reverse: bool, compilations: list[Any]):
+def test_steps_of_symbolic_sizes(reverse: bool, compilations: list[Any]):
     """Values and gradients are those of the sizes' values, by one program."""
     w = T(np.linspace(0.2, 0.9, 3, dtype=np.float32), requires_grad=True)
     rows = np.linspace(-1, 1, 4 * 10 * 3, dtype=np.float32).reshape(4, 10, 3)
@@ -576,10 +561,78 @@ def test_recurrent_layers_take_a_batch_of_symbolic_size(kind: Any):
         np.testing.assert_allclose(found, layer(T(x[:, :k]))[0].numpy(), rtol=1e-5, atol=1e-6)
 
 
-def test_a_symbolic_tensor_is_not_captured():
-    captured = T.zeros(10, 3)[:n]
-    with pytest.raises(ValueError, match="argument 3 of a SCAN has a static shape"):
-        tg.scan(lambda s, x: (s + captured.sum(0), None), T(Z), T(XS))
+STEPS_NOW = tg.Variable("steps", 0, 12)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("target", [None, "c", "interpreter"])
+def test_a_symbolic_number_of_steps(target: str | None, reverse: bool):
+    """Programs for none, one and more steps, with a batch of one and more, are one."""
+
+    def program(h: tg.Tensor, xs: tg.Tensor, w: tg.Tensor) -> Any:
+        last, ys = recurrent(tg.scan, h, xs, w, reverse=reverse)
+        return last, ys, tg.scan(lambda s, x: (s + x, s), h, xs)[1]
+
+    h, xs, w = values(10, 3), values(12, 10, 3), values(3, 3)
+    executable: Any = None
+    for steps, batch in ((0, 1), (1, 1), (2, 4), (12, 10)):
+        m, k = STEPS_NOW.bind(steps), VARIABLE.bind(batch)
+        given = T(h)[:k], T(xs)[:m, :k], T(w)
+        if executable is None:
+            executable = tg.compile(program, *given, target=target)
+        last, ys, sums = executable(*(t.numpy() for t in given))
+        assert ys.shape == sums.shape == (steps, batch, 3)
+        x = torch.tensor(xs[:steps, :batch])
+        if steps == 0:
+            close(last, h[:batch])
+            continue
+        expected = recurrent(loop, torch.tensor(h[:batch]), x, torch.tensor(w), reverse=reverse)
+        close(last, expected[0])
+        close(ys, expected[1])
+        close(sums, h[:batch] + np.cumsum(x.numpy(), 0) - x.numpy())
+
+
+def test_symbolic_sizes_that_are_captured_computed_or_only_counted():
+    m, k = STEPS_NOW.bind(5), VARIABLE.bind(3)
+    rows, captured = values(13, 4), values(10, 3)
+    # A captured tensor of symbolic size, and a length that no sequence has.
+    last, _ = tg.scan(lambda s, x: (s + T(captured)[:k].sum(0), None), T(Z), length=m)
+    close(last, 5 * captured[:3].sum(0))
+    # The number of steps, and extents of states and outputs, are computed from variables.
+    last, ys = tg.scan(
+        lambda s, x: ((s.cat(s[:1]) + x.sum())[1:], s.cat(s)),
+        T(captured)[: k + 1, 0],
+        T(rows)[: m // 2 + k],
+    )
+    state, expected = captured[:4, 0], []
+    for x in rows[:5]:
+        expected.append(np.tile(state, 2))
+        state = (np.append(state, state[0]) + x.sum())[1:]
+    close(last, state)
+    close(ys, expected)
+    # Sizes in a step of a loop in a step.
+    inner = tg.scan(
+        lambda s, x: tg.scan(lambda a, b: (a + b, a[:k]), s, x),
+        T(Z),
+        T(values(5, 12, 3))[:m, : m + 1],
+    )
+    close(inner[0], Z + values(5, 12, 3)[:, :6].sum((0, 1)))
+    assert inner[1].shape[0].max == 12
+    assert inner[1].numpy().shape == (5, 6, 3)
+
+
+def test_a_number_of_steps_is_symbolic_in_one_program(compilations: list[Any]):
+    cell = tg.nn.LSTM(3, 4)
+    layer = tg.function(lambda x: cell(x)[0])
+    xs = values(12, 2, 3)
+    for steps in (3, 0, 1, 12):
+        found = layer(T(xs)[: STEPS_NOW.bind(steps)])
+        assert found.numpy().shape == (steps, 2, 4)
+        if steps:
+            close(found, cell(T(xs[:steps]))[0].numpy())
+        if steps == 3:
+            compilations.clear()
+    assert len(compilations) <= 3  # Those of the static ones.
 
 
 # -- programs ------------------------------------------------------------------------------------

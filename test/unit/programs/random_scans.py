@@ -46,7 +46,7 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
 class RandomScan:
     """A scan by its seed. A step counts in its first state, which is an integer.
 
-    `steps` is the number of steps in place of the seed's, and `sizes` are other extents for 3 and 4.
+    `steps` is the number of steps in place of the seed's, and `sizes` are extents for 3 and 4.
     """
 
     def __init__(self, seed: int, steps: Any = None, sizes: Mapping[int, Any] = {}) -> None:

@@ -14,7 +14,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.callify.arguments import SEVERAL_DEVICES, NewFunction
 from tgdialect.lowering.callify.outlining import Outliner, function_for
-from tgdialect.lowering.callify.scan import Extent, Row, Rows, ScanMemory, scan_kernel
+from tgdialect.lowering.callify.scan import AxisExtent, Row, Rows, ScanMemory, scan_kernel
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import UI8
 from tgdialect.ops.source import parameters
@@ -149,11 +149,11 @@ class Callifier(Substitution):
         for buffer in outs.values():
             zeros = op.is_while is not None
             operands.append(self.zeros(buffer) if zeros else buffer.result)
-        shapes += [[Extent(e) for e in tg.tensor(value).get_shape()] for value in data]
+        shapes += [[AxisExtent(e) for e in tg.tensor(value).get_shape()] for value in data]
         shapes += [memory.stacked(i) for i in outs]
         if op.is_while is not None:
             operands.append(self.as_memory(self.counter()))
-            shapes.append([Extent(1)])
+            shapes.append([AxisExtent(1)])
         # The CALL, and the results AFTER it.
         name = self.outliner.new_name(
             f"{self.function.sym_name.data}_scan", len(self.outliner.scans)
@@ -198,7 +198,7 @@ class Callifier(Substitution):
         return self.builder.put(tg.ReshapeOp(self.builder.put(tg.ConstOp(0, tg.I32)), (1,)))
 
     def memory(
-        self, like: SSAValue, shape: Sequence[Extent], arguments: Sequence[SSAValue]
+        self, like: SSAValue, shape: Sequence[AxisExtent], arguments: Sequence[SSAValue]
     ) -> tg.BufferOp:
         """New memory of a shape, with the dtype of a value."""
         rows = Rows(self.builder.insertion_point, self.builder.location)
@@ -357,7 +357,7 @@ def _body(op: tg.ScanOp, memory: ScanMemory) -> Region:
     return body
 
 
-def _parameter_type(value: SSAValue, shape: Sequence[Extent]) -> TensorType[Attribute]:
+def _parameter_type(value: SSAValue, shape: Sequence[AxisExtent]) -> TensorType[Attribute]:
     """The type of a parameter of this shape for a value."""
     type = tg.tensor(value)
     static = tuple(e.cells if e.slot is None else DYNAMIC_INDEX for e in shape)

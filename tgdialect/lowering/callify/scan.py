@@ -26,7 +26,7 @@ loops, of which each but the innermost runs a few instructions every so many ste
 
 
 @dataclass(frozen=True)
-class Extent:
+class AxisExtent:
     """An extent of memory: a number of cells, plus the argument of this slot if there is one."""
 
     cells: int
@@ -74,31 +74,31 @@ class ScanMemory:
 
     # -- extents
 
-    def steps(self, more: int = 0) -> Extent:
+    def steps(self, more: int = 0) -> AxisExtent:
         """The number of steps, and some more."""
         if self.op.steps is not None:
-            return Extent(self.op.steps.data + more)
+            return AxisExtent(self.op.steps.data + more)
         assert self.op.steps_at is not None
-        return Extent(more, self.op.steps_at.data)
+        return AxisExtent(more, self.op.steps_at.data)
 
-    def stack(self, state: int) -> Sequence[Extent]:
+    def stack(self, state: int) -> Sequence[AxisExtent]:
         """The shape of the stack of a state."""
-        rows = self.steps(1) if state in self.kept else Extent(2)
+        rows = self.steps(1) if state in self.kept else AxisExtent(2)
         return rows, *self.shape_of(self.params[state].result)
 
-    def argument(self, slot: int) -> Sequence[Extent]:
+    def argument(self, slot: int) -> Sequence[AxisExtent]:
         """The shape of a sequence or a constant."""
         inner = self.shape_of(self.params[slot].result)
         return (self.steps(), *inner) if self.op.is_sequence(slot) else inner
 
-    def stacked(self, position: int) -> Sequence[Extent]:
+    def stacked(self, position: int) -> Sequence[AxisExtent]:
         """The shape of a result that is stacked."""
         return self.steps(), *self.shape_of(self.op.results_of_body[position])
 
-    def shape_of(self, value: SSAValue) -> Sequence[Extent]:
+    def shape_of(self, value: SSAValue) -> Sequence[AxisExtent]:
         """The shape of a value of the body, whose dynamic extents are PARAMs."""
         return [
-            Extent(d) if isinstance(d, int) else Extent(0, self._slots.get(d))
+            AxisExtent(d) if isinstance(d, int) else AxisExtent(0, self._slots.get(d))
             for d in tg.shape_of(value)
             if not isinstance(d, tg.UnknownDim)
         ]
@@ -137,7 +137,9 @@ class Rows(tg.OpBuilder):
         """1 for an odd index, 0 for an even one."""
         return row % 2 if isinstance(row, int) else self.put(tg.AndOp(row, self.value(1)))
 
-    def extent(self, extent: Extent, arguments: Sequence[SSAValue] | Mapping[int, SSAValue]) -> Row:
+    def extent(
+        self, extent: AxisExtent, arguments: Sequence[SSAValue] | Mapping[int, SSAValue]
+    ) -> Row:
         """An extent, given the arguments."""
         if extent.slot is None:
             return extent.cells
@@ -162,7 +164,7 @@ def scan_kernel(
     name: str,
     memory: ScanMemory,
     callee: str,
-    operands: Sequence[tuple[TensorType[Attribute], Sequence[Extent]]],
+    operands: Sequence[tuple[TensorType[Attribute], Sequence[AxisExtent]]],
     more: int,
 ) -> tg.KernelOp:
     """The kernel that calls the function of a SCAN's body in each step.
@@ -214,7 +216,7 @@ def scan_kernel(
 def _parameters(
     builder: Rows,
     memory: ScanMemory,
-    operands: Sequence[tuple[TensorType[Attribute], Sequence[Extent]]],
+    operands: Sequence[tuple[TensorType[Attribute], Sequence[AxisExtent]]],
 ) -> list[SSAValue]:
     """A PARAM for each argument: first index scalars, which are extents of memory."""
     found: dict[int, SSAValue] = {}
