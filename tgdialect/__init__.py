@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from tgdialect.diagnostics import CompilationError
     from tgdialect.frontend import dtypes
     from tgdialect.frontend.function import function
-    from tgdialect.frontend.loops import scan, while_loop
+    from tgdialect.frontend.loops import cond, scan, while_loop
     from tgdialect.frontend.lowered import spec
     from tgdialect.frontend.symbolic import Variable
     from tgdialect.frontend.tensor import Tensor
@@ -72,6 +72,7 @@ __all__ = [
     "Variable",
     "collectives",
     "compile",
+    "cond",
     "dtypes",
     "function",
     "load",
@@ -92,6 +93,7 @@ _HOMES = {
     "Tensor": "tgdialect.frontend.tensor",
     "Variable": "tgdialect.frontend.symbolic",
     "function": "tgdialect.frontend.function",
+    "cond": "tgdialect.frontend.loops",
     "scan": "tgdialect.frontend.loops",
     "while_loop": "tgdialect.frontend.loops",
     "spec": "tgdialect.frontend.lowered",

@@ -1,5 +1,5 @@
 """Loops in programs: `scan` and `while_loop`, whose steps are one set of kernels however many there
-are. Names and arguments are those of `jax.lax`."""
+are, and `cond`. Names and arguments are those of `jax.lax`."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ _known: dict[Hashable, tuple[tg.ScanOp, Sequence[tg.GetTupleOp]]] = {}
 _MAX_SCANS = 1024
 """The SCANs that are remembered; then all are forgotten. Larger: more memory, which their graphs
 take; smaller: programs with more loops compile them again. An order of magnitude."""
+_MOST_STEPS = (1 << 31) - 1
+"""The steps of a `while_loop` without a limit. They are counted by an i32: more, and states would
+be read where they were not written."""
 
 
 def _is_number(leaf: Any) -> bool:
@@ -105,19 +108,19 @@ def scan(
     steps = _steps(sequence.tensors, length)
 
     def step(state: Any, x: Any) -> tuple[Any, Any]:
-        result: Any = f(state, x)
-        if not isinstance(result, tuple) or len(cast("tuple[Any, ...]", result)) != 2:
-            raise TypeError(
-                "a step of a scan returns a pair: the next state, and an output or None"
-            )
-        return cast("tuple[Any, Any]", result)
+        return _pair(f(state, x), "a scan")
 
     return _loop(step, init, sequence, steps, reverse=reverse)
 
 
 def while_loop(
-    cond_fun: Callable[[S], Any], body_fun: Callable[[S], S], init_val: S, max_steps: int
-) -> S:
+    cond_fun: Callable[[S], Any],
+    body_fun: Callable[[S], Any],
+    init_val: S,
+    max_steps: Dim | Tensor | None = None,
+    *,
+    has_outputs: bool = False,
+) -> Any:
     """`state = body_fun(state)` while `cond_fun(state)`, at most `max_steps` times.
 
     The condition is computed where the program runs, and nothing is computed after it is false.
@@ -125,31 +128,94 @@ def while_loop(
 
     Args:
         cond_fun: from a state to a bool of no axes, as a tensor.
-        body_fun: from a state to the next, of the same structure, shapes and dtypes.
+        body_fun: from a state to the next, of the same structure, shapes and dtypes; with
+            `has_outputs` to a pair of it and an output.
         init_val: the first state: tensors and numbers, also in tuples, lists and dicts.
-        max_steps: the greatest number of steps.
+        max_steps: the greatest number of steps: a number, a symbolic size, or an integer tensor of
+            no axes. None is as many as it takes, at most 2^31 - 1.
+        has_outputs: whether the outputs of the steps are a result. `max_steps` is a number or a
+            size then: memory for so many outputs is needed.
 
     Returns:
-        The state for which the condition is false, or that after `max_steps` steps.
+        The state for which the condition is false, or that after `max_steps` steps. With
+        `has_outputs` it is followed by the outputs, stacked along a new first axis of `max_steps`
+        cells of which those of steps that were not taken are 0, and by the number of steps that
+        were taken, an i64.
 
     Raises:
-        TypeError: a state or the condition is no tensor.
-        ValueError: a step returns a state of another structure, shape or dtype.
+        TypeError: a state or the condition is no tensor, or `max_steps` is no integer.
+        ValueError: a step returns a state of another structure, shape or dtype, or outputs are
+            wanted without a number of steps.
+        RuntimeError: a gradient is asked for without a number of steps.
     """
+    limit = max_steps if isinstance(max_steps, Tensor) else None
+    if limit is not None and (limit.shape != () or not limit.dtype.is_integer):
+        raise TypeError(f"max_steps is an integer of no axes, not {limit.dtype.name} {limit.shape}")
+    if has_outputs and (limit is not None or max_steps is None):
+        raise ValueError("the outputs of a while_loop need a max_steps that is a number or a size")
+    steps = _MOST_STEPS if max_steps is None or isinstance(max_steps, Tensor) else max_steps
 
-    def holds(state: Any) -> Tensor:
+    def holds(state: Any, count: Any) -> Tensor:
         flag: Any = cond_fun(state)
         if not isinstance(flag, Tensor) or flag.shape != ():
             raise TypeError("the condition of a while_loop is a tensor of no axes")
-        return flag.bool()
+        return flag.bool() if limit is None else flag.bool() & (count < limit)
 
-    def step(state: Any, _: None) -> tuple[Any, None]:
-        new = body_fun(state[1])
-        return (holds(new), new), None
+    def step(state: Any, _: None) -> tuple[Any, Any]:
+        _, count, value = state
+        new, output = body_fun(value), None
+        if has_outputs:
+            new, output = _pair(new, "a while_loop with outputs")
+        count = None if count is None else count + 1
+        return (holds(new, count), count, new), output
 
     init: Any = mapped(init_val, lambda leaf: Tensor(leaf) if _is_number(leaf) else leaf)
-    (_, last), _ = _loop(step, (holds(init), init), _Leaves(), max_steps, is_while=True)
-    return last
+    count = Tensor(0, dtype="int64") if has_outputs or limit is not None else None
+    first = holds(init, count), count, init
+    (_, count, last), outputs = _loop(step, first, _Leaves(), steps, is_while=True)
+    return (last, outputs, count) if has_outputs else last
+
+
+def cond(pred: Any, then_fn: Callable[..., S], else_fn: Callable[..., S], *operands: Any) -> S:
+    """`then_fn(*operands)` if `pred` is true, else `else_fn(*operands)`: only one of them is
+    computed where the program runs. Gradients go through the one that was.
+
+    Args:
+        pred: a bool of no axes. A number of Python decides at once.
+        then_fn, else_fn: the branches. Both return tensors and numbers, also in tuples, lists and
+            dicts, of one structure, with the same shapes and dtypes. They may capture tensors.
+        operands: the arguments of the branches.
+
+    Raises:
+        TypeError: `pred` is no scalar, or a result no tensor.
+        ValueError: the results differ in structure, shape or dtype.
+    """
+    if _is_number(pred):
+        return (then_fn if pred else else_fn)(*operands)
+    if not isinstance(pred, Tensor) or pred.shape != ():
+        raise TypeError("the predicate of a cond is a tensor of no axes")
+    flag = pred.bool()
+
+    def results(of: Callable[..., S], is_taken: Tensor) -> _Leaves:
+        """The results of a branch, with an axis of its one step, or zeros."""
+
+        def step(state: Tensor, _: None) -> tuple[Tensor, S]:
+            return state & False, of(*operands)
+
+        stacked: Any = _loop(step, is_taken, _Leaves(), 1, is_while=True)[1]
+        return _Leaves.of(stacked, "a result of a cond")
+
+    then, otherwise = results(then_fn, flag), results(else_fn, flag.logical_not())
+    if (a := _shown(then, 1)) != (b := _shown(otherwise, 1)):
+        raise ValueError(f"the branches of a cond return {a} and {b}")
+    chosen = [flag.where(a[0], b[0]) for a, b in zip(then.tensors, otherwise.tensors, strict=True)]
+    return then.filled(chosen)
+
+
+def _pair(result: Any, what: str) -> tuple[Any, Any]:
+    if not isinstance(result, tuple) or len(cast("tuple[Any, ...]", result)) != 2:
+        raise TypeError(f"a step of {what} returns a pair: the next state, and an output or None")
+    return cast("tuple[Any, Any]", result)
 
 
 def _steps(sequence: Sequence[Tensor], length: Dim | None) -> Dim:
@@ -325,8 +391,10 @@ def _check_devices(inputs: Sequence[Node], order: Sequence[Node]) -> None:
             raise ValueError(f"a step computes on {show_device(device)}: move the state there")
 
 
-def _shown(state: _Leaves) -> str:
-    return str(filled(state.structure, [f"{t.dtype.name} {t.shape}" for t in state.tensors], {}))
+def _shown(state: _Leaves, first: int = 0) -> str:
+    """The structure of a value, with dtypes and shapes from an axis on."""
+    shown = [f"{t.dtype.name} {t.shape[first:]}" for t in state.tensors]
+    return str(filled(state.structure, shown, {}))
 
 
 def _interned(op: tg.ScanOp) -> tuple[tg.ScanOp, Sequence[tg.GetTupleOp]]:

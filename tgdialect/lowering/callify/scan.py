@@ -13,6 +13,7 @@ from functools import cached_property
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops import tg
 from tgdialect.ops.source import parameters
 
@@ -23,6 +24,10 @@ _INNER_LOOP = 256
 """The iterations of each loop of a nest that a `while` of more steps is (a power of two). Larger:
 more iterations that do nothing after the last step, which take a nanosecond each; smaller: more
 loops, of which each but the innermost runs a few instructions every so many steps."""
+
+
+_MOST_LOOPS = 4
+"""The most loops of such a nest: 2^32 iterations, as many as are counted."""
 
 
 @dataclass(frozen=True)
@@ -242,8 +247,8 @@ def _while_loops(
     the step, many steps are a nest of loops that are entered while it is true.
     """
     put = builder.put
-    levels = 1
-    while not is_counted and isinstance(steps, int) and _INNER_LOOP**levels < steps:
+    levels, most = 1, steps if isinstance(steps, int) else MinMax()[steps].hi
+    while not is_counted and levels < _MOST_LOOPS and _INNER_LOOP**levels < most:
         levels += 1
     bound: Row = steps if levels == 1 else _INNER_LOOP
     loops = [put(tg.RangeOp(0, tg.AxisType.LOOP, builder.value(bound)))]
