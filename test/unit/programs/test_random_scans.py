@@ -130,3 +130,73 @@ def test_symbolic_sizes(seeds: range, is_gradient: bool):
             tensors = [symbolic(a, s) for a, s in zip(case.arrays, shapes, strict=True)]
             found = [tensor.numpy() for tensor in program(*bound, *tensors)]
             check(found, reference(case)[is_gradient], seed, str(values))
+
+
+Scan = Callable[..., Any]
+
+
+def while_of_choices(limit: Any) -> Scan:
+    """A scan as a `while_loop` that ends before its limit, of steps that are a `cond`."""
+
+    def scan(f: Callable[..., Any], init: Any, xs: Any, length: Any, reverse: bool) -> Any:
+        def body(state: Any) -> Any:
+            i, inner = state
+            element = tuple(x[length - 1 - i if reverse else i] for x in xs)
+            halved = lambda s, x: f(s, tuple(e * 0.5 for e in x))  # noqa: E731
+            inner, outputs = tg.cond(i % 2 == 0, f, halved, inner, element)
+            return (i + 1, inner), outputs
+
+        first = tg.Tensor(0), init
+        (_, last), outputs, _ = tg.while_loop(
+            lambda s: s[0] < limit, body, first, length, has_outputs=True
+        )
+        return last, outputs
+
+    return scan
+
+
+def loop_of_choices(limit: int) -> Scan:
+    """The same in Python, on tensors of PyTorch."""
+
+    def scan(f: Callable[..., Any], state: Any, xs: Any, length: int, reverse: bool) -> Any:
+        rows: list[Any] = []
+        for i in range(min(limit, length)):
+            element = tuple(x[length - 1 - i if reverse else i] for x in xs)
+            state, row = f(state, element if i % 2 == 0 else tuple(e * 0.5 for e in element))
+            rows.append([torch.as_tensor(value) for value in row])
+        _, shapes = loop(f, state, xs, 0, reverse)
+        empty = [[torch.zeros(shape.shape[1:])] * (length - len(rows)) for shape in shapes]
+        return state, [
+            torch.stack([*(row[k] for row in rows), *rest]) if length else shapes[k]
+            for k, rest in enumerate(empty)
+        ]
+
+    return scan
+
+
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_SCANS", 3))
+@pytest.mark.parametrize("target", ["interpreter", "heuristic", "c"])
+def test_while_loops_and_choices(seeds: range, target: str):
+    """Loops of symbolic sizes that end before the limit, after it and before the first step."""
+    for seed in seeds:
+        executable: Any = None
+
+        def program(*arrays: tg.Tensor, seed: int = seed) -> Any:
+            *arrays, limit, n, a, b = arrays
+            sizes = {3: a.shape[0], 4: b.shape[0]}
+            return tuple(RandomScan(seed, n.shape[0], sizes).run(while_of_choices(limit), arrays))
+
+        for limit, *values in ((2, 4, 3, 5), (9, 1, 2, 4), (0, 3, 6, 2), (1, 0, 3, 4)):
+            case = RandomScan(seed, values[0], {3: values[1], 4: values[2]})
+            bound = [size.bind(value) for size, value in zip(SIZES, values, strict=True)]
+            shapes = RandomScan(seed, bound[0], {3: bound[1], 4: bound[2]}).shapes
+            counts = [np.zeros(value, np.float32) for value in values]
+            arrays = [*case.arrays, np.array(limit, np.int32), *counts]
+            shapes = [*shapes, (), *((size,) for size in bound)]
+            tensors = [symbolic(a, s) for a, s in zip(arrays, shapes, strict=True)]
+            executable = executable or tg.compile(program, *tensors, **TARGETS[target])
+            given = [torch.tensor(a, dtype=torch.float64) for a in case.arrays]
+            expected = [np.asarray(v) for v in case.run(loop_of_choices(limit), given)]
+            found = executable(*arrays)
+            found = found if isinstance(found, tuple) else (found,)
+            check(found, expected, seed, f"{limit} of {values}")

@@ -62,6 +62,38 @@ func.func @while(%go: tensor<i1>, %h: tensor<i32>) -> tensor<i32> {
   func.return %0 : tensor<i32>
 }
 
+// Many steps of a `while` are a nest of loops that are entered while the first state is true. What is
+// stacked is zeros before.
+
+func.func @nest(%go: tensor<i1>) -> tensor<i1> {
+  %r = tg.scan(%go) states 1 sequences 0 steps 100000 while {
+    %f = tg.param 0 : tensor<i1>
+    %n = tg.not %f : tensor<i1>
+    %t = tg.tuple %n : tensor<i1> -> !tg.tuple<tensor<i1>>
+  } : tensor<i1> -> !tg.tuple<tensor<i1>>
+  %0 = tg.gettuple %r 0 : !tg.tuple<tensor<i1>> -> tensor<i1>
+  func.return %0 : tensor<i1>
+}
+
+func.func @choice(%go: tensor<i1>, %x: tensor<4xf32>) -> tensor<1x4xf32> {
+  %r = tg.scan(%go, %x) states 1 sequences 0 steps 1 while {
+    %f = tg.param 0 : tensor<i1>
+    %c = tg.param 1 : tensor<4xf32>
+    %n = tg.const false : tensor<i1>
+    %e = tg.exp2 %c : tensor<4xf32>
+    %t = tg.tuple %n, %e : (tensor<i1>, tensor<4xf32>) -> !tg.tuple<tensor<i1>, tensor<4xf32>>
+  } : (tensor<i1>, tensor<4xf32>) -> !tg.tuple<tensor<i1>, tensor<1x4xf32>>
+  %0 = tg.gettuple %r 1 : !tg.tuple<tensor<i1>, tensor<1x4xf32>> -> tensor<1x4xf32>
+  func.return %0 : tensor<1x4xf32>
+}
+
+// CHECK-LABEL: func.func @choice
+// CHECK: %[[ZERO:.*]] = tg.const 0.000000e+00
+// CHECK: tg.expand {{%.*}} [1, 4]
+// CHECK: %[[FILL:.*]] = tg.store %out0,
+// CHECK: %[[ROWS:.*]] = tg.after %out0, %[[FILL]]
+// CHECK: tg.call @choice_scan_{{.*}}({{%.*}}, %x, %[[ROWS]], {{%.*}})
+
 // The kernel takes the sizes: the number of steps is the bound of its loop, rows have the extents of the
 // step's PARAMs, and the state after the last step is in the row of the last bit of their number.
 
@@ -82,7 +114,7 @@ func.func @symbolic(%n: tensor<index> {tg.min = 0 : index}, %b: tensor<index>, %
 
 // CHECK-LABEL: func.func @symbolic
 // CHECK: %[[STACK:.*]] = tg.buffer 0(%b) : tensor<2x?xf32,
-// CHECK: tg.call @symbolic_scan_4({{%.*}}, %xs, %n, %b, %out1)
+// CHECK: tg.call @symbolic_scan_6({{%.*}}, %xs, %n, %b, %out1)
 // CHECK: %[[LAST:.*]] = tg.and %n, {{%.*}}
 // CHECK: tg.shrink {{%.*}} at [%[[LAST]], 0] to [1, %b]
 
@@ -165,7 +197,20 @@ func.func @nested_and_equal(%h: tensor<f32>, %xs: tensor<5x3xf32>) -> (tensor<f3
 // CHECK: %[[V7:.*]] = tg.store %[[V6]], {{%.*}}
 // CHECK: tg.end %[[V7]] over %[[V5]], %[[V0]]
 
-// CHECK-LABEL: tg.kernel @symbolic_scan_4
+// CHECK-LABEL: tg.kernel @nest_scan_4
+// CHECK: %[[K:.*]] = tg.const 256
+// CHECK: %[[I:.*]] = tg.range 0 loop to %[[K]]
+// CHECK: %[[FLAG:.*]] = tg.cast {{%.*}} to index : tensor<i1, {{.*}}
+// CHECK: %[[BOUND:.*]] = tg.mul %[[FLAG]],
+// CHECK: %[[J:.*]] = tg.range 1 loop to %[[BOUND]]
+// CHECK: %[[INNER:.*]] = tg.mul
+// CHECK: %[[L:.*]] = tg.range 2 loop to %[[INNER]]
+// CHECK: %[[STEPS:.*]] = tg.const 100000
+// CHECK: tg.cmplt {{%.*}}, %[[STEPS]]
+// CHECK: %[[ONE:.*]] = tg.range 3 loop
+// CHECK: tg.end {{%.*}} over %[[ONE]], %[[L]], %[[J]], %[[I]]
+
+// CHECK-LABEL: tg.kernel @symbolic_scan_6
 // CHECK: %[[N:.*]] = tg.param 2 : tensor<index>
 // CHECK: %[[B:.*]] = tg.param 3 "b" : tensor<index>
 // CHECK: tg.param 0(%[[B]]) : tensor<2x?xf32
@@ -173,34 +218,34 @@ func.func @nested_and_equal(%h: tensor<f32>, %xs: tensor<5x3xf32>) -> (tensor<f3
 // CHECK: tg.param 4(%[[N]], %[[B]]) : tensor<?x?xf32
 // CHECK: %[[I:.*]] = tg.range 0 loop to %[[N]]
 // CHECK: tg.shrink %[[XS]] at [%[[I]], 0] to [1, %[[B]]]
-// CHECK: tg.call @symbolic_function_4({{%.*}}, {{%.*}}, %[[N]], %[[B]], {{%.*}}, {{%.*}})
+// CHECK: tg.call @symbolic_function_6({{%.*}}, {{%.*}}, %[[N]], %[[B]], {{%.*}}, {{%.*}})
 
-// CHECK-LABEL: tg.kernel @nested_and_equal_function_5_scan_5
+// CHECK-LABEL: tg.kernel @nested_and_equal_function_7_scan_7
 // CHECK: %[[V0:.*]] = tg.range 0 loop to {{%.*}}
 // CHECK: %[[V1:.*]] = tg.and %[[V0]], {{%.*}}
 // CHECK: %[[V2:.*]] = tg.sub {{%.*}}, %[[V1]]
 // CHECK: tg.shrink {{%.*}} at [%[[V1]]] to [1]
 // CHECK: tg.shrink {{%.*}} at [%[[V2]]] to [1]
 // CHECK: tg.shrink {{%.*}} at [%[[V0]]] to [1]
-// CHECK: %[[V3:.*]] = tg.call @nested_and_equal_function_5_function_5({{%.*}}, {{%.*}}, {{%.*}})
+// CHECK: %[[V3:.*]] = tg.call @nested_and_equal_function_7_function_7({{%.*}}, {{%.*}}, {{%.*}})
 // CHECK: tg.end %[[V3]] over %[[V0]]
 
-// CHECK-LABEL: tg.kernel @nested_and_equal_scan_6
+// CHECK-LABEL: tg.kernel @nested_and_equal_scan_8
 // CHECK: %[[V0:.*]] = tg.range 0 loop to {{%.*}}
 // CHECK: %[[V1:.*]] = tg.and %[[V0]], {{%.*}}
 // CHECK: %[[V2:.*]] = tg.sub {{%.*}}, %[[V1]]
 // CHECK: tg.shrink {{%.*}} at [%[[V1]]] to [1]
 // CHECK: tg.shrink {{%.*}} at [%[[V2]]] to [1]
 // CHECK: tg.shrink {{%.*}} at [%[[V0]], 0] to [1, 3]
-// CHECK: %[[V3:.*]] = tg.call @nested_and_equal_function_5({{%.*}}, {{%.*}}, {{%.*}})
+// CHECK: %[[V3:.*]] = tg.call @nested_and_equal_function_7({{%.*}}, {{%.*}}, {{%.*}})
 // CHECK: tg.end %[[V3]] over %[[V0]]
 
-// CHECK-LABEL: tg.kernel @nested_and_equal_scan_7
+// CHECK-LABEL: tg.kernel @nested_and_equal_scan_9
 // CHECK: %[[V0:.*]] = tg.range 0 loop to {{%.*}}
 // CHECK: %[[V1:.*]] = tg.and %[[V0]], {{%.*}}
 // CHECK: %[[V2:.*]] = tg.sub {{%.*}}, %[[V1]]
 // CHECK: tg.shrink {{%.*}} at [%[[V1]]] to [1]
 // CHECK: tg.shrink {{%.*}} at [%[[V2]]] to [1]
 // CHECK: tg.shrink {{%.*}} at [%[[V0]]] to [1]
-// CHECK: %[[V3:.*]] = tg.call @nested_and_equal_function_5_function_5({{%.*}}, {{%.*}}, {{%.*}})
+// CHECK: %[[V3:.*]] = tg.call @nested_and_equal_function_7_function_7({{%.*}}, {{%.*}}, {{%.*}})
 // CHECK: tg.end %[[V3]] over %[[V0]]
