@@ -7,12 +7,13 @@ prove to be in bounds need no check. The others become expressions in the argume
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial, reduce
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
+from xdsl.traits import SymbolTable
 
 from tgdialect.analysis.affine.bounds import is_inside
 from tgdialect.analysis.min_max import MinMax
@@ -29,6 +30,8 @@ polynomial may have each of them several times. Beyond it a bound is not checked
 _FACTORS = OPERATIONS.keys() - {"neg", "add", "sub", "mul", "shl", "shr"}
 """The operations that compute factors. Sums and products of index values are the expression itself;
 those of bools are other operations."""
+
+_INDEX_SCALAR = tg.tensor_type(tg.INDEX)
 
 _Bounds = tuple[tg.Dim, tg.Dim, tg.Dim]
 """The offset, the inner and the outer extent of a window on one axis."""
@@ -47,14 +50,16 @@ def find_windows(function: FuncOp, buffers: Mapping[int, Diagnostic]) -> tuple[W
     `buffers` are the places of its BUFFERs, which are arguments now.
     """
     known: dict[SSAValue, Expression] = {
-        a: argument_at(a.index) for a in function.args if a.type == tg.tensor_type(tg.INDEX)
+        a: argument_at(a.index) for a in function.args if a.type == _INDEX_SCALAR
     }
     if not known:
         return ()
     min_max = MinMax()
     found: dict[object, Window] = {}
 
-    def add(at: Diagnostic, windows: Iterable[_Bounds]) -> None:
+    def add(
+        at: Diagnostic, windows: Iterable[_Bounds], known: Mapping[SSAValue, Expression]
+    ) -> None:
         for axis, bounds in enumerate(windows):
             if all(isinstance(dim, int) for dim in bounds) or is_inside(bounds, min_max):
                 continue
@@ -66,11 +71,41 @@ def find_windows(function: FuncOp, buffers: Mapping[int, Diagnostic]) -> tuple[W
         slot = tg.integer_attribute(tg.argument_attributes(argument), "tg.buffer")
         if slot is not None:
             at = buffers.get(slot) or operation_diagnostic(function, "")
-            add(at, _extents(tg.shape_of(argument)))
-    for op in function.body.block.ops:
-        if isinstance(op, tg.ShrinkOp | tg.PadOp | tg.ResizeOp):
-            add(operation_diagnostic(op, ""), _windows(op))
+            add(at, _extents(tg.shape_of(argument)), known)
+    # The ops of the function, and of the steps of its loops, whose sizes it passes on.
+    first: _Body = function, tuple(known.items())
+    walk = tg.Walk[_Body]([first])
+    for around, sizes in walk:
+        for op in ops_of(around.regions[0].block):
+            if isinstance(op, tg.ShrinkOp | tg.PadOp | tg.ResizeOp):
+                add(operation_diagnostic(op, ""), _windows(op), dict(sizes))
+            elif isinstance(op, tg.CallOp) and (given := _passed_sizes(op, dict(sizes))):
+                walk.add([given])
     return tuple(found.values())
+
+
+_Body = tuple[Operation, tuple[tuple[SSAValue, Expression], ...]]
+"""A function or kernel, and the sizes among its parameters."""
+
+
+def _passed_sizes(call: tg.CallOp, known: Mapping[SSAValue, Expression]) -> _Body | None:
+    """The step of a loop that a CALL calls, with the sizes that it passes; None if it passes none,
+    and for steps that data decide about: those that are not taken may have windows that do not fit.
+    """
+    callee = SymbolTable.lookup_symbol(call, call.callee)
+    if isinstance(callee, FuncOp):
+        params: Sequence[SSAValue] = callee.args
+    elif isinstance(callee, tg.KernelOp) and callee.calls and not _loads(callee):
+        params = [param.result for param in callee.params]
+    else:
+        return None
+    pairs = [(p, a) for p, a in zip(params, call.arguments, strict=True) if p.type == _INDEX_SCALAR]
+    sizes = tuple((p, e) for p, a in pairs if (e := _expression(a, known)) is not None)
+    return (callee, sizes) if sizes else None
+
+
+def _loads(kernel: tg.KernelOp) -> bool:
+    return any(isinstance(op, tg.LoadOp) for op in ops_of(kernel.body.block))
 
 
 def window_places(module: ModuleOp) -> str:

@@ -809,6 +809,24 @@ def test_symbolic_sizes_that_are_captured_computed_or_only_counted():
     assert inner[1].numpy().shape == (5, 6, 3)
 
 
+def test_windows_in_steps_are_checked_by_the_call():
+    @tg.function
+    def run(k: Any, m: Any, x: tg.Tensor) -> Any:
+        return tg.scan(lambda s, _: (s + x[k : k + 4], None), T.zeros(4), length=m)[0]
+
+    @tg.function
+    def choose(k: Any, x: tg.Tensor) -> Any:
+        return tg.cond(T(k) < 7, lambda: x[k : k + 4], lambda: x[:4] * 0)
+
+    x, m = values(10), STEPS_NOW.bind(2)
+    close(run(VARIABLE.bind(6), m, T(x)), x[6:] * 2)
+    with pytest.raises(CompilationError, match="axis 0: offset 7 plus extent 4 exceeds 10"):
+        run(VARIABLE.bind(7), m, T(x))
+    # One that does not fit may be in the branch that is not taken.
+    close(choose(VARIABLE.bind(6), T(x)), x[6:])
+    close(choose(VARIABLE.bind(7), T(x)), x[:4] * 0)
+
+
 def test_a_number_of_steps_is_symbolic_in_one_program(compilations: list[Any]):
     cell = tg.nn.LSTM(3, 4)
     layer = tg.function(lambda x: cell(x)[0])
