@@ -4,7 +4,7 @@ are, and `cond`. Names and arguments are those of `jax.lax`."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
 from xdsl.ir import Attribute, Block, Region, SSAValue
@@ -12,8 +12,9 @@ from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.structure import Structures
 from tgdialect.frontend.graph import Node, Shape, argument_errors, made, size_node
+from tgdialect.frontend.locations import Origin
 from tgdialect.frontend.random import seed_once
-from tgdialect.frontend.realization import body_of, compound_sizes, realize
+from tgdialect.frontend.realization import body_of, realize
 from tgdialect.frontend.symbolic import Dim, SymInt, atoms_of, least
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.tracing import Slot, filled, is_tracing, mapped, parameter, tracing
@@ -276,12 +277,13 @@ def _loop(
     is_tracked = not is_while and any(node.is_tracked for node in inputs)
     returned = [*results, *stacked, *(states if is_tracked else ())]
     _check_devices(inputs, graph.order)
-    compound = compound_sizes([*graph.leaves, *returned])
-    if isinstance(steps, SymInt) and steps.atom is None and steps not in compound:
-        compound.append(steps)
-    body = body_of(graph.order, graph.leaves, returned, compound)
+    # Sizes are constants, too: each extent of a parameter is one.
+    extents = [steps, *(e for node in (*graph.leaves, *returned) for e in node.shape)]
+    compound = dict.fromkeys(e for e in extents if isinstance(e, SymInt) and e.atom is None)
+    more = [node for e in compound if (node := size_node(e)) not in graph.leaves]
+    body = body_of(graph.order, [*graph.leaves, *more], returned)
     _drop_devices(body)
-    inputs += map(size_node, compound)
+    inputs += more
     slots = {node.size: slot for slot, node in enumerate(inputs)}
     with argument_errors("a loop of this step: "):
         op = tg.ScanOp(
@@ -295,8 +297,11 @@ def _loop(
             is_while=is_while,
         )
         op.verify(verify_nested_ops=False)
-    op, elements_of = _interned(op)
-    call = made(op, tuple(inputs))
+    known, elements_of = _interned(op)
+    call = made(known, tuple(inputs))
+    if known is not op and any(node.origin is not None for node in graph.order):
+        # The steps of an equal loop have other locations.
+        call.origin = replace(call.origin or Origin(), body=op)
     found: list[Node] = []
     for position, (element, root) in enumerate(zip(elements_of, returned, strict=True)):
         is_state = position < len(states)

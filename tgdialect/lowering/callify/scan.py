@@ -12,8 +12,10 @@ from functools import cached_property
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
 from tgdialect.ops.source import parameters
 
@@ -101,12 +103,22 @@ class ScanMemory:
         return self.steps(), *self.shape_of(self.op.results_of_body[position])
 
     def shape_of(self, value: SSAValue) -> Sequence[AxisExtent]:
-        """The shape of a value of the body, whose dynamic extents are PARAMs."""
-        return [
-            AxisExtent(d) if isinstance(d, int) else AxisExtent(0, self._slots.get(d))
-            for d in tg.shape_of(value)
-            if not isinstance(d, tg.UnknownDim)
-        ]
+        """The shape of a value of the body.
+
+        Raises PassFailedException unless its dynamic extents are PARAMs.
+        """
+        found: list[AxisExtent] = []
+        for dim in tg.shape_of(value):
+            if isinstance(dim, int):
+                found.append(AxisExtent(dim))
+            elif isinstance(dim, SSAValue) and dim in self._slots:
+                found.append(AxisExtent(0, self._slots[dim]))
+            else:
+                message = (
+                    "the dynamic extents of what a SCAN takes and stacks are PARAMs of its body"
+                )
+                raise locate(PassFailedException(message), self.op)
+        return found
 
     @cached_property
     def params(self) -> Sequence[tg.ParamOp]:
@@ -215,7 +227,9 @@ def scan_kernel(
         following = put(tg.CastOp(builder.value(builder.plus(number, 1)), tg.I32))
         effect = put(tg.StoreOp(_count(builder, params[-1], effect), following))
     builder.insert(tg.SinkOp([put(tg.EndOp(effect, loops))]))
-    return tg.KernelOp(name, Region(builder.block))
+    kernel = tg.KernelOp(name, Region(builder.block))
+    kernel.location = op.location
+    return kernel
 
 
 def _parameters(
