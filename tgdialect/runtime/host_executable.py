@@ -34,7 +34,7 @@ class _Kept(NamedTuple):
     blocks: Sequence[Block]
     addresses: Sequence[int]
     is_released: bool = False
-    """Whether what is not read any more has been let go of."""
+    """Whether all memory that is not read any more has been let go of."""
 
     @classmethod
     def of(cls, constants: Sequence[Any], sizes: Sequence[int], memory: Sequence[Block]) -> _Kept:
