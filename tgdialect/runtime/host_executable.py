@@ -423,7 +423,7 @@ def _contents(data: Sequence[tuple[Parameter, Contents]], *, is_aligned: bool) -
     of 64 MiB 2.7 ms and 2.5 ms, on two cores of an AMD EPYC, Zen 4).
     """
     alignments: dict[Contents, int] = {}
-    free = last_level_cache()
+    free = last_level_cache() if any(isinstance(each, FileData) for _, each in data) else 0
     for p, contents in sorted(data, key=lambda each: len(each[1])):
         alignment = p.dtype.itemsize if is_aligned else 1
         if isinstance(contents, bytes):

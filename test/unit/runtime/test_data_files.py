@@ -250,6 +250,10 @@ def test_a_text_names_files_in_its_own_folder(
     assert_gives(compiled(text, data_folder="here"), [x], w + x)
     with pytest.raises(tg.CompilationError, match="is not there"):
         compiled(text)
+    # What is compiled again later, for a profile, is the program of before.
+    executable = compiled("here/a.mlir")
+    monkeypatch.chdir("/")
+    assert executable.profile(x, seconds=0.01).kernels
 
 
 def test_a_data_folder_is_for_texts(tmp_path: Path) -> None:
