@@ -514,6 +514,29 @@ def test_memory_in_files_is_counted_apart(tmp_path: Path) -> None:
     assert_gives(executable, [x], x @ w)
 
 
+def test_small_weights_are_copied_for_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many of the smallest as the cache has room for, if they are not where vectors begin."""
+    monkeypatch.setattr(host_executable, "last_level_cache", lambda: 5000)
+    arrays = [normal(n) for n in (1500, 1000, 600, 500)]
+    content, lines, results = b"1", "", [f"%r{n}" for n in range(len(arrays))]
+    for n, array in enumerate(arrays):
+        nbytes, type = array.nbytes, f"tensor<{array.size}xf32>"
+        lines += f"""
+  %b{n} = tg.binary file "w.bin", offset = {len(content)}, length = {nbytes} : tensor<{nbytes}xui8>
+  %f{n} = tg.bitcast %b{n} to f32 : tensor<{nbytes}xui8> -> {type}
+  %r{n} = tg.add %f{n}, %f{n} : {type}"""
+        content += array.tobytes()
+    (tmp_path / "w.bin").write_bytes(content)
+    types = ", ".join(f"tensor<{array.size}xf32>" for array in arrays)
+    text = f"func.func @main() -> ({types}) {{{lines}\n  return {', '.join(results)} : {types}\n}}"
+    executable = compiled(text, data_folder=tmp_path)
+    assert_gives(executable, [], *(array + array for array in arrays))
+    (found,) = executable.memory()
+    assert (found.mapped, found.persistent) == (6000 + 4000, 2400 + 2000)
+
+
 def resident(file: Path) -> int:
     """The bytes of a mapped file that are in the memory of this process."""
     maps = Path("/proc/self/smaps").read_text().split(str(file))[1:]
