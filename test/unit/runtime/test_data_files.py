@@ -359,6 +359,47 @@ def test_a_folder_that_is_a_link_does_not_leave(tmp_path: Path) -> None:
         compiled(text, data_folder=tmp_path / "here")
 
 
+FOLDERS = "in", "in/a", "in/b", "in/a/c", "out", "out/d"
+PARTS = "a", "b", "c", "x", "y", "l", "m", "n", "o", "p", "d", "..", ".", "", "out"
+TO = (
+    "x", "..", "../..", "a", "b/x", "../out", "../../out/x", "l", "m", "../in", "../in/a/x", "../l",
+    "/", "/etc/passwd", "o/../x", "a/c", "../../out/d",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_FOLDERS", 40))
+def test_random_folders(seeds: range, tmp_path: Path) -> None:
+    """Exactly those files are read that are in the folder when all links are followed."""
+    for seed in seeds:
+        random, top = Random(seed), tmp_path / str(seed)
+        for folder in FOLDERS:
+            (top / folder).mkdir(parents=True)
+            for name in "xy":
+                (top / folder / name).write_bytes(folder[:2].encode() * 5)
+        for _ in range(8):
+            link = top / random.choice(FOLDERS) / random.choice("lmnop")
+            to = random.choice([*TO, str(top / "in" / "x"), str(top / "out" / "x")])
+            if not link.is_symlink():
+                link.symlink_to(to)
+        for _ in range(60):
+            name = "/".join(random.choices(PARTS, k=random.randint(1, 4)))
+            place = random.randint(0, 3), random.randint(0, 8)
+            try:
+                data = ops.DataAttr.in_file(top / "in", name, *place)
+            except ValueError:
+                assert {"", ".", ".."} & {*name.split("/")}
+                continue
+            real = Path(os.path.realpath(top / "in" / name))
+            is_inside = real.is_relative_to(os.path.realpath(top / "in")) and real.is_file()
+            try:
+                found = bytes(data.array)
+            except ops.DataFileError:
+                assert not is_inside or sum(place) > 10
+            else:
+                assert is_inside
+                assert found == (b"in" * 5)[place[0] :][: place[1]]
+
+
 def test_each_file_has_one_error(tmp_path: Path) -> None:
     lines = "".join(
         f'  %{n} = tg.binary file "{name}", offset = {n}, length = 1 : tensor<1xui8>\n'
@@ -609,10 +650,11 @@ def test_many_kernels_in_several_processes(tmp_path: Path, monkeypatch: pytest.M
     assert_gives(compiled(layers, Tensor(x)), [x], expected)
 
 
-def test_a_file_of_a_program_has_the_bytes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("target", TARGETS[:3])
+def test_a_file_of_a_program_has_the_bytes(target: str, tmp_path: Path) -> None:
     w, x = normal(256, 512), normal(64, 256)
     (tmp_path / "a.mlir").write_text(in_files(product(w, 64), tmp_path))
-    file = compile_ahead(load_module(tmp_path / "a.mlir")).to_bytes()
+    file = compile_ahead(load_module(tmp_path / "a.mlir"), target=target).to_bytes()
     (tmp_path / "w.bin").unlink()
     (tmp_path / "a.tgx").write_bytes(file)
     assert_gives(load(tmp_path / "a.tgx"), [x], x @ w)
