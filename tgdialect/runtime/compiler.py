@@ -220,10 +220,11 @@ class _Source:
 
     def kept(self) -> _Source:
         """The same program, which stays when this one is consumed: its text, or a copy of a module
-        that names files, whose folders the text lacks."""
-        if self.folders and not self.is_text:
+        that names files of several folders, which the text lacks."""
+        if len(folders := {*self.folders}) > 1:
             return _Source(self.name, self._upgraded().clone(), is_verified=True)
-        folder = self.folders[0] if self.folders else None  # Absolute, as the process may move.
+        # An absolute path, as the process may move.
+        folder = folders.pop() if folders else None
         return _Source(self.name, self.text, self._kernels, data_folder=folder)
 
     def verified(self) -> ModuleOp:
