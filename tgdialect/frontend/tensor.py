@@ -40,10 +40,10 @@ from tgdialect.frontend.graph import (
 )
 from tgdialect.frontend.in_place import InPlace
 from tgdialect.frontend.linear_algebra import Decompositions
+from tgdialect.frontend.locations import origin_of
 from tgdialect.frontend.neural import Attention, Neural
 from tgdialect.frontend.realization import (
     as_array,
-    compound_sizes,
     computed,
     insert_nodes,
     insert_parameters,
@@ -438,7 +438,7 @@ def gradient_nodes(root: Node, seed: Node, targets: Sequence[Node]) -> list[Node
     size_order = sorted_nodes(sizes)
     leaves = [node for node in size_order if node.size is not None and node.size.atom is not None]
     builder = Builder(Block())
-    values, _ = insert_parameters(builder, [*leaves, *sources], compound_sizes(sources))
+    values = insert_parameters(builder, [*leaves, *sources])
     insert_nodes(builder, size_order, values)
     factors = {v: n.size.factor for n, v in values.items() if n.size is not None and n.size.factor}
     seed_value = values[seed]
@@ -459,6 +459,8 @@ def _node_of(
         op = value.owner
         assert isinstance(op, Operation)
         operands = tuple(nodes[o] for o in op.operands)
-        return made(prototype_of(op), operands, extents_of_value(value, factors))
+        new = made(prototype_of(op), operands, extents_of_value(value, factors))
+        new.origin = origin_of(op)
+        return new
 
     return walk.computed(value, nodes, walk.operands_of, node)

@@ -31,10 +31,14 @@ from tgdialect.ops.affine import Affine
 from tgdialect.ops.arguments import (
     ALLOCATED,
     ANY_RESULT,
+    NAME,
     argument_attributes,
+    computed_attribute,
     data_attribute,
     dims_attribute,
     integer_attribute,
+    name_attribute,
+    result_attributes,
 )
 from tgdialect.ops.attributes import VOID, Device, is_process, is_tensor
 from tgdialect.ops.base import PureInGraph, TgOp

@@ -35,7 +35,6 @@ from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops import tg
 from tgdialect.runtime.cache import ObjectCache, cache_key, object_cache
 from tgdialect.runtime.codegen import CodeGenerator, generated
-from tgdialect.runtime.expressions import Window
 from tgdialect.runtime.inspection import CodeOf, host_code
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.processes import process_count, spread
@@ -49,6 +48,7 @@ from tgdialect.runtime.staged import (
     lower_kernel,
     not_in_process,
 )
+from tgdialect.runtime.windows import Window
 from tgdialect.targets import DEFAULT_TARGET, Target
 from tgdialect.targets.attribute import lacking_here, state_target, target_of
 from tgdialect.targets.cpu import cpu_features, with_arithmetic_alone, without_implied

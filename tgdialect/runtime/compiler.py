@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from tgdialect.ops.call import KernelOp
     from tgdialect.ops.printing import PrintedProgram
+    from tgdialect.runtime.find_windows import Place
     from tgdialect.runtime.staged import StagedModule
 
 _PLACE = "tg.place"
@@ -49,6 +50,7 @@ _FILE_WORD = re.compile(rf"(?<![\w.$-]){_FILE}(?=[\s\"/])")
 """A text without this word has no data of files."""
 
 AnyProgram = Program | DeviceProgram
+P = TypeVar("P", bound=Program | DeviceProgram)
 
 Callback = Callable[..., "Array | tuple[Array, ...]"]
 
@@ -163,14 +165,16 @@ class _Source:
 
     @property
     def text(self) -> str:
-        """The program as text, without the kernels if it was given as one."""
+        """The program as text, without the kernels if it was given as one. That of a module has the
+        names in its locations."""
         return self._given if isinstance(self._given, str) else self._printed.text
 
-    @property
+    @cached_property
     def key(self) -> str:
-        """A text that is the same for the same program."""
+        """A text that is the same for the same program, whatever nodes its locations name."""
         kernels = (f"{name}\n{kernel}" for name, kernel in sorted(self._kernels.items()))
-        return "\n".join((self.text, *kernels, *map(repr, self.folders)))
+        text = self._given if isinstance(self._given, str) else self._printed.key
+        return "\n".join((text, *kernels, *map(repr, self.folders)))
 
     @cached_property
     def folders(self) -> Sequence[str]:
@@ -286,23 +290,20 @@ def _on_one_device(
     if cache is None:
         program, memory = compiled()
     else:
-        places = ""
+        places = _Places(source)
         if not source.is_text:
-            from tgdialect.runtime.find_windows import window_places
-
-            places = window_places(source.module())
             source.check_files()  # They may have changed since the module was made.
         cpu = _host_key(described, source) if device.is_host else ""
-        key = cache_key(source.key, places, cpu, str(described), *map(repr, options))
+        key = cache_key(source.key, places.key, cpu, str(described), *map(repr, options))
         if (data := cache.get(key)) is not None:
-            program = kind.from_bytes(data)
+            program = places.here(kind.from_bytes(data))
         else:
             with cache.locked(key):
                 if (data := cache.get(key)) is not None:  # Another process has compiled it.
-                    program = kind.from_bytes(data)
+                    program = places.here(kind.from_bytes(data))
                 else:
                     program, memory = compiled()
-                    cache.put(key, program.to_bytes())
+                    cache.put(key, places.anywhere(program).to_bytes())
     of = (source.name, source.text) if source.is_text else ("", "")
     inspected = lambda: build(kept.module())  # noqa: E731
     try:
@@ -387,6 +388,40 @@ def _without_name(program: AnyProgram, name: str) -> AnyProgram:
     """The program for the same text under any name: the cache knows a text by its contents."""
     windows = (w._replace(file="") if w.file == name else w for w in program.windows)
     return replace(program, windows=tuple(windows))
+
+
+class _Places:
+    """The places of windows in a module. The cache knows a module by its text without locations,
+    and has the numbers of the ops for places."""
+
+    def __init__(self, source: _Source) -> None:
+        self._known: Sequence[Place] = ()
+        if not source.is_text:
+            from tgdialect.runtime.find_windows import window_places
+
+            self._known = window_places(source.module())
+
+    @property
+    def key(self) -> str:
+        """Which ops have the same place."""
+        numbers: dict[Place, int] = {}
+        return " ".join(str(numbers.setdefault(place, len(numbers))) for place in self._known)
+
+    def anywhere(self, program: AnyProgram) -> AnyProgram:
+        """The program for all equal modules."""
+        if not (self._known and program.windows):
+            return program
+        from tgdialect.runtime.find_windows import with_numbers
+
+        return replace(program, windows=with_numbers(program.windows, self._known))
+
+    def here(self, program: P) -> P:
+        """The program for this module."""
+        if not (self._known and program.windows):
+            return program
+        from tgdialect.runtime.find_windows import with_places
+
+        return replace(program, windows=with_places(program.windows, self._known))
 
 
 def _host_key(target: Target, source: _Source) -> str:
@@ -547,8 +582,6 @@ def _interpreted(source: _Source, entry: str, custom: CustomCode) -> Callback:
 
     return call
 
-
-P = TypeVar("P", bound=Program | DeviceProgram)
 
 MEMORY_PREFIX = "memory-"
 """The prefix of the names of entries about memory for what is derived from constants."""

@@ -8,6 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from tgdialect.ops.expressions import arguments_of, evaluate
 from tgdialect.runtime.program import Parameter
 from tgdialect.runtime.text import aligned, show_bytes
 
@@ -103,11 +104,13 @@ def known_sizes(
     Raises TypeError for the name of no scalar, ValueError for a value out of bounds, or none for a
     scalar that is an extent and has no bound.
     """
-    scalars = {p.name: (i, p) for i, p in enumerate(parameters) if p.role == "scalar"}
+    numbers = [(i, p) for i, p in enumerate(parameters) if p.role == "scalar"]
+    scalars = {p.name: (i, p) for i, p in numbers if p.computed is None}
     if unknown := given.keys() - scalars.keys():
         there_are = ", ".join(scalars) or "none"
         raise TypeError(f"{', '.join(sorted(unknown))}: no size of the program; it has {there_are}")
     extents = {position for p in parameters for position in p.dims}
+    extents |= {i for _, p in numbers for i in arguments_of(p.computed or ())}
     frame: list[int | None] = [None] * len(parameters)
     sizes: dict[str, int] = {}
     for name, (position, parameter) in scalars.items():
@@ -120,4 +123,12 @@ def known_sizes(
         else:
             frame[position] = max(parameter.high, 0)
         sizes[name] = frame[position] or 0
+    # Computed sizes, exactly if the given ones decide them.
+    for position, parameter in numbers:
+        if (formula := parameter.computed) is None:
+            continue
+        if given.keys() >= {parameters[i].name for i in arguments_of(formula)}:
+            frame[position] = evaluate(formula, frame)
+        else:
+            frame[position] = parameter.high
     return frame, sizes, frozenset(sizes.keys() - given.keys())

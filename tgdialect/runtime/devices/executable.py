@@ -279,12 +279,12 @@ class DeviceExecutable(Executable):
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         if self._repeats is not None and (found := self._repeats.call(arrays, out)) is not None:
             return found
-        return self._results_of(arrays, out, self._loaded.submit)
+        return self._results_of(self.completed(arrays), out, self._loaded.submit)
 
     def resident(self, *arrays: Any) -> Any:
         if self._repeats is not None and (found := self._repeats.call(arrays, None)) is not None:
             return found
-        return self._results_of(arrays, None, self._loaded.submit, stays=True)
+        return self._results_of(self.completed(arrays), None, self._loaded.submit, stays=True)
 
     def copied(self, array: Any) -> DeviceArray:
         if isinstance(array, DeviceArray):
@@ -305,7 +305,7 @@ class DeviceExecutable(Executable):
 
         given = [
             self._given(slot, array).copy() if slot.parameter.by_reference else array
-            for slot, array in zip(self._arguments, arrays, strict=False)
+            for slot, array in zip(self._arguments, self.completed(arrays), strict=False)
         ]
         kept, buffers = self._kept, self.buffers
         self._kept, self.buffers = None, {name: b.copy() for name, b in buffers.items()}
