@@ -232,19 +232,22 @@ class _Source:
 
     def kept(self) -> _Source:
         """The same program, which stays when this one is consumed: its text, or a copy of a module
-        that names files, whose folders the text lacks."""
-        if self.folders and not self.is_text:
-            return _Source(self.name, self.verified().clone(), is_verified=True)
-        folder = self.folders[0] if self.folders else None  # Absolute, as the process may move.
+        that names files of several folders, which the text lacks."""
+        if len(folders := {*self.folders}) > 1:
+            return _Source(self.name, self._upgraded().clone(), is_verified=True)
+        # An absolute path, as the process may move.
+        folder = folders.pop() if folders else None
         name = self.name if self.is_text else _MODULE
         return _Source(name, self.text, self._kernels, data_folder=folder)
 
     def verified(self) -> ModuleOp:
         """The module, verified and in ops of `tg`, whose files have all bytes that it names."""
+        return self._check_files(self._upgraded())
+
+    def _upgraded(self) -> ModuleOp:
+        """The module, verified and in ops of `tg`."""
         module = self.module()
-        if not (self.is_text or self._is_verified):
-            module = load_module(module)
-        return self._check_files(module)
+        return module if self.is_text or self._is_verified else load_module(module)
 
     def is_split(self, target: str | None) -> bool:
         """Whether each device of the program has a program of its own: a value is on several, or

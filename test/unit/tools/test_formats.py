@@ -87,6 +87,16 @@ def test_a_format_of_bytes(negation: str, capsys: pytest.CaptureFixture[str]) ->
         assert np.array_equal(np.asarray(tg.compile(negation, target=target)(x)), -x)
 
 
+def test_a_format_of_bytes_takes_no_folder_for_data(
+    negation: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for main in (tg_opt.main, tg_run.main):
+        assert main([negation, "--data-folder", str(tmp_path)]) == 1
+        assert "a folder for data is for formats that are text" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="is for programs in text"):
+        tg.compile(negation, data_folder=tmp_path)
+
+
 def test_bytes_that_are_not_of_the_format_are_one_error(
     negation: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
