@@ -25,8 +25,8 @@ def location_of(node: Node) -> str:
     trace = node.meta.get("stack_trace")
     if isinstance(trace, str) and (frames := list(_FRAME.finditer(trace))):
         last = frames[-1]
-        code = trace[last.end() :].split("\n", 1)[-1].strip()
-        return f"{last['file']}:{last['line']}: {code}".rstrip(": ")
+        code = trace[last.end() :].split("\n", 2)[1:2]
+        return f"{last['file']}:{last['line']}: {''.join(code).strip()}".rstrip(": ")
     modules = node.meta.get("nn_module_stack")
     if isinstance(modules, dict) and modules:
         name, _ = list(modules.values())[-1]

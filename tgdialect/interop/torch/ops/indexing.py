@@ -24,6 +24,16 @@ def _index(x: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     return x[tuple(slice(None) if index is None else index for index in indices)]
 
 
+def _index_put(
+    x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    if accumulate:
+        raise Refusal("index_put that accumulates is not translated")
+    result = Tensor(x)
+    result[tuple(slice(None) if index is None else index for index in indices)] = values
+    return result
+
+
 def _embedding_gradient(
     gradient: Tensor, indices: Tensor, count: int, padding_idx: int, by_frequency: bool
 ) -> Tensor:
@@ -40,6 +50,7 @@ def _embedding_gradient(
 INDEXING: Table = in_own_dtype(
     {
         aten.index.Tensor: _index,
+        aten.index_put.default: _index_put,
         aten.gather.default: lambda x, dim, index, sparse_grad=False: x.gather(dim, index),
         aten.index_select.default: lambda x, dim, index: x.index_select(dim, index),
         aten.embedding.default: lambda weight, indices, *_: weight[indices],
