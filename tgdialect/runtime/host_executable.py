@@ -365,46 +365,56 @@ class HostExecutable(Executable):
         return super().holding_launcher(holders, inputs, example)
 
     def at_addresses(self) -> Callable[..., None] | None:
-        """A function that calls the program with memory that the caller vouches for, or None if
-        Python has to look at the arguments in each call.
+        """A function that calls the program with memory that the caller vouches for; None if Python
+        has to look at the arguments in each call.
 
-        It takes the addresses of the results that are in no argument, and then of all arguments, as
-        integers: of arrays in C order, aligned, with the parameters' shapes and dtypes, that share
-        no memory with what the program writes; a result that `is_cleared` is 0 before the call.
-        `arguments` are objects that stand for the arguments: another one for a constant argument
-        says that its contents are others.
+        It takes the addresses of the results that are in no argument, and then those of the arrays
+        among the arguments, as integers: of arrays in C order, aligned, with the parameters' shapes
+        and dtypes, that share no memory with what the program writes; a result that `is_cleared` is
+        0 before the call. `sizes` are the scalars among the arguments, in their order. `arguments`
+        are objects that stand for all of them: another one for a constant argument says that its
+        contents are others.
         """
-        if self._is_dynamic or self._callbacks is not None or self._buffers or self._released:
-            return None
-        if any(p.role == "scalar" for p in self.inputs):
+        if self._callbacks is not None or self._buffers or self._released:
             return None
         from tgdialect.runtime.launcher import FrameSlot, launcher
 
+        given = [self._arguments[i] for i in self._memory_given]
+        scalars = [*(slot for _, slot in self._scalars_given), *self._computed]
         memory = (*self._persistent, *self._workspaces, *self._data)
-        places = [slot.position for slot in (*self._results, *self._arguments, *memory)]
-        slots = [FrameSlot(at, None, self.parameters[at].dtype, 0, False) for at in places]
-        launch = launcher(self._start, slots, 0) or self._by_frame(places)
+        order = [slot.position for slot in (*scalars, *self._results, *given, *memory)]
+        slots = [FrameSlot(at, None, self.parameters[at].dtype, False) for at in order]
+        launch = launcher(self._start, slots, 0) or self._by_frame(order)
+        if not (scalars or memory):
+            return launch
         data = self._data_at
-        if not self._persistent and not self._workspaces:
-            if not data:
-                return launch
-            return lambda *addresses: launch(*addresses, *data)
 
-        def call(*addresses: int, arguments: Sequence[object] = ()) -> None:
+        def call(
+            *addresses: int, sizes: tuple[int, ...] = (), arguments: Sequence[object] = ()
+        ) -> None:
+            words = self._known_sizes(sizes).words.values() if scalars else ()
             kept, blocks = self._kept_for(arguments), self._scratch()
-            launch(*addresses, *kept.addresses, *[block.address for block in blocks], *data)
+            scratch = [block.address for block in blocks]
+            launch(*words, *addresses, *kept.addresses, *scratch, *data)
             for block in blocks:
                 POOL.give(block)
 
         return call
+
+    def shapes_of_results(self, sizes: tuple[int, ...] = ()) -> Sequence[tuple[int, ...]]:
+        """The shapes of the results that are in no argument, for the scalars among the arguments.
+
+        Raises as a call does.
+        """
+        return [shape for _, shape, _ in self._known_sizes(sizes).allocations]
 
     def _by_frame(self, places: Sequence[int]) -> Callable[..., Any]:
         """A launcher without a limit of arguments."""
 
         def launch(*addresses: int) -> None:
             frame = [0] * len(places)
-            for at, address in zip(places, addresses, strict=True):
-                frame[at] = address
+            for at, word in zip(places, addresses, strict=True):
+                frame[at] = word
             self._function(self._frame_type(*frame))
 
         return launch

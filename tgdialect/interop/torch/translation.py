@@ -14,9 +14,11 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.graph import Node as LazyNode
 from tgdialect.frontend.graph import static_extents
+from tgdialect.frontend.locations import located
 from tgdialect.frontend.symbolic import SymInt, larger, smaller
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.torch.dtypes import ours
+from tgdialect.interop.torch.reporting import source_of
 from tgdialect.interop.torch.rules import IGNORED, Refusal, Rule
 from tgdialect.interop.torch.sizes import Sizes, is_data_dependent
 from tgdialect.interop.torch.table import TABLE
@@ -111,7 +113,8 @@ class Translator:
             if node.op == "placeholder":
                 values[node] = next(given)
             elif node in needed:
-                values[node] = self.value(node, values.__getitem__)
+                with located(node.name, *source_of(node)):
+                    values[node] = self.value(node, values.__getitem__)
         return [values[node] for node in wanted]
 
     def value(self, node: Node, value_of: Callable[[Node], Any]) -> Any:

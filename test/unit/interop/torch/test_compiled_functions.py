@@ -132,6 +132,7 @@ def test_results_that_share_memory() -> None:
         torch.zeros(0, 3),
         torch.randn(3, 1, 1).expand(3, 4, 1),
         torch.randn(8)[3:],
+        torch.view_as_complex(torch.randn(3, 2)).conj().imag,
     ],
     ids=lambda x: f"{tuple(x.shape)}-{x.stride()}",
 )
