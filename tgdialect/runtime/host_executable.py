@@ -23,7 +23,15 @@ from tgdialect.runtime.executable import (
     returned,
 )
 from tgdialect.runtime.loader import load
-from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, ReleasedArray, address, zeros
+from tgdialect.runtime.memory import (
+    POOL,
+    POOLED_BYTES,
+    RESERVED_BYTES,
+    Block,
+    ReleasedArray,
+    address,
+    zeros,
+)
 from tgdialect.runtime.program import Parameter, Program
 from tgdialect.targets.cpu import ALIGNMENT
 
@@ -101,6 +109,8 @@ class HostExecutable(Executable):
         self.buffers: dict[str, Array] = {}
         # BUFFERs, whose addresses are the same in every call unless their shape is dynamic.
         self._buffer_spans: list[tuple[int, int]] = []
+        self._reserved: list[Block] = []
+        """A workspace that no call uses, if it is so large that its memory is reserved only."""
         self._resized = [slot for slot in self._buffers if slot.parameter.is_dynamic]
         self._sized: dict[int, Array] = {}
         """The BUFFERs of dynamic shape, as of the last call, by position."""
@@ -264,7 +274,7 @@ class HostExecutable(Executable):
         scratch = [block.address for block in blocks]
         called = self._launch(*words, *results, *arrays, *kept.addresses, *scratch)
         for block in blocks:
-            POOL.give(block)
+            self._give(block)
         return called
 
     def _allocations(self, frame: Sequence[Any]) -> Sequence[Allocation]:
@@ -311,7 +321,21 @@ class HostExecutable(Executable):
 
     def _scratch(self) -> Sequence[Block]:
         """The workspaces of one call; calls on other threads have their own."""
-        return [POOL.take(slot.parameter.nbytes) for slot in self._workspaces]
+        return [self._take(slot.parameter.nbytes) for slot in self._workspaces]
+
+    def _take(self, nbytes: int) -> Block:
+        if nbytes < RESERVED_BYTES:
+            return POOL.take(nbytes)
+        try:
+            return self._reserved.pop()  # The pages that a call has used are there.
+        except IndexError:
+            return Block.new(nbytes)
+
+    def _give(self, block: Block) -> None:
+        if block.nbytes < RESERVED_BYTES:
+            POOL.give(block)
+        else:
+            self._reserved = [block]
 
     def _wait(self, *_: object) -> bool:
         """The launcher of the first call, which refuses it. Making a real one takes time, and many
@@ -397,7 +421,7 @@ class HostExecutable(Executable):
             scratch = [block.address for block in blocks]
             launch(*words, *addresses, *kept.addresses, *scratch, *data)
             for block in blocks:
-                POOL.give(block)
+                self._give(block)
 
         return call
 
@@ -495,7 +519,7 @@ class HostExecutable(Executable):
         else:
             self._callbacks.call(self._function, self._frame_type(*frame))
         for block in blocks:
-            POOL.give(block)
+            self._give(block)
 
     def _new_results(self, frame: list[Any]) -> list[Array]:
         results: list[Array] = []

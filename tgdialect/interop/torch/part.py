@@ -16,13 +16,16 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
 
 from tgdialect.frontend.base import named
+from tgdialect.frontend.lowered import DEFAULT_BOUNDS
 from tgdialect.frontend.symbolic import Atom, SymInt, value_of
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.traced import Traced, trace
 from tgdialect.frontend.tracing import Inputs, Slot
 from tgdialect.interop.torch.dtypes import ours
 from tgdialect.interop.torch.layouts import Layout, layout_of
+from tgdialect.interop.torch.reporting import LOG
 from tgdialect.interop.torch.rules import Refusal
+from tgdialect.interop.torch.sizes import MOST_BITS, symbols_of
 from tgdialect.interop.torch.translation import Translator
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.source import parameters
@@ -33,6 +36,10 @@ from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.memory import POOL, POOLED_BYTES, address
 
 aten = torch.ops.aten
+
+ADDRESSES = 1 << 45
+"""The bytes of workspaces for which a process is taken to have addresses. Larger: fewer parts stay
+for other parts and libraries; smaller: the bounds of sizes are lower. Linux gives 2^47 to all."""
 
 MOST_SIZES = 64
 """The most values of the sizes of calls for which a part keeps what they decide. Larger: more
@@ -121,17 +128,33 @@ class Part:
             self._layouts[self._tensors.index(source)] = layout_of(target.meta["val"])
         self._is_empty = not wanted
         self._constants = frozenset(constants)
+        self._sources: Sequence[Callable[[Sequence[Value]], int]] = ()
         self._known: dict[tuple[int, ...], _Plan] = {}
         """By the sizes of a call."""
         self._last: tuple[Sequence[Any], Sequence[object]] = (), ()
         """The constants of the last call: addresses and versions, and objects for arguments."""
+        self._module = module
         if wanted:
-            self._compile(module)
+            self._compile_within_bounds(module)
 
     # -- compiling -------------------------------------------------------------------------------
 
-    def _compile(self, module: GraphModule) -> None:
-        graph, translator = module.graph, Translator()
+    def _compile_within_bounds(self, module: GraphModule) -> None:
+        """Compile for all sizes, or else for those for which there are addresses."""
+        symbols = symbols_of(self._values)
+        for bits in MOST_BITS if symbols else MOST_BITS[:1]:
+            most = DEFAULT_BOUNDS[1]
+            if symbols:
+                most = min(most, 2 ** (bits // len(symbols)))
+            self._compile(module, Translator(most))
+            if self.executable is None:
+                return
+            workspaces = [p for p in self.executable.parameters if p.role == "workspace"]
+            if sum(p.nbytes for p in workspaces) <= ADDRESSES:
+                return
+
+    def _compile(self, module: GraphModule, translator: Translator) -> None:
+        graph = module.graph
         is_used = [bool(node.users) for node in self._placeholders]
         layouts = [
             layout_of(v) if used and isinstance(v, torch.Tensor) else None
@@ -276,7 +299,11 @@ class Part:
     def __call__(self, inputs: Sequence[Value]) -> list[Value]:
         values: dict[Any, Value] = {}
         if not self._is_empty:
-            results = self._computed(inputs, values)
+            sizes = tuple([source(inputs) for source in self._sources])
+            if sizes and sizes not in self._known and not self._are_within_bounds(sizes):
+                found = self._module(*inputs)
+                return list(found) if isinstance(found, list | tuple) else [found]
+            results = self._computed(inputs, sizes, values)
             for number, place in self._assigned if self._writes else ():
                 inputs[place].copy_(results[number])
             values.update(zip(self._tensors, results, strict=True))
@@ -289,9 +316,22 @@ class Part:
                 values[result] = value
         return [values[r] if isinstance(r, Node) else r for r in self._returned]
 
-    def _computed(self, inputs: Sequence[Value], values: dict[Any, Value]) -> list[torch.Tensor]:
+    def _are_within_bounds(self, sizes: tuple[int, ...]) -> bool:
+        """Whether the program takes these sizes; if not, says that PyTorch runs the call."""
+        for atom, size in zip(self._traced.sizes, sizes, strict=True):
+            variable = atom.variable
+            if not variable.min <= size <= variable.max:
+                LOG.warning(
+                    "PyTorch runs a call: %s is %d, and the program takes %d to %d",
+                    *(variable.name, size, variable.min, variable.max),
+                )
+                return False
+        return True
+
+    def _computed(
+        self, inputs: Sequence[Value], sizes: tuple[int, ...], values: dict[Any, Value]
+    ) -> list[torch.Tensor]:
         """The tensors that the program computes. Sizes that it returns go to `values`."""
-        sizes = tuple([source(inputs) for source in self._sources])
         known = self._known.get(sizes)
         if known is None:
             known = self._known[sizes] = self._plan(sizes)

@@ -15,6 +15,7 @@ from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.graph import Node as LazyNode
 from tgdialect.frontend.graph import static_extents
 from tgdialect.frontend.locations import located
+from tgdialect.frontend.lowered import DEFAULT_BOUNDS
 from tgdialect.frontend.symbolic import SymInt, larger, smaller
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.torch.dtypes import ours
@@ -69,8 +70,9 @@ def has_no_result(node: Node) -> bool:
 class Translator:
     """Translates the nodes of one graph. Its symbolic sizes are variables."""
 
-    def __init__(self) -> None:
-        self._sizes = Sizes()
+    def __init__(self, most: int = DEFAULT_BOUNDS[1]) -> None:
+        """`most` is the greatest value of sizes whose bounds PyTorch does not know."""
+        self._sizes = Sizes(most=most)
 
     # -- inputs ------------------------------------------------------------------------------------
 
