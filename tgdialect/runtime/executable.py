@@ -277,16 +277,21 @@ class Executable(ABC):
         return [given[i] for i in range(len(self._arguments))]
 
     def _sizes_of(self, arrays: Sequence[Any]) -> CallSizes:
-        """The scalars of a call, given all its arguments. Raises as a call does."""
-        key = tuple([slot.parameter.number(arrays[i]) for i, slot in self._scalars_given])
-        found = self._sizes.get(key)
-        return self._checked_sizes(key) if found is None else found
+        """What the scalars of a call decide, given all its arguments. Raises as a call does."""
+        return self._known_sizes(
+            tuple([slot.parameter.number(arrays[i]) for i, slot in self._scalars_given])
+        )
+
+    def _known_sizes(self, numbers: tuple[int, ...]) -> CallSizes:
+        """What the scalars of a caller decide. Raises as a call does."""
+        found = self._sizes.get(numbers)
+        return self._checked_sizes(numbers) if found is None else found
 
     def _checked_sizes(self, numbers: tuple[int, ...]) -> CallSizes:
         frame = self._frame.copy()
         words: dict[int, int] = {}
         for (_, slot), number in zip(self._scalars_given, numbers, strict=True):
-            words[slot.position] = frame[slot.position] = number
+            words[slot.position] = frame[slot.position] = slot.parameter.number(number)
         for position, parameter in self._computed:
             assert parameter.computed is not None
             words[position] = frame[position] = evaluate(parameter.computed, frame)

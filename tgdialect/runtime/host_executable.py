@@ -23,7 +23,15 @@ from tgdialect.runtime.executable import (
     returned,
 )
 from tgdialect.runtime.loader import load
-from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, ReleasedArray, address, zeros
+from tgdialect.runtime.memory import (
+    POOL,
+    POOLED_BYTES,
+    RESERVED_BYTES,
+    Block,
+    ReleasedArray,
+    address,
+    zeros,
+)
 from tgdialect.runtime.program import Parameter, Program
 from tgdialect.targets.cpu import ALIGNMENT
 from tgdialect.targets.host import last_level_cache
@@ -102,6 +110,8 @@ class HostExecutable(Executable):
         self.buffers: dict[str, Array] = {}
         # BUFFERs, whose addresses are the same in every call unless their shape is dynamic.
         self._buffer_spans: list[tuple[int, int]] = []
+        self._reserved: list[Block] = []
+        """A workspace that no call uses, if it is so large that its memory is reserved only."""
         self._resized = [slot for slot in self._buffers if slot.parameter.is_dynamic]
         self._sized: dict[int, Array] = {}
         """The BUFFERs of dynamic shape, as of the last call, by position."""
@@ -257,7 +267,7 @@ class HostExecutable(Executable):
         scratch = [block.address for block in blocks]
         called = self._launch(*words, *results, *arrays, *kept.addresses, *scratch)
         for block in blocks:
-            POOL.give(block)
+            self._give(block)
         return called
 
     def _allocations(self, frame: Sequence[Any]) -> Sequence[Allocation]:
@@ -304,7 +314,21 @@ class HostExecutable(Executable):
 
     def _scratch(self) -> Sequence[Block]:
         """The workspaces of one call; calls on other threads have their own."""
-        return [POOL.take(slot.parameter.nbytes) for slot in self._workspaces]
+        return [self._take(slot.parameter.nbytes) for slot in self._workspaces]
+
+    def _take(self, nbytes: int) -> Block:
+        if nbytes < RESERVED_BYTES:
+            return POOL.take(nbytes)
+        try:
+            return self._reserved.pop()  # The pages that a call has used are there.
+        except IndexError:
+            return Block.new(nbytes)
+
+    def _give(self, block: Block) -> None:
+        if block.nbytes < RESERVED_BYTES:
+            POOL.give(block)
+        else:
+            self._reserved = [block]
 
     def _wait(self, *_: object) -> bool:
         """The launcher of the first call, which refuses it. Making a real one takes time, and many
@@ -358,46 +382,56 @@ class HostExecutable(Executable):
         return super().holding_launcher(holders, inputs, example)
 
     def at_addresses(self) -> Callable[..., None] | None:
-        """A function that calls the program with memory that the caller vouches for, or None if
-        Python has to look at the arguments in each call.
+        """A function that calls the program with memory that the caller vouches for; None if Python
+        has to look at the arguments in each call.
 
-        It takes the addresses of the results that are in no argument, and then of all arguments, as
-        integers: of arrays in C order, aligned, with the parameters' shapes and dtypes, that share
-        no memory with what the program writes; a result that `is_cleared` is 0 before the call.
-        `arguments` are objects that stand for the arguments: another one for a constant argument
-        says that its contents are others.
+        It takes the addresses of the results that are in no argument, and then those of the arrays
+        among the arguments, as integers: of arrays in C order, aligned, with the parameters' shapes
+        and dtypes, that share no memory with what the program writes; a result that `is_cleared` is
+        0 before the call. `sizes` are the scalars among the arguments, in their order. `arguments`
+        are objects that stand for all of them: another one for a constant argument says that its
+        contents are others.
         """
-        if self._is_dynamic or self._callbacks is not None or self._buffers or self._released:
-            return None
-        if self._scalars_given or self._computed:
+        if self._callbacks is not None or self._buffers or self._released:
             return None
         from tgdialect.runtime.launcher import FrameSlot, launcher
 
+        given = [self._arguments[i] for i in self._memory_given]
+        scalars = [*(slot for _, slot in self._scalars_given), *self._computed]
         memory = (*self._persistent, *self._workspaces, *self._data)
-        places = [slot.position for slot in (*self._results, *self._arguments, *memory)]
-        slots = [FrameSlot(at, None, self.parameters[at].dtype, False) for at in places]
-        launch = launcher(self._start, slots, 0) or self._by_frame(places)
+        order = [slot.position for slot in (*scalars, *self._results, *given, *memory)]
+        slots = [FrameSlot(at, None, self.parameters[at].dtype, False) for at in order]
+        launch = launcher(self._start, slots, 0) or self._by_frame(order)
+        if not (scalars or memory):
+            return launch
         data = self._data_at
-        if not self._persistent and not self._workspaces:
-            if not data:
-                return launch
-            return lambda *addresses: launch(*addresses, *data)
 
-        def call(*addresses: int, arguments: Sequence[object] = ()) -> None:
+        def call(
+            *addresses: int, sizes: tuple[int, ...] = (), arguments: Sequence[object] = ()
+        ) -> None:
+            words = self._known_sizes(sizes).words.values() if scalars else ()
             kept, blocks = self._kept_for(arguments), self._scratch()
-            launch(*addresses, *kept.addresses, *[block.address for block in blocks], *data)
+            scratch = [block.address for block in blocks]
+            launch(*words, *addresses, *kept.addresses, *scratch, *data)
             for block in blocks:
-                POOL.give(block)
+                self._give(block)
 
         return call
+
+    def shapes_of_results(self, sizes: tuple[int, ...] = ()) -> Sequence[tuple[int, ...]]:
+        """The shapes of the results that are in no argument, for the scalars among the arguments.
+
+        Raises as a call does.
+        """
+        return [shape for _, shape, _ in self._known_sizes(sizes).allocations]
 
     def _by_frame(self, places: Sequence[int]) -> Callable[..., Any]:
         """A launcher without a limit of arguments."""
 
         def launch(*addresses: int) -> None:
             frame = [0] * len(places)
-            for at, address in zip(places, addresses, strict=True):
-                frame[at] = address
+            for at, word in zip(places, addresses, strict=True):
+                frame[at] = word
             self._function(self._frame_type(*frame))
 
         return launch
@@ -478,7 +512,7 @@ class HostExecutable(Executable):
         else:
             self._callbacks.call(self._function, self._frame_type(*frame))
         for block in blocks:
-            POOL.give(block)
+            self._give(block)
 
     def _new_results(self, frame: list[Any]) -> list[Array]:
         results: list[Array] = []
