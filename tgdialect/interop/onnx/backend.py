@@ -117,8 +117,8 @@ class Prepared(BackendRep):
         CompilationError, ValueError, TypeError."""
         names = self.arguments.names
         is_named = isinstance(inputs, Mapping)
-        pairs: Any = inputs if is_named else zip(names, inputs, strict=False)
-        given: dict[str, Any] = dict(pairs)
+        pairs = inputs if is_named else zip(names, inputs, strict=False)
+        given: dict[str, Any] = dict(cast(Any, pairs))
         structures = self.arguments.structure(given)
         arrays = self.arguments.arrays(structures, given)
         specs = self.arguments.specs(structures)
