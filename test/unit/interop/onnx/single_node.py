@@ -78,9 +78,10 @@ def compare(
     rtol: float = 1e-5,
     atol: float = 1e-6,
     wanted: Callable[[Mapping[str, Any]], Sequence[Any]] | None = None,
+    programs: int | None = 1,
 ) -> None:
-    """The results for each of some inputs, of one program, are those of ONNX Runtime (or `wanted`);
-    integers exactly."""
+    """The results for each of some inputs are those of ONNX Runtime (or `wanted`), integers exactly.
+    `programs` is how many are compiled; None if that is left open."""
     prepared = tg_onnx.prepare(model, opt="none")
     compute = wanted or reference(model)
     for feed in feeds:
@@ -96,5 +97,6 @@ def compare(
                 np.testing.assert_allclose(
                     a.astype(np.float64), b.astype(np.float64), rtol=rtol, atol=atol
                 )
-    programs = [p for p in prepared._asked.values() if isinstance(p, backend._Program)]
-    assert len(programs) == 1
+    compiled = [p for p in prepared._asked.values() if isinstance(p, backend._Program)]
+    refused = [str(e) for e in prepared._asked.values() if isinstance(e, Exception)]
+    assert programs in (None, len(compiled)), refused

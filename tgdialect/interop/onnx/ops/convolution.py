@@ -286,7 +286,8 @@ def _max_unpool(
     each = zip(x.shape[2:], window.sizes, window.strides, window.pads, strict=True)
     shape = [*x.shape[:2], *((e - 1) * s + k - a - b for e, k, s, (a, b) in each)]
     flat = Tensor.zeros(math.prod(shape), dtype=x.dtype)
-    found = flat.scatter(0, places.flatten(), x.flatten()).reshape(shape)
+    flat[places.flatten()] = x.flatten()
+    found = flat.reshape(shape)
     # Indices count the cells of the natural shape; a larger one has zeros at the ends.
     return found if output_shape is None else found.pad_to(dims(output_shape))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -127,7 +128,7 @@ def _split(
     else:
         size = -(-extent // count)
         ends = [smaller(size * i, extent) for i in range(count + 1)]
-        parts = [b - a for a, b in zip(ends, ends[1:], strict=False)]
+        parts = [b - a for a, b in pairwise(ends)]
     return tensor.split(parts, axis)
 
 
@@ -283,7 +284,7 @@ def _col2im(
     wide = x.reshape((n, channels, *block_sizes, *counts))
     total: Tensor | None = None
     for cell in np.ndindex(*block_sizes):
-        part = wide[(slice(None), slice(None), *cell)]._dilated(strides)
+        part = wide[(slice(None), slice(None), *cell)]._dilated(strides)  # pyright: ignore[reportPrivateUsage]
         pairs: list[tuple[Dim, Dim]] = [(0, 0), (0, 0)]
         for i, at in enumerate(cell):
             first = at * dilations[i] - pads[i]

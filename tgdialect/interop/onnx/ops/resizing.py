@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -277,7 +277,8 @@ def _grid_sample(
         at = (place + 1) / 2 * (length - 1) if align_corners else ((place + 1) * length - 1) / 2
         at = at.round() if mode == "nearest" else at
         inside = _Border(padding_mode, low, high, length)
-        at = inside.moved(at)
+        # Cubic samples beyond a border have cells of their own, as in PyTorch.
+        at = at if mode == "cubic" else inside.moved(at)
         base = at.floor()
         part = at - base
         weights: dict[int, Tensor | None] = {0: None}
@@ -502,8 +503,6 @@ def _non_max_suppression(
     box = selected[cells[:, 0], cells[:, 1], cells[:, 2]].cast("int64").unsqueeze(-1)
     return cells[:, :2].cat(box, dim=1)
 
-
-_Method = Literal["nearest", "linear"]
 
 RULES: Rules = {
     "GridSample": {16: _grid_sample},
