@@ -90,9 +90,11 @@ def compare(
     step: int = 0,
     wanted: Callable[[Mapping[str, Any]], Sequence[Any]] | None = None,
     programs: int | None = 1,
+    compared: int | None = None,
 ) -> None:
     """The results for each of some inputs are those of ONNX Runtime (or `wanted`): integers exactly,
-    or by at most `step`. `programs` is how many are compiled; None if that is left open."""
+    or by at most `step`. `programs` is how many are compiled; None if that is left open.
+    Only the first results are compared, if `compared` says how many."""
     prepared = tg_onnx.prepare(model, opt="none")
     unbounded = prepared.arguments.specs
     prepared.arguments.specs = lambda structures: {
@@ -104,7 +106,7 @@ def compare(
         expected = compute(feed)
         found = prepared.run(feed)
         assert len(found) == len(expected)
-        for a, b in zip(found, expected, strict=True):
+        for a, b in zip(found[:compared], expected[:compared], strict=True):
             b = np.asarray(b)
             assert (a.dtype, a.shape) == (b.dtype, b.shape)
             if b.dtype.kind in "biu":
