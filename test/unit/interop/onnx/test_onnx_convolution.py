@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from onnx import TensorProto  # noqa: E402
-from single_node import compare, model_of  # noqa: E402
+from onnx import TensorProto
+from single_node import compare, model_of
 
 SIZES = 3
 """The sizes that each program is run on."""
