@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from onnx import TypeProto, ValueInfoProto
@@ -81,8 +81,8 @@ class Arguments:
         if kind.HasField("sequence_type"):
             if not isinstance(value, list | tuple):
                 raise TypeError(f"the input {name!r} is a sequence, not {type(value).__name__}")
-            inner = kind.sequence_type.elem_type
-            return tuple(self._of(inner, f"{name}_{i}", v, True) for i, v in enumerate(value))
+            inner, values = kind.sequence_type.elem_type, cast(Sequence[Any], value)
+            return tuple(self._of(inner, f"{name}_{i}", v, True) for i, v in enumerate(values))
         if is_static and kind.HasField("tensor_type"):
             return TensorShape(kind.tensor_type.elem_type, np.shape(value))
         return self._tensor(kind, name, np.shape(value))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from onnx import ModelProto
@@ -50,23 +50,19 @@ class _Program:
     results: Sequence[Any]
 
     def run(self, arrays: Mapping[str, Array]) -> tuple[Any, ...]:
-        values = self.call(*arrays.values()) if self.call else ()
-        computed = values if isinstance(values, tuple | list) else (values,)
+        values: Any = self.call(*arrays.values()) if self.call else ()
+        computed = cast(Sequence[Any], values if isinstance(values, tuple | list) else (values,))
         return tuple(_filled(r, computed) for r in self.results)
 
 
 def _filled(result: Any, computed: Sequence[Array]) -> Any:
     """A result, with the arrays of a program in the places of computed ones."""
-    match result:
-        case _Computed():
-            array = computed[result.number]
-            return array.astype(numpy_of(result.element_type), copy=False)
-        case np.ndarray():
-            return result.copy()
-        case list():
-            return [_filled(each, computed) for each in result]
-        case _:
-            return result
+    if isinstance(result, _Computed):
+        array = computed[result.number]
+        return array.astype(numpy_of(result.element_type), copy=False)
+    if isinstance(result, list):
+        return [_filled(each, computed) for each in cast(list[Any], result)]
+    return None if result is None else np.array(result)
 
 
 @dataclass
@@ -119,17 +115,19 @@ class Prepared(BackendRep):
         """The results for inputs: a sequence of arrays, in the order of the model's inputs, or a
         mapping by name. A sequence is a list, an optional that is empty is None. Raises
         CompilationError, ValueError, TypeError."""
-        if not isinstance(inputs, Mapping):
-            inputs = dict(zip(self.arguments.names, inputs, strict=False))
-        structures = self.arguments.structure(inputs)
-        arrays = self.arguments.arrays(structures, inputs)
+        names = self.arguments.names
+        is_named = isinstance(inputs, Mapping)
+        pairs: Any = inputs if is_named else zip(names, inputs, strict=False)
+        given: dict[str, Any] = dict(pairs)
+        structures = self.arguments.structure(given)
+        arrays = self.arguments.arrays(structures, given)
         specs = self.arguments.specs(structures)
         fixed = {
             name: Spec(arrays[name].shape, each.dtype)
             for name, each in specs.items()
             if arrays[name].ndim == len(each.shape)
         }
-        state = _State(inputs, structures, dict(specs), dict(arrays), key=((None, structures),))
+        state = _State(given, structures, dict(specs), dict(arrays), key=((None, structures),))
         try:
             return self._run(state)
         except (CompilationError, ValueError) as error:
@@ -138,7 +136,7 @@ class Prepared(BackendRep):
             try:
                 shapes = str({name: each.shape for name, each in fixed.items()})
                 key = ((None, structures), (None, shapes))
-                return self._run(_State(inputs, structures, fixed, arrays, True, key=key))
+                return self._run(_State(given, structures, fixed, arrays, True, key=key))
             except CompilationError:
                 raise error from None
 
@@ -200,7 +198,8 @@ def _agree(wanted: Mapping[str, Spec], given: Mapping[str, Spec]) -> bool:
 def _key(answer: Any) -> Any:
     """A key of an answer: COUNTs are equal, but for 0."""
     if isinstance(answer, np.ndarray):
-        return answer.dtype.str, answer.shape, answer.tobytes()
+        array = cast(Array, answer)
+        return array.dtype.str, array.shape, array.tobytes()
     return None if isinstance(answer, Spec) else answer
 
 

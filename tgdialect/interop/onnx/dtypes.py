@@ -81,7 +81,7 @@ _SMALL_FLOATS: Mapping[int, _Float] = {
     TensorProto.FLOAT4E2M1: _Float(2, 0, 6, None),
 }
 
-_SMALL_INTEGERS = {
+_SMALL_INTEGERS: Mapping[int, int] = {
     TensorProto.INT4: 4,
     TensorProto.UINT4: 4,
     TensorProto.INT2: 2,

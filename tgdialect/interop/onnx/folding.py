@@ -4,6 +4,10 @@ Exporters write it between a Shape and a Reshape. It is done while importing, so
 sizes, and no program computes them.
 """
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownParameterType=false
+
 from __future__ import annotations
 
 import math
@@ -52,10 +56,11 @@ def folded(
     Raises Undecided for a comparison that depends on a size.
     """
     given = [operand for operand in operands if operand is not None]
-    if not given or not all(isinstance(o, np.ndarray) and o.size <= MOST_ELEMENTS for o in given):
+    arrays = [o for o in given if isinstance(o, np.ndarray) and o.size <= MOST_ELEMENTS]
+    if not given or len(arrays) < len(given):
         return None
     if (sign := _COMPARISONS.get(node.op_type)) is not None:
-        a, b = np.broadcast_arrays(*given)
+        a, b = np.broadcast_arrays(*arrays)
         if object not in (a.dtype, b.dtype):
             return [np.asarray(_NUMPY[node.op_type](a, b))]
         signs = [sign_of(x, y, answers) for x, y in zip(a.flat, b.flat, strict=True)]
@@ -113,28 +118,33 @@ def _is_exact(*arrays: Array) -> bool:
     return not any(a.dtype == object for a in arrays) or all(a.dtype.kind in "iuO" for a in arrays)
 
 
+def _each(function: Callable[..., Any]) -> Callable[..., Array]:
+    """A function of elements as one of arrays of sizes."""
+    count = function.__code__.co_argcount
+    return lambda *arrays: np.asarray(np.frompyfunc(function, count, 1)(*arrays), object)
+
+
 def _arithmetic(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     """A function of two operands. A fraction of a size takes floats that are fractions."""
 
     def rule(a: Array, b: Array) -> Array | None:
         if object not in (a.dtype, b.dtype):
             return function(a, b).astype(a.dtype)
-        exact = [_exact(x) for x in (a, b)]
-        return None if any(x is None for x in exact) else function(*exact)
+        return function(_exact(a), _exact(b))
 
     return rule
 
 
-def _exact(x: Array) -> Array | None:
-    """Floats as fractions; None if some are none of a small denominator, so that products with
-    sizes are not sure to be what floats compute."""
+def _exact(x: Array) -> Array:
+    """Floats as fractions. Raises Inexact for those of larger denominators, of whose products with
+    sizes it is not sure that floats compute them."""
     if x.dtype.kind != "f":
         return x
     found = np.empty(x.shape, object)
     for at in np.ndindex(x.shape):
         value = float(x[at])
         if not math.isfinite(value) or not float(value * LARGEST_DENOMINATOR).is_integer():
-            return None
+            raise Inexact
         found[at] = Ratio.of(value, x.dtype)
     return found
 
@@ -142,8 +152,7 @@ def _exact(x: Array) -> Array | None:
 def _quotient(a: Array, b: Array) -> Array | None:
     """Integers round to zero. Sizes are not negative."""
     if object in (a.dtype, b.dtype):
-        exact = [_exact(x) for x in (a, b)]
-        return None if any(x is None for x in exact) else np.frompyfunc(_divided, 2, 1)(*exact)
+        return _each(_divided)(_exact(a), _exact(b))
     if a.dtype.kind not in "iu":
         return (a / b).astype(a.dtype)
     if not b.all():
@@ -165,9 +174,9 @@ def _cast(x: Array, *, to: int, **_: Any) -> Array | None:
     dtype = dtypes.numpy_of(DTYPES[to])
     if x.dtype == object:
         if dtype.kind == "f":
-            return np.frompyfunc(lambda e: Ratio.of(e, dtype), 1, 1)(x)
+            return _each(lambda e: Ratio.of(e, dtype))(x)
         if dtype.kind in "iu" and dtype.itemsize >= 4:
-            return np.frompyfunc(lambda e: e.truncated if isinstance(e, Ratio) else e, 1, 1)(x)
+            return _each(lambda e: e.truncated if isinstance(e, Ratio) else e)(x)
         return None
     if x.dtype.kind not in "biuf" or dtype.kind not in "biuf":
         return None
@@ -179,7 +188,7 @@ def _cast(x: Array, *, to: int, **_: Any) -> Array | None:
 def _rounded(method: str, function: Callable[[Array], Array]) -> Callable[..., Any]:
     def rule(x: Array) -> Array | None:
         if x.dtype == object:
-            return np.frompyfunc(lambda e: getattr(Ratio.of(e, np.dtype("f4")), method), 1, 1)(x)
+            return _each(lambda e: getattr(Ratio.of(e, x.flat[0].dtype), method))(x)
         return function(x) if x.dtype.kind == "f" else None
 
     return rule
@@ -281,13 +290,13 @@ def _reduced(function: Callable[..., Any]) -> Callable[..., Any]:
     return rule
 
 
-_LARGER = np.frompyfunc(larger, 2, 1)
+_LARGER: Any = np.frompyfunc(larger, 2, 1)
 
 
 def _extreme(x: Array, *, sign: int, **given: Any) -> Array:
     if x.dtype != object:
         return (np.max if sign > 0 else np.min)(x, **given)
-    return sign * _LARGER.reduce(sign * x, **given)
+    return np.asarray(_LARGER.reduce(x * sign, **given) * sign)
 
 
 def _largest(sign: int) -> Callable[..., Any]:
@@ -295,7 +304,7 @@ def _largest(sign: int) -> Callable[..., Any]:
 
     def larger_of(a: Array, b: Array) -> Array:
         if object in (a.dtype, b.dtype):
-            return sign * _LARGER(sign * a, sign * b)
+            return _LARGER(a * sign, b * sign) * sign
         return (np.maximum if sign > 0 else np.minimum)(a, b)
 
     def rule(*xs: Array) -> Array | None:

@@ -199,8 +199,8 @@ class _Frame:
                         narrow, tensor = tensor.element_type, tensor.tensor
                     given.append(as_tensor(tensor))
             self._align(node, domain, opset, operands, given)
-        result = rule.function(*given, **attributes)
-        results = list(result) if isinstance(result, tuple) else [result]
+        result: Any = rule.function(*given, **attributes)
+        results: list[Any] = list(result) if isinstance(result, tuple) else [result]  # type: ignore[arg-type]
         return results if narrow is None else [as_element_type(r, narrow) for r in results]
 
     def _align(
@@ -236,7 +236,7 @@ class _Frame:
     ) -> FunctionProto:
         """The function that the specification of an operator gives for it. Raises Refused."""
         with suppress(defs.SchemaError):
-            schema = defs.get_schema(node.op_type, opset, domain)
+            schema: Any = defs.get_schema(node.op_type, opset, domain)
             if schema.has_function:
                 return schema.function_body
             if schema.has_context_dependent_function:

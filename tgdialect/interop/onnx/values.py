@@ -119,8 +119,10 @@ class Ratio:
         """A size, a number or a fraction as one of this dtype."""
         if isinstance(value, Ratio):
             return Ratio(value.top, value.bottom, dtype)
-        if isinstance(value, SymInt | int | np.integer):
-            return Ratio(value if isinstance(value, SymInt) else int(value), 1, dtype)
+        if isinstance(value, SymInt | int):
+            return Ratio(value, 1, dtype)
+        if isinstance(value, np.integer):
+            return Ratio(value.item(), 1, dtype)
         return Ratio(*float(value).as_integer_ratio(), dtype)
 
     def __add__(self, other: Any) -> Ratio:

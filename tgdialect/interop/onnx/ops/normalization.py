@@ -62,25 +62,26 @@ def _batch_normalization(
 ) -> Tensor | tuple[Tensor, ...]:
     """With statistics of the channels, or, not `spatial`, of each element of an example."""
     given = as_tensor(x)
-    statistics = [as_tensor(s) for s in (scale, bias, mean, variance)]
+    weight, shift, old_mean, old_variance = map(as_tensor, (scale, bias, mean, variance))
     if len([o for o in call.node.output if o]) > 1 and call.opset < 14:
         raise Refused("training is not supported before opset 14: convert the model to it")
-    if not spatial:
-        return _normalized(given, *statistics, epsilon).cast(given.dtype)
-    weight, shift, *running = (_along(s, given) for s in statistics)
+
+    def normalized(x: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
+        place = _along if spatial else lambda statistic, _: statistic
+        a, b, c, d = (place(s, x) for s in (weight, shift, mean, variance))
+        return _normalized(x, a, b, c, d, epsilon).cast(given.dtype)
+
     if not training_mode:
-        return _normalized(given, weight, shift, *running, epsilon).cast(given.dtype)
+        return normalized(given, old_mean, old_variance)
     axes = [i for i in range(given.ndim) if i != 1]
     # Statistics of f16 are computed in f32, and rounded once.
     wide = given.cast(dtypes.promote(given.dtype, dtypes.float32))
     now = wide.mean(axes), wide.var(axes, correction=0)
-    current = (_along(s, given) for s in now)
-    found = _normalized(wide, weight, shift, *current, epsilon)
     updated = (
         (old.cast(wide.dtype) * momentum + new * (1 - momentum)).cast(old.dtype)
-        for old, new in zip(statistics[2:], now, strict=True)
+        for old, new in zip((old_mean, old_variance), now, strict=True)
     )
-    return found.cast(given.dtype), *updated
+    return normalized(wide, *now), *updated
 
 
 def _instance_normalization(x: Tensor, scale: Tensor, bias: Tensor, *, epsilon: float) -> Tensor:
