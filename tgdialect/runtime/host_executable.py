@@ -311,7 +311,7 @@ class HostExecutable(Executable):
 
     def _scratch(self) -> Sequence[Block]:
         """The workspaces of one call; calls on other threads have their own."""
-        return [POOL.take(slot.parameter.nbytes) for slot in self._workspaces]
+        return [POOL.workspace(slot.parameter.nbytes) for slot in self._workspaces]
 
     def _wait(self, *_: object) -> bool:
         """The launcher of the first call, which refuses it. Making a real one takes time, and many

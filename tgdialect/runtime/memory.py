@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from mmap import PAGESIZE
+from mmap import MAP_ANONYMOUS, MAP_PRIVATE, PAGESIZE, mmap
 from sys import getrefcount
 from threading import Event, RLock, Thread, get_native_id
 from typing import Any, Generic, NoReturn, Protocol, Self, TypeVar
@@ -34,6 +34,10 @@ POOLED_BYTES = 1 << 17
 the system when they are freed. Smaller: the pool keeps many small blocks; larger: new pages in each
 call."""
 
+MOST_SPARSE = 4
+"""The most sparse blocks that the pool keeps. Larger: pages that calls have used stay taken; smaller:
+calls of several programs in turn use new pages each time."""
+
 PIECE = 4 << 20
 """The bytes that `Ahead` uses without asking whether it is to stop, and without Python's lock.
 Larger: the caller waits longer, for one piece at most (0.6 to 10 ms); smaller: the thread asks more
@@ -42,6 +46,9 @@ often for the lock, which the compiler has."""
 _NICENESS = 5
 """The niceness of the thread of `Ahead`. Smaller: it takes the core from the compiler, whose lock
 it should not hold while it waits; larger: it does nothing while other programs use the machine."""
+
+_MAP_NORESERVE = 0x4000
+"""The flag of Linux for pages that are not counted until they are used."""
 
 _BYTE: Any = ctypes.c_char
 
@@ -76,6 +83,8 @@ class Block:
     memory: Array
     address: int
     nbytes: int
+    is_sparse: bool = False
+    """Whether only pages that are used take memory."""
 
     @classmethod
     def new(cls, nbytes: int) -> Block:
@@ -86,6 +95,19 @@ class Block:
             raise _no_block(nbytes) from None
         start = memory.ctypes.data
         return cls(memory, start + -start % ALIGNMENT, nbytes)
+
+    @classmethod
+    def sparse(cls, nbytes: int) -> Block:
+        """Addresses of a block, most of which is never used. Raises MemoryError if there are not so
+        many, or the system has no such blocks."""
+        if sys.platform != "linux":
+            raise _no_block(nbytes)
+        flags = MAP_PRIVATE | MAP_ANONYMOUS | _MAP_NORESERVE
+        try:
+            memory = np.frombuffer(mmap(-1, nbytes, flags), np.uint8)
+        except (OSError, OverflowError, ValueError):
+            raise _no_block(nbytes) from None
+        return cls(memory, memory.ctypes.data, nbytes, True)
 
 
 class Ahead:
@@ -184,6 +206,35 @@ class ArrayPool(Pool[Block]):
 
     def __init__(self, limit: int = 1 << 30) -> None:
         super().__init__(limit, lambda nbytes: Block.new(nbytes))
+        self._sparse: list[Block] = []
+
+    def workspace(self, nbytes: int) -> Block:
+        """A block for the intermediate results of a call, which `give` takes back.
+
+        It is as large as for the greatest sizes, and the sizes of a call are mostly smaller: what the
+        system has no memory for as a whole gets addresses only.
+        """
+        with self._lock:
+            for block in self._sparse:
+                if block.nbytes == nbytes:
+                    self._sparse.remove(block)
+                    return block
+        try:
+            return self.take(nbytes)
+        except MemoryError:
+            return Block.sparse(nbytes)
+
+    def give(self, block: Block) -> None:
+        """Return a block that nothing uses any more."""
+        if not block.is_sparse:
+            return super().give(block)
+        with self._lock:
+            self._sparse = [*self._sparse[1 - MOST_SPARSE :], block]
+
+    def clear(self) -> None:
+        with self._lock:
+            self._sparse.clear()
+            super().clear()
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """As `np.empty`. A large array uses a block of the pool until it and its views are gone."""

@@ -24,6 +24,16 @@ from tgdialect.interop.onnx.values import Refused, Value
 from tgdialect.ops.numpy_dtypes import Array
 
 
+_BITS = 36
+"""The bits of the greatest product of all sizes of a model. That leaves 11 for channels and bytes: a
+workspace has addresses for the greatest sizes, of 47 bits. Larger: fewer models have addresses for
+it; smaller: more sizes have programs of their own."""
+
+_MOST_BITS = 24
+"""The bits of the greatest size. Larger: types of windows over an axis cannot be addressed; smaller:
+longer inputs are compiled one by one."""
+
+
 @dataclass(frozen=True)
 class TensorShape:
     """An array of a program: its element type, and its extents: names, or numbers."""
@@ -120,11 +130,21 @@ class Arguments:
 
     def specs(self, structures: Sequence[Structure]) -> dict[str, Spec]:
         """The arrays of a program by name."""
-        found: dict[str, Spec] = {}
-        for name, structure in zip(self.names, structures, strict=True):
-            for suffix, tensor in _leaves(structure):
-                found[name + suffix] = spec(tensor.shape, stored_as(tensor.element_type))
-        return found
+        leaves = {
+            name + suffix: tensor
+            for name, structure in zip(self.names, structures, strict=True)
+            for suffix, tensor in _leaves(structure)
+        }
+        names = {e for tensor in leaves.values() for e in tensor.shape if isinstance(e, str)}
+        most = 1 << min(_BITS // max(len(names), 1), _MOST_BITS)
+        return {
+            name: spec(
+                tensor.shape,
+                stored_as(tensor.element_type),
+                **{e: (1, most) for e in tensor.shape if isinstance(e, str)},
+            )
+            for name, tensor in leaves.items()
+        }
 
     def values(
         self, structures: Sequence[Structure], tensors: Mapping[str, Tensor]

@@ -34,6 +34,12 @@ from tgdialect.interop.onnx.values import (
 from tgdialect.ops.numpy_dtypes import Array
 
 
+MOST_COUNT = 1 << 24
+"""The greatest number of results for which a program is compiled once for all numbers. Larger: types
+that have it several times as extent cannot be addressed; smaller: more numbers have programs of
+their own."""
+
+
 @dataclass(frozen=True)
 class _Computed:
     """A result that a program computes: the number of its array, and its element type."""
@@ -90,10 +96,10 @@ class _State:
             self.key = tuple(part for part in self.key if part[0] in (None, Asked.INPUT))
         elif question.kind is Asked.COUNT:
             answer = number = int(answer)
-            if number and not self.is_fixed:
+            if 0 < number <= MOST_COUNT and not self.is_fixed:
                 # Programs are for all numbers.
                 name = question.count_name
-                bounds = {name: (1, max(question.most, number))}
+                bounds = {name: (1, max(min(question.most, MOST_COUNT), number))}
                 self.inputs[name] = answer = spec([name], dtypes.uint8, **bounds)
                 self.arrays[name] = np.zeros(number, np.uint8)
         self.answers[question] = answer
@@ -130,7 +136,7 @@ class Prepared(BackendRep):
         state = _State(given, structures, dict(specs), dict(arrays), key=((None, structures),))
         try:
             return self._run(state)
-        except (CompilationError, ValueError) as error:
+        except (CompilationError, MemoryError, ValueError) as error:
             if not _agree(specs, fixed) or (fixed == specs == state.inputs):
                 raise
             try:

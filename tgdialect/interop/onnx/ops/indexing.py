@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tgdialect.frontend.symbolic import Dim
+from tgdialect.frontend.symbolic import Dim, SymInt
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx.ops.movement import axis_of
 from tgdialect.interop.onnx.rules import Call, Rules, known, raw
@@ -117,6 +117,17 @@ def true_cells(call: Call, mask: Tensor, name: str) -> Tensor | None:
     return None if count == 0 else mask.nonzero(size=count).cast("int64")  # pyright: ignore[reportArgumentType]
 
 
+MOST_SORTED = 1 << 12
+"""The greatest symbolic extent that is sorted: a sort takes the time of the greatest one. Larger:
+slow sorts of a few cells; smaller: more programs for one size."""
+
+
+def check_sorted(extent: Dim) -> None:
+    """Raise Refused for an axis that is sorted by programs for one size only."""
+    if isinstance(extent, SymInt) and extent.max > MOST_SORTED:
+        raise Refused(f"a sort of {extent} cells, up to {extent.max}")
+
+
 def _nonzero(call: Call, x: Value) -> Tensor:
     tensor = as_tensor(x)
     found = true_cells(call, tensor.ne(0), call.node.input[0])
@@ -142,6 +153,7 @@ def _unique(
 ) -> tuple[Tensor, ...]:
     tensor = as_tensor(x)
     axis = None if axis is None else axis_of(tensor, axis)
+    check_sorted(tensor.numel() if axis is None else tensor.shape[axis])
     most: Dim = tensor.numel() if axis is None else tensor.shape[axis]
     found = tensor.unique(return_inverse=True, return_counts=True, dim=axis, size=most)  # pyright: ignore[reportArgumentType]
     values, inverse, counts = found
@@ -163,6 +175,7 @@ def _top_k(
     x: Tensor, k: Array, *, axis: int = -1, largest: int = 1, sorted: int = 1
 ) -> tuple[Tensor, Tensor]:
     (count,) = dims(k)
+    check_sorted(x.shape[axis] if x.ndim else 1)
     values, places = x.topk(count, axis, bool(largest), bool(sorted))  # pyright: ignore[reportArgumentType]
     return values, places.cast("int64")
 

@@ -277,7 +277,8 @@ def _grid_sample(
         at = (place + 1) / 2 * (length - 1) if align_corners else ((place + 1) * length - 1) / 2
         at = at.round() if mode == "nearest" else at
         inside = _Border(padding_mode, low, high, length)
-        at = inside.moved(at)
+        # Cubic samples beyond a border have cells of their own, as in PyTorch.
+        at = at if mode == "cubic" else inside.moved(at)
         base = at.floor()
         part = at - base
         weights: dict[int, Tensor | None] = {0: None}
