@@ -25,8 +25,6 @@ _DTYPES = {"value_int": np.int64, "value_ints": np.int64} | {
     "value_floats": np.float32,
 }
 
-_LOW = 0xFFFFFFFF
-
 MOST_KNOWN = 4096
 """The most elements of a constant that is made as a known value, on which arithmetic is folded."""
 
@@ -85,28 +83,13 @@ def _is_static(shape: Sequence[Dim]) -> bool:
 
 
 def uniform(shape: Sequence[Dim], seed: float | None) -> Tensor:
-    """Random numbers in [0, 1), of f64. With a seed they are the same in each call: those of NumPy,
-    as in the reference implementation. Else each call has others."""
-    if seed is not None:
-        return _of_numpy("uniform", shape, seed)
-    return (_words(shape) >> 11).cast(dtypes.float64) * 2.0**-53
+    """Random numbers in [0, 1). With a seed they are the same in each call: those of NumPy, as in
+    the reference implementation. Else each call has others."""
+    return Tensor.rand(*shape) if seed is None else _of_numpy("uniform", shape, seed)
 
 
 def _normal(shape: Sequence[Dim], seed: float | None) -> Tensor:
-    """Normal with mean 0 and variance 1: Box & Muller's transform of a word's halves."""
-    if seed is not None:
-        return _of_numpy("standard_normal", shape, seed)
-    words = _words(shape)
-    radius, turn = ((w.cast(dtypes.float64) + 1) * 2.0**-32 for w in (words >> 32, words & _LOW))
-    return (radius.log() * -2).sqrt() * (turn * (2 * math.pi)).cos()
-
-
-def _words(shape: Sequence[Dim]) -> Tensor:
-    """Random words of 64 bits, a function of positions: those of `Tensor.rand` are in memory, which
-    for symbolic sizes is that of the greatest."""
-    high, low = (Tensor.rand(2, dtype=dtypes.float64) * 2.0**32).cast(dtypes.uint64)
-    positions = Tensor.arange(math.prod(shape), dtype=dtypes.int64).cast(dtypes.uint64)
-    return positions.threefry((high << 32) | low).reshape(tuple(shape))
+    return Tensor.randn(*shape) if seed is None else _of_numpy("standard_normal", shape, seed)
 
 
 def _of_numpy(name: str, shape: Sequence[Dim], seed: float) -> Tensor:
