@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from onnx import (
@@ -185,7 +185,8 @@ class _Frame:
             return self._called(body, node, operands, self._defaults(node, domain, opset))
         attributes = self._attributes(node, domain, opset)
         if domain == "" and (
-            (known := folding.folded(node, operands, attributes, self.importer.answers)) is not None
+            (known := folding.folded(node, opset, operands, attributes, self.importer.answers))
+            is not None
         ):
             return known
         rule = found if isinstance(found, Rule) else Rule(found)
@@ -309,7 +310,7 @@ class _Frame:
                 return tuple(s.decode(errors="replace") for s in attribute.strings)
             case _:
                 value: Any = helper.get_attribute_value(attribute)
-                return tuple(value) if isinstance(value, Sequence) else value
+                return tuple(cast(Sequence[Any], value)) if isinstance(value, Sequence) else value
 
 
 class _NodeCall(Call):
@@ -337,7 +338,7 @@ class _NodeCall(Call):
         return found
 
     @contextmanager
-    def step(self) -> Iterator[None]:
+    def step(self) -> Generator[None]:
         importer, before = self._frame.importer, self._frame.importer.step
         if before is None:
             importer.step = next(serials)
