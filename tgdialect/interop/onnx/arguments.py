@@ -83,8 +83,8 @@ class Arguments:
         return self._of(each.type, each.name, given.get(each.name), self._is_static)
 
     def _of(self, kind: TypeProto, name: str, value: Any, is_static: bool = False) -> Structure:
-        """The structure of a value. Models with sequences have no symbolic sizes: each tensor of one
-        may have others, also where its type gives them one name."""
+        """The structure of a value. Models with sequences have no symbolic sizes: each tensor of
+        one may have others, also where its type gives them one name."""
         if kind.HasField("optional_type"):
             inner = kind.optional_type.elem_type
             return None if value is None else self._of(inner, name, value, is_static)

@@ -24,7 +24,6 @@ from tgdialect.interop.onnx.dtypes import carried, element_type, numpy_of
 from tgdialect.interop.onnx.importer import Importer
 from tgdialect.interop.onnx.model import Model
 from tgdialect.interop.onnx.values import (
-    Answers,
     Asked,
     Narrow,
     Question,

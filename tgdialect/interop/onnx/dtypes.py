@@ -15,7 +15,7 @@ from onnx import TensorProto, helper
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.interop.onnx.values import Narrow, Refused, Value, as_tensor
+from tgdialect.interop.onnx.values import Narrow, Ratio, Refused, Value, as_tensor
 from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
 
@@ -50,11 +50,14 @@ NARROW: Mapping[int, tg.DType] = {
 }
 """The dtypes that hold the values of the other element types."""
 
-MOVES = frozenset(
-    "CenterCropPad Compress Concat DepthToSpace Expand Flatten Gather GatherElements GatherND "
-    "Identity Pad Reshape ReverseSequence Scatter ScatterElements ScatterND Slice SpaceToDepth "
-    "Split Squeeze TensorScatter Tile Transpose Trilu Unsqueeze Where".split()
-)
+# fmt: off
+MOVES = frozenset((
+    "CenterCropPad", "Compress", "Concat", "DepthToSpace", "Expand", "Flatten", "Gather",
+    "GatherElements", "GatherND", "Identity", "Pad", "Reshape", "ReverseSequence", "Scatter",
+    "ScatterElements", "ScatterND", "Slice", "SpaceToDepth", "Split", "Squeeze", "TensorScatter",
+    "Tile", "Transpose", "Trilu", "Unsqueeze", "Where",
+))
+# fmt: on
 """The operators whose results have elements of their operands, so that those may be narrow."""
 
 
@@ -125,7 +128,10 @@ def element_type(value: Tensor | Array | Narrow) -> int:
     if isinstance(value, Tensor):
         return _ELEMENT_TYPES[value.dtype]
     if value.dtype == object:
-        return TensorProto.INT64
+        ratio = next((e for e in value.flat if isinstance(e, Ratio)), None)
+        if ratio is None:
+            return TensorProto.INT64
+        return helper.np_dtype_to_tensor_dtype(np.dtype(ratio.dtype))
     return helper.np_dtype_to_tensor_dtype(np.dtype(value.dtype))
 
 
@@ -218,9 +224,8 @@ def bitcast(value: Value, to: int) -> Value:
     width = numpy_bits(element_type(found))
     if numpy_bits(to) != width:
         raise Refused(f"{name_of(to)} does not have the {width} bits of the operand's elements")
-    if to in _SMALL_INTEGERS and isinstance(found, Narrow):
-        if found.element_type in _SMALL_INTEGERS:
-            return as_element_type(_wrapped(found.tensor, to), to)
+    if isinstance(found, Narrow) and {to, found.element_type} <= _SMALL_INTEGERS.keys():
+        return as_element_type(_wrapped(found.tensor, to), to)
     if isinstance(found, Narrow) or to in NARROW:
         raise Refused(f"bits of elements as {name_of(to)} are not supported")
     return found.bitcast(dtype_of(to))

@@ -15,16 +15,18 @@ from onnx import (
     NodeProto,
     TensorProto,
     TypeProto,
+    ValueInfoProto,
     defs,
     helper,
 )
 
 from tgdialect.diagnostics import CompilationError, Diagnostic
+from tgdialect.frontend import dtypes
 from tgdialect.frontend.graph import Node, serials
 from tgdialect.frontend.symbolic import Dim, SymInt, greatest
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx import folding
-from tgdialect.interop.onnx.dtypes import MOVES, as_element_type, carried, element_type
+from tgdialect.interop.onnx.dtypes import DTYPES, MOVES, as_element_type, carried, element_type
 from tgdialect.interop.onnx.model import Model
 from tgdialect.interop.onnx.rules import Call, Rule
 from tgdialect.interop.onnx.table import rule_of
@@ -129,7 +131,7 @@ class _Frame:
     def graph(self, graph: GraphProto, scope: Scope) -> list[Value]:
         """The results of a graph; `scope` has its inputs."""
         self.nodes(graph.node, self.constants(graph, scope))
-        return [self._value(scope, output.name) for output in graph.output]
+        return [_of_type(self._value(scope, output.name), output) for output in graph.output]
 
     def constants(self, graph: GraphProto, scope: Scope) -> Scope:
         """Add the constants of a graph to a scope."""
@@ -196,9 +198,36 @@ class _Frame:
                     if isinstance(tensor, Narrow) and node.op_type in MOVES:
                         narrow, tensor = tensor.element_type, tensor.tensor
                     given.append(as_tensor(tensor))
+            self._align(node, domain, opset, operands, given)
         result = rule.function(*given, **attributes)
         results = list(result) if isinstance(result, tuple) else [result]
         return results if narrow is None else [as_element_type(r, narrow) for r in results]
+
+    def _align(
+        self,
+        node: NodeProto,
+        domain: str,
+        opset: int,
+        operands: Sequence[Value],
+        given: list[Any],
+    ) -> None:
+        """Give known sizes, which are i64 whatever they were cast to, the dtype of operands of the
+        same type."""
+        known = [i for i, o in enumerate(operands) if isinstance(o, np.ndarray)]
+        if not known or len(known) == len(operands):
+            return
+        with suppress(defs.SchemaError):
+            inputs = defs.get_schema(node.op_type, opset, domain).inputs
+            types = [inputs[min(i, len(inputs) - 1)].type_str for i in range(len(given))]
+            for i in known:
+                for other, operand in enumerate(operands):
+                    is_alike = types[other] == types[i] and isinstance(operand, Tensor)
+                    if (
+                        is_alike
+                        and isinstance(given[i], Tensor)
+                        and isinstance(given[other], Tensor)
+                    ):
+                        given[i] = given[i].cast(given[other].dtype)
 
     # -- functions
 
@@ -323,6 +352,16 @@ class _NodeCall(Call):
 
 class _Skipped(Exception):
     """A graph of a node has nodes that are refused."""
+
+
+def _of_type(value: Value, declared: ValueInfoProto) -> Value:
+    """A result; known sizes in the integer dtype that is declared for it."""
+    dtype = DTYPES.get(declared.type.tensor_type.elem_type)
+    if not isinstance(value, np.ndarray) or dtype is None or not dtype.is_integer:
+        return value
+    if value.dtype == object:
+        return as_tensor(value).cast(dtype)
+    return value.astype(dtypes.numpy_of(dtype)) if value.dtype == np.int64 else value
 
 
 def _type_of(value: Value) -> TypeProto:

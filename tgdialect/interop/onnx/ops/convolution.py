@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -203,9 +203,8 @@ def _deformed(
 # -- pools
 
 
-def _max_pool(
-    call: Call,
-    operand: Value,
+def max_pool(
+    x: Tensor,
     *,
     kernel_shape: Sequence[int],
     strides: Ints = None,
@@ -213,13 +212,18 @@ def _max_pool(
     pads: Ints = None,
     auto_pad: str = "NOTSET",
     ceil_mode: int = 0,
-    storage_order: int = 0,
-) -> tuple[Tensor, ...]:
-    x = as_tensor(operand)
+    return_indices: bool = False,
+) -> Any:
+    """MaxPool, with places in each image if `return_indices`."""
     window = Window.of(x, kernel_shape, strides, dilations, pads, auto_pad)
+    return x.max_pool2d(*window[:3], window.padding, bool(ceil_mode), return_indices)
+
+
+def _max_pool(call: Call, operand: Value, *, storage_order: int = 0, **given: Any) -> Any:
+    x = as_tensor(operand)
     if len(call.node.output) == 1:
-        return (x.max_pool2d(*window[:3], window.padding, bool(ceil_mode)),)
-    values, places = x.max_pool2d(*window[:3], window.padding, bool(ceil_mode), return_indices=True)
+        return max_pool(x, **given)
+    values, places = max_pool(x, return_indices=True, **given)
     # Indices count the cells of the whole tensor; those of an image by columns, if asked for.
     extents = x.shape[2:]
     places = places.cast(dtypes.int64)
@@ -234,7 +238,7 @@ def _max_pool(
     return values, places + images.reshape(*x.shape[:2], *[1] * len(extents))
 
 
-def _average_pool(
+def average_pool(
     x: Tensor,
     *,
     kernel_shape: Sequence[int],
@@ -245,6 +249,7 @@ def _average_pool(
     ceil_mode: int = 0,
     count_include_pad: int = 0,
 ) -> Tensor:
+    """AveragePool."""
     window = Window.of(x, kernel_shape, strides, dilations, pads, auto_pad)
     is_inside = all(isinstance(p, int) and p == 0 for p in window.padding) and not ceil_mode
     counts_pads = bool(count_include_pad) or is_inside
@@ -318,7 +323,7 @@ def _roi_pool(
 
 
 RULES: Rules = {
-    "AveragePool": {7: _average_pool},
+    "AveragePool": {7: average_pool},
     "Conv": {1: convolution},
     "ConvTranspose": {1: _transposed},
     "DeformConv": {19: _deformed},

@@ -23,7 +23,7 @@ def scaled(x: Tensor, factor: float) -> Tensor:
     return x if factor == 1 else (x * factor).cast(x.dtype)
 
 
-def _gemm(
+def gemm(
     a: Tensor,
     b: Tensor,
     c: Tensor | None = None,
@@ -33,6 +33,7 @@ def _gemm(
     transA: int = 0,
     transB: int = 0,
 ) -> Tensor:
+    """alpha * a @ b + beta * c, of matrices."""
     a, b = a.transpose(0, 1) if transA else a, b.transpose(0, 1) if transB else b
     product = scaled(a.dot(b), alpha)
     return product if c is None or beta == 0 else product + scaled(c, beta)
@@ -97,7 +98,8 @@ def attended(
     products = q.matmul(k.transpose(-1, -2), dtype=wide) * scale
     capped = (products / softcap).tanh() * softcap if softcap else products
     masked = capped
-    for mask in masks:
+    for given in masks:
+        mask = _fitted(given, masked)
         masked = mask.where(masked, -math.inf) if mask.dtype.is_bool else masked + mask.cast(wide)
     scores = masked.cast(precision or wide)
     if sink is not None:
@@ -110,6 +112,16 @@ def attended(
         weights = weights.shrink_to((*masked.shape,))
     result = weights.cast(v.dtype).matmul(v)
     return result, Scores(products, capped, masked, weights)
+
+
+def _fitted(mask: Tensor, scores: Tensor) -> Tensor:
+    """A mask whose last axes have the extents of scores. Models name the number of all keys apart
+    from those of old and new ones, of which it is the sum."""
+    shape: list[Dim | None] = [None] * mask.ndim
+    for axis in (-1, -2)[: mask.ndim]:
+        if isinstance(mask.shape[axis], SymInt) and mask.shape[axis] != scores.shape[axis]:
+            shape[axis] = scores.shape[axis]
+    return mask if shape == [None] * mask.ndim else mask.shrink_to(tuple(shape))
 
 
 def _ratio(queries: Dim, keys: Dim) -> int:
@@ -222,7 +234,7 @@ def _rotary(
 RULES: Rules = {
     "Attention": {23: _attention},
     "Einsum": {12: lambda *xs, equation: Tensor.einsum(equation, *xs)},
-    "Gemm": {7: _gemm},
+    "Gemm": {7: gemm},
     "MatMul": {1: Tensor.dot},
     "RotaryEmbedding": {23: _rotary},
 }

@@ -168,7 +168,7 @@ def _integer_convolution(
     return convolution(centred(x, x_zero), centred(w, w_zero), **window)
 
 
-def _quantized_convolution(
+def quantized_convolution(
     x: Tensor,
     x_scale: Tensor,
     x_zero_point: Tensor,
@@ -180,6 +180,7 @@ def _quantized_convolution(
     b: Tensor | None = None,
     **window: Any,
 ) -> Tensor:
+    """QLinearConv."""
     total = _integer_convolution(x, w, x_zero_point, w_zero_point, **window)
     if b is not None:
         total = total + along(b, total, 1)
@@ -214,7 +215,7 @@ RULES: Rules = {
     "DequantizeLinear": {10: raw(_dequantize)},
     "DynamicQuantizeLinear": {11: dynamically_quantized},
     "MatMulInteger": {10: integer_product},
-    "QLinearConv": {10: _quantized_convolution},
+    "QLinearConv": {10: quantized_convolution},
     "QLinearMatMul": {10: _quantized_product},
     "QuantizeLinear": {10: raw(_quantize)},
 }
