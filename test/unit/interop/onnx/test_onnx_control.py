@@ -14,9 +14,9 @@ pytest.importorskip("onnxruntime")
 
 import onnx  # noqa: E402
 from onnx import TensorProto, helper, parser  # noqa: E402
-from single_node import compare  # noqa: E402
+from single_node import compare, reference  # noqa: E402
 
-F, I = TensorProto.FLOAT, TensorProto.INT64
+F = TensorProto.FLOAT
 
 
 def _model(text: str) -> onnx.ModelProto:
@@ -25,6 +25,17 @@ def _model(text: str) -> onnx.ModelProto:
 
 def _row(*values: float) -> np.ndarray:
     return np.array(values, np.float32)
+
+
+def _compare(model: onnx.ModelProto, feeds: Sequence[Any]) -> None:
+    """ONNX Runtime has no extents of a step's output if there is no step."""
+    compute = reference(model)
+
+    def wanted(feed: Any) -> Any:
+        found = compute(feed)
+        return [a if a.size else np.zeros((0, *feed["x"].shape), a.dtype) for a in found]
+
+    compare(model, feeds, wanted=wanted, programs=None)
 
 
 SUM = """
@@ -44,7 +55,7 @@ def test_loops_of_known_length(trips: int):
         last, each_of_them = Loop (trips, true, x) <body: graph = {SUM}>
       }}""")
     feeds = [{"x": _row(*range(n))} for n in (3, 5)]
-    compare(model, feeds, programs=None)
+    _compare(model, feeds)
 
 
 def test_loops_of_a_computed_number_of_steps():
@@ -52,7 +63,7 @@ def test_loops_of_a_computed_number_of_steps():
         last, each_of_them = Loop (trips, "", x) <body: graph = {SUM}>
       }}""")
     feeds = [{"trips": np.array(t), "x": _row(1, 2, 3)} for t in (7, 0, 9, 1)]
-    compare(model, feeds, programs=None)
+    _compare(model, feeds)
 
 
 WHILE = """
@@ -74,10 +85,10 @@ def test_loops_with_a_condition(trips: str, has_outputs: bool):
         last{name} = Loop ({trips}, start, x) <body: graph = {WHILE.format(*more)}>
       }}""")
     feeds = [
-        {"x": _row(1, 2, 3), "limit": np.float32(limit), "start": np.array(start)}
+        {"x": _row(1, 2, 3), "limit": np.array(limit, np.float32), "start": np.array(start)}
         for limit, start in ((30, True), (2, True), (100, True), (10, False))
     ]
-    compare(model, feeds, programs=None)
+    _compare(model, feeds)
 
 
 def test_loops_whose_states_grow():
@@ -207,5 +218,7 @@ def test_scans(seed: int):
         arrays = [rng.standard_normal((steps, n)).astype(np.float32) for _ in range(2)]
         arrays = [x.T.copy() if axis else x for x, axis in zip(arrays, axes, strict=True)]
         state = rng.standard_normal(n).astype(np.float32)
-        feeds.append({"s": state, "a": arrays[0], "b": arrays[1], "factor": np.float32(0.5)})
+        feeds.append(
+            {"s": state, "a": arrays[0], "b": arrays[1], "factor": np.array(0.5, np.float32)}
+        )
     compare(_scan(axes, directions, outputs), feeds, programs=None)
