@@ -33,11 +33,10 @@ from tgdialect.interop.onnx.values import (
 )
 from tgdialect.ops.numpy_dtypes import Array
 
-
 MOST_COUNT = 1 << 24
-"""The greatest number of results for which a program is compiled once for all numbers. Larger: types
-that have it several times as extent cannot be addressed; smaller: more numbers have programs of
-their own."""
+"""The greatest number of results for which a program is compiled once for all numbers. Larger:
+types that have it several times as extent cannot be addressed; smaller: more numbers have programs
+of their own."""
 
 
 @dataclass(frozen=True)
@@ -122,9 +121,10 @@ class Prepared(BackendRep):
         mapping by name. A sequence is a list, an optional that is empty is None. Raises
         CompilationError, ValueError, TypeError."""
         names = self.arguments.names
-        is_named = isinstance(inputs, Mapping)
-        pairs: Any = inputs if is_named else zip(names, inputs, strict=False)
-        given: dict[str, Any] = dict(pairs)
+        if isinstance(inputs, Mapping):
+            given = dict(cast(Mapping[str, Any], inputs))
+        else:
+            given = dict(zip(names, inputs, strict=False))
         structures = self.arguments.structure(given)
         arrays = self.arguments.arrays(structures, given)
         specs = self.arguments.specs(structures)
@@ -307,7 +307,8 @@ def prepare(
 
     Args:
         model: a path, or a model of the package onnx.
-        device: the interface's name of the device; `target` is ours, as `tgdialect.compile` takes it.
+        device: the interface's name of the device.
+        target: as `tgdialect.compile` takes it, which is our name of a device.
         opt: as `tgdialect.compile` takes it.
 
     Raises CompilationError for a model that is malformed or has operators that are refused.

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial, reduce
 from typing import Any
 
@@ -47,6 +48,7 @@ programs that compute, and ask for, sizes that are known."""
 
 def folded(
     node: NodeProto,
+    opset: int,
     operands: Sequence[Value],
     attributes: Mapping[str, Any],
     answers: Answers,
@@ -57,7 +59,7 @@ def folded(
     """
     given = [operand for operand in operands if operand is not None]
     arrays = [o for o in given if isinstance(o, np.ndarray) and o.size <= MOST_ELEMENTS]
-    if not given or len(arrays) < len(given):
+    if not given or len(arrays) < len(given) or not _is_small(*arrays):
         return None
     if (sign := _COMPARISONS.get(node.op_type)) is not None:
         a, b = np.broadcast_arrays(*arrays)
@@ -65,6 +67,8 @@ def folded(
             return [np.asarray(_NUMPY[node.op_type](a, b))]
         signs = [sign_of(x, y, answers) for x, y in zip(a.flat, b.flat, strict=True)]
         return [sign(np.array(signs, np.int64).reshape(a.shape))]
+    if node.op_type in _BY_REFERENCE:
+        return _referenced(node, opset, operands)
     if (rule := _RULES.get(node.op_type)) is None:
         return None
     try:
@@ -74,6 +78,36 @@ def folded(
     if found is None:
         return None
     return [plain(np.asarray(a)) for a in (found if isinstance(found, tuple) else (found,))]
+
+
+# fmt: off
+_BY_REFERENCE = frozenset((
+    "Acos", "ArgMax", "ArgMin", "Atan", "Clip", "Compress", "Cos", "EyeLike", "Hardmax", "IsInf",
+    "IsNaN", "Mean", "OneHot", "ReduceL1", "ReduceL2", "ReduceMean", "ReduceSumSquare", "Sin",
+    "Sum", "Tan", "Tanh", "TopK", "Trilu", "Unique",
+))
+# fmt: on
+"""The operators whose results, of numbers of 32 and 64 bits and of bools, onnx's reference
+computes. None of their results is much larger than the operands."""
+
+
+def _referenced(node: NodeProto, opset: int, operands: Sequence[Value]) -> list[Value] | None:
+    arrays = [o for o in operands if isinstance(o, np.ndarray)]
+    is_plain = all(a.dtype.kind in "biuf" and a.dtype.itemsize in (1, 4, 8) for a in arrays)
+    if not is_plain or any(a.ref_attr_name for a in node.attribute):
+        return None
+    if node.op_type == "OneHot" and arrays[0].size * int(np.ravel(arrays[1])[0]) > MOST_ELEMENTS:
+        return None
+    from onnx import helper
+    from onnx.reference import ReferenceEvaluator
+
+    given = dict(zip([name for name in node.input if name], arrays, strict=True))
+    infos = [helper.make_empty_tensor_value_info(name) for name in given]
+    results = [helper.make_empty_tensor_value_info(name) for name in node.output if name]
+    graph = helper.make_graph([node], "node", infos, results)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    found = iter(ReferenceEvaluator(model).run(None, given))
+    return [np.asarray(next(found)) if name else None for name in node.output]
 
 
 def sign_of(a: Any, b: Any, answers: Answers) -> int:
@@ -92,6 +126,13 @@ def sign_of(a: Any, b: Any, answers: Answers) -> int:
     if question not in answers:
         raise Undecided(question)
     return answers[question]
+
+
+def _is_small(*arrays: Array) -> bool:
+    """Whether the shape to which operands broadcast, if they do, is small."""
+    with suppress(ValueError):
+        return math.prod(np.broadcast_shapes(*(a.shape for a in arrays))) <= MOST_ELEMENTS
+    return True
 
 
 _COMPARISONS: Mapping[str, Callable[[Any], Any]] = {
@@ -245,7 +286,8 @@ def _tile(x: Array, repeats: Array) -> Array | None:
 
 
 def _gather(x: Array, indices: Array, *, axis: int = 0) -> Array | None:
-    if indices.dtype == object or indices.size * x.size > MOST_ELEMENTS**2:
+    extent = x.shape[axis]
+    if indices.dtype == object or indices.size * x.size > MOST_ELEMENTS * extent:
         return None
     return np.take(x, indices, axis)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from onnx import (
@@ -26,7 +26,14 @@ from tgdialect.frontend.graph import Node, serials
 from tgdialect.frontend.symbolic import Dim, SymInt, greatest
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx import folding
-from tgdialect.interop.onnx.dtypes import DTYPES, MOVES, as_element_type, carried, element_type
+from tgdialect.interop.onnx.dtypes import (
+    DTYPES,
+    MOVES,
+    carried,
+    element_type,
+    narrowed,
+    widened,
+)
 from tgdialect.interop.onnx.model import Model
 from tgdialect.interop.onnx.rules import Call, Rule
 from tgdialect.interop.onnx.table import rule_of
@@ -34,7 +41,6 @@ from tgdialect.interop.onnx.values import (
     Answers,
     Asked,
     DependsOnStep,
-    Narrow,
     Question,
     Refused,
     Undecided,
@@ -179,12 +185,15 @@ class _Frame:
             return self._called(body, node, operands, self._defaults(node, domain, opset))
         attributes = self._attributes(node, domain, opset)
         if domain == "" and (
-            (known := folding.folded(node, operands, attributes, self.importer.answers)) is not None
+            (known := folding.folded(node, opset, operands, attributes, self.importer.answers))
+            is not None
         ):
             return known
         rule = found if isinstance(found, Rule) else Rule(found)
         given: list[Any] = []
         narrow: int | None = None
+        if node.op_type in MOVES and domain == "":
+            operands, narrow = widened(operands)
         if rule.raw:
             given = [_NodeCall(self, node, opset, scope), *operands]
         else:
@@ -194,14 +203,11 @@ class _Frame:
                 elif i in rule.known:
                     given.append(self.importer.elements(operand, name))
                 else:
-                    tensor = carried(operand)
-                    if isinstance(tensor, Narrow) and node.op_type in MOVES:
-                        narrow, tensor = tensor.element_type, tensor.tensor
-                    given.append(as_tensor(tensor))
+                    given.append(as_tensor(carried(operand)))
             self._align(node, domain, opset, operands, given)
         result: Any = rule.function(*given, **attributes)
         results: list[Any] = list(result) if isinstance(result, tuple) else [result]  # type: ignore[arg-type]
-        return results if narrow is None else [as_element_type(r, narrow) for r in results]
+        return results if narrow is None else [narrowed(r, narrow) for r in results]
 
     def _align(
         self,
@@ -221,12 +227,8 @@ class _Frame:
             types = [inputs[min(i, len(inputs) - 1)].type_str for i in range(len(given))]
             for i in known:
                 for other, operand in enumerate(operands):
-                    is_alike = types[other] == types[i] and isinstance(operand, Tensor)
-                    if (
-                        is_alike
-                        and isinstance(given[i], Tensor)
-                        and isinstance(given[other], Tensor)
-                    ):
+                    pair = (operand, given[i], given[other])
+                    if types[other] == types[i] and all(isinstance(v, Tensor) for v in pair):
                         given[i] = given[i].cast(given[other].dtype)
 
     # -- functions
@@ -308,7 +310,7 @@ class _Frame:
                 return tuple(s.decode(errors="replace") for s in attribute.strings)
             case _:
                 value: Any = helper.get_attribute_value(attribute)
-                return tuple(value) if isinstance(value, Sequence) else value
+                return tuple(cast(Sequence[Any], value)) if isinstance(value, Sequence) else value
 
 
 class _NodeCall(Call):
@@ -336,7 +338,7 @@ class _NodeCall(Call):
         return found
 
     @contextmanager
-    def step(self) -> Iterator[None]:
+    def step(self) -> Generator[None]:
         importer, before = self._frame.importer, self._frame.importer.step
         if before is None:
             importer.step = next(serials)

@@ -57,6 +57,7 @@ def _merged(*tables: Rules) -> Rules:
 
 TABLE: Mapping[str, Rules] = {
     "": _merged(*(family.RULES for family in FAMILIES), contrib.DEFAULT_DOMAIN),
+    "ai.onnx.ml": elementwise.CLASSICAL,
     "ai.onnx.preview.training": normalization.TRAINING,
     "com.microsoft": contrib.RULES,
 }

@@ -169,6 +169,13 @@ KNOWN = {
     "ReduceMax": ("a = ReduceMax<keepdims = 1>(c)", [4]),
     "Gather": ("i = Constant<value = int64[2] {-1, 0}>()\na = Gather<axis = 0>(c, i)", [4, 1]),
     "Sqrt": ("f = Cast<to = 1>(c)\ng = Mul(f, f)\nh = Sqrt(g)\na = Cast<to = 7>(h)", [1, 3, 4]),
+    "Trilu": (
+        "m = Constant<value = int64[2] {3, 1}>()\nt = Expand(c, m)\nu = Trilu(t)\n"
+        "at = Constant<value = int64[1] {0}>()\na = ReduceSum<keepdims = 0>(u, at)",
+        [1, 6, 12],
+    ),
+    "Unique": ("d = Concat<axis = 0>(c, c)\na = Unique(d)", [1, 3, 4]),
+    "ArgMax": ("p = ArgMax(c)\na = Add(p, c)", [3, 5, 6]),
     "Where": ("b = Equal(c, zero)\na = Where(b, zero, c)", [1, 3, 4]),
 }
 """Operators on the vector c = [1, 3, 4], and the result."""

@@ -85,9 +85,7 @@ def _is_static(shape: Sequence[Dim]) -> bool:
 def uniform(shape: Sequence[Dim], seed: float | None) -> Tensor:
     """Random numbers in [0, 1). With a seed they are the same in each call: those of NumPy, as in
     the reference implementation. Else each call has others."""
-    if seed is None:
-        return Tensor.rand(*shape)
-    return _of_numpy("uniform", shape, seed)
+    return Tensor.rand(*shape) if seed is None else _of_numpy("uniform", shape, seed)
 
 
 def _normal(shape: Sequence[Dim], seed: float | None) -> Tensor:
