@@ -107,7 +107,8 @@ class _Layer:
         return Tensor.stack(*parts, dim=1)
 
     def activated(self, position: int, x: Tensor, *, is_clipped: bool = True) -> Tensor:
-        """The activation at a position in the layer's list, of each direction."""
+        """The activation at a position in the layer's list, of each direction. Cells of an LSTM are
+        not clipped, as in ONNX Runtime."""
         if self.clip is not None and is_clipped:
             x = x.clamp(-self.clip, self.clip)
         of_directions = self._functions[position]
@@ -198,7 +199,7 @@ def _lstm(*operands: Tensor | None, input_forget: int = 0, **attributes: Any) ->
         f = 1 - i if input_forget else layer.activated(0, f + p[2] * c if p else f)
         c = f * c + i * layer.activated(1, g)
         o = layer.activated(0, o + p[1] * c if p else o)
-        return o * layer.activated(2, c), c
+        return o * layer.activated(2, c, is_clipped=False), c
 
     return layer.run(step, layer.initial(first_h), layer.initial(first_c))
 
