@@ -11,13 +11,9 @@ import onnxruntime
 from onnx import helper
 
 import tgdialect.interop.onnx as tg_onnx
-from tgdialect.frontend.lowered import spec
 from tgdialect.interop.onnx import backend
 
 MICROSOFT = "com.microsoft"
-
-MOST = 64
-"""The bound of sizes. A workspace is that of the greatest ones."""
 
 
 def model_of(
@@ -96,11 +92,6 @@ def compare(
     or by at most `step`. `programs` is how many are compiled; None if that is left open.
     Only the first results are compared, if `compared` says how many."""
     prepared = tg_onnx.prepare(model, opt="none")
-    unbounded = prepared.arguments.specs
-    prepared.arguments.specs = lambda structures: {
-        name: spec(s.shape, s.dtype, **{d: (1, MOST) for d in s.shape if isinstance(d, str)})
-        for name, s in unbounded(structures).items()
-    }
     compute = wanted or reference(model)
     for feed in feeds:
         expected = compute(feed)
