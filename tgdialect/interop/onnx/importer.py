@@ -36,7 +36,7 @@ from tgdialect.interop.onnx.dtypes import (
 )
 from tgdialect.interop.onnx.model import Model
 from tgdialect.interop.onnx.rules import Call, Rule
-from tgdialect.interop.onnx.table import rule_of
+from tgdialect.interop.onnx.table import rule_of, versions_of
 from tgdialect.interop.onnx.values import (
     Answers,
     Asked,
@@ -249,6 +249,9 @@ class _Frame:
                 given.attribute.extend(r for a in node.attribute if (r := self._resolved(a)).name)
                 text = schema.get_context_dependent_function(given.SerializeToString(), types)
                 return FunctionProto.FromString(text)
+            if later := [since for since in versions_of(domain, node.op_type) if since > opset]:
+                advice = "convert the model with onnx.version_converter"
+                raise Refused(f"this operator is supported from opset {min(later)} on: {advice}")
             raise Refused("this operator is not supported")
         raise Refused("there is no such operator")
 

@@ -159,6 +159,11 @@ def test_random_numbers():
         assert -2 <= a.min() < -1.9
         assert 2.9 < a.max() < 3
         assert (a == b).all() == (model is seeded)
+    like = _prepare("y = RandomNormalLike<seed = 1.0>(x)", "double[N] x", "double[N] y")
+    for n in (3, 5):
+        # Constants have static shapes: each size has a program.
+        (y,) = like.run([np.zeros(n)])
+        np.testing.assert_array_equal(y, np.random.RandomState(1).standard_normal(n))
     body = "y = RandomNormalLike<mean = 5.0, scale = 2.0>(x)"
     (y,) = _prepare(body, "double[N] x", "double[N] y").run([np.zeros(4000)])
     assert y.dtype == np.float64
@@ -173,6 +178,15 @@ def test_random_numbers():
     body = "y = Multinomial<sample_size = 4000>(x)"
     (y,) = _prepare(body, "float[1, 3] x", "int32[1, 4000] y").run([logits])
     np.testing.assert_allclose(np.bincount(y[0]) / 4000, [0.1, 0.2, 0.7], atol=0.04)
+
+
+def test_refusals():
+    """Each says what to do."""
+    x = [np.ones(2, np.float32)]
+    with pytest.raises(CompilationError, match="from opset 7 on: convert the model with"):
+        _prepare("y = Add(x, x)", "float[N] x", "float[N] y", opset=6).run(x)
+    with pytest.raises(CompilationError, match="elements of type STRING are not supported"):
+        _prepare("y = Cast<to = 8>(x)", "float[N] x", "string[N] y").run(x)
 
 
 def test_arguments_that_do_not_fit():
