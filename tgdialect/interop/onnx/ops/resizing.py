@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product
 from typing import Any
 
@@ -161,7 +163,8 @@ def _resize(
         for a in _axes(x, scales, sizes, roi if is_crop else None, axes, keep_aspect_ratio_policy)
         if a.roi is not None or a.size != x.shape[a.axis] or not _is_one(a.scale)
     ]
-    for a in changed:
+    # Cells along the last axis are picked one by one, whole rows along others.
+    for a in reversed(changed):
         extent: Dim = x.shape[a.axis]
         line = Tensor.arange(a.size).cast("float64")  # pyright: ignore[reportArgumentType]
         if mode == "nearest" and _is_repeat(a, extent, transform, nearest_mode):
@@ -182,13 +185,16 @@ def _resize(
                 for at, w in weights.items()
             }
         if exclude_outside or antialias:
-            total = sum(weights.values())
+            total = reduce(operator.add, weights.values())
             weights = {at: w / total for at, w in weights.items()}
-        low, before = place.floor().contiguous(), found.contiguous()
-        found = sum(
+        # Cells are computed once, but may be picked where they are needed.
+        before = found if found is x else found.contiguous()
+        low = place.floor()
+        parts = (
             _picked(before, a.axis, low + at) * w.cast(found.dtype).contiguous().reshape(shape)
             for at, w in weights.items()
         )
+        found = reduce(operator.add, parts)
     if outside is not None:
         found = outside.where(Tensor.full((), extrapolation_value, dtype=found.dtype), found)
     if x.dtype.is_integer and mode != "nearest":
@@ -212,9 +218,7 @@ def _is_repeat(a: _Axis, extent: Dim, transform: str, nearest_mode: str) -> bool
 
 def _picked(x: Tensor, axis: int, place: Tensor) -> Tensor:
     """The cells at positions along an axis; beyond the ends, those at the ends."""
-    # Clamped after they are stored, so that it is known that they are inside.
-    place = place.cast("int32").contiguous().clamp(0, x.shape[axis] - 1)
-    return x.index_select(axis, place)
+    return x._cells(axis, place)  # pyright: ignore[reportPrivateUsage]
 
 
 def _weights(place: Tensor, mode: str, scale: Real, a: float, antialias: bool) -> dict[int, Tensor]:
