@@ -56,6 +56,9 @@ DOMAINS = {"ai.onnx": ""}
 _MISSING: Any = object()
 """The value of a result of a node that was refused: those that need it are not imported."""
 
+_ERRORS = Refused, ValueError, TypeError, LookupError, ArithmeticError, RuntimeError
+"""The errors of rules and of methods of `Tensor`, about operands and attributes."""
+
 Scope = MutableMapping[str, Value]
 
 
@@ -166,7 +169,7 @@ class _Frame:
                 results = self._results(node, domain, opset, operands, scope)
             except _Skipped:
                 pass
-            except (Refused, ValueError, TypeError, IndexError, RuntimeError) as error:
+            except _ERRORS as error:
                 if isinstance(error, DependsOnStep) and self.importer.step is not None:
                     raise
                 self.importer.refuse(node, opset, str(error))

@@ -21,7 +21,7 @@ from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx.ops.indexing import true_cells
 from tgdialect.interop.onnx.ops.movement import axis_of
 from tgdialect.interop.onnx.rules import Call, Rules, known, raw
-from tgdialect.interop.onnx.values import Refused, Value, as_tensor, dims
+from tgdialect.interop.onnx.values import Ratio, Refused, Value, as_tensor, dims
 from tgdialect.ops.numpy_dtypes import Array
 
 Real = float | Tensor
@@ -50,14 +50,20 @@ class _Axis:
     roi: tuple[float, float] | None = None
 
 
-def _scaled(extent: Dim, scale: float) -> Dim:
+def _scaled(extent: Dim, scale: float | Ratio) -> Dim:
     """The extent times a scale, rounded down."""
+    if isinstance(scale, Ratio):
+        return extent * scale.top // scale.bottom
     if not isinstance(extent, SymInt):
         return math.floor(extent * scale)
     numerator, denominator = float(scale).as_integer_ratio()
     if denominator > _MOST_PARTS:
         raise Refused(f"scales: {scale} of an axis of {extent} is no simple fraction; use sizes")
     return extent * numerator // denominator
+
+
+def _scale(scale: float | Ratio) -> Real:
+    return _real(scale.top) / _real(scale.bottom) if isinstance(scale, Ratio) else scale
 
 
 def _axes(
@@ -84,7 +90,7 @@ def _axes(
             each = [(w, _real(w) / _real(e), _real(w)) for w, e in pairs]
     elif scales is not None and scales.size:
         pairs = zip(extents, scales.tolist(), strict=True)
-        each = [(_scaled(e, s), s, _real(e) * s) for e, s in pairs]
+        each = [(_scaled(e, s), _scale(s), _real(e) * _scale(s)) for e, s in pairs]
     else:
         raise Refused("neither scales nor sizes are given")
     for i, (axis, (size, scale, wide)) in enumerate(zip(where, each, strict=True)):
