@@ -36,6 +36,7 @@ from tgdialect.interop.onnx.dtypes import (
 )
 from tgdialect.interop.onnx.model import Model
 from tgdialect.interop.onnx.rules import Call, Rule
+from tgdialect.interop.onnx.schemas import schema_of
 from tgdialect.interop.onnx.table import rule_of, versions_of
 from tgdialect.interop.onnx.values import (
     Answers,
@@ -185,7 +186,8 @@ class _Frame:
             return self._called(function, node, operands)
         if (found := rule_of(domain, node.op_type, opset)) is None:
             body = self._body(node, domain, opset, operands)
-            return self._called(body, node, operands, self._defaults(node, domain, opset))
+            schema = schema_of(domain, node.op_type, opset)
+            return self._called(body, node, operands, schema.defaults if schema else {})
         attributes = self._attributes(node, domain, opset)
         if domain == "" and (
             (known := folding.folded(node, opset, operands, attributes, self.importer.answers))
@@ -225,14 +227,14 @@ class _Frame:
         known = [i for i, o in enumerate(operands) if isinstance(o, np.ndarray)]
         if not known or len(known) == len(operands):
             return
-        with suppress(defs.SchemaError):
-            inputs = defs.get_schema(node.op_type, opset, domain).inputs
-            types = [inputs[min(i, len(inputs) - 1)].type_str for i in range(len(given))]
-            for i in known:
-                for other, operand in enumerate(operands):
-                    pair = (operand, given[i], given[other])
-                    if types[other] == types[i] and all(isinstance(v, Tensor) for v in pair):
-                        given[i] = given[i].cast(given[other].dtype)
+        if (schema := schema_of(domain, node.op_type, opset)) is None:
+            return
+        types = [schema.types[min(i, len(schema.types) - 1)] for i in range(len(given))]
+        for i in known:
+            for other, operand in enumerate(operands):
+                pair = (operand, given[i], given[other])
+                if types[other] == types[i] and all(isinstance(v, Tensor) for v in pair):
+                    given[i] = given[i].cast(given[other].dtype)
 
     # -- functions
 
@@ -288,20 +290,14 @@ class _Frame:
             found.name = attribute.name
         return found
 
-    def _defaults(self, node: NodeProto, domain: str, opset: int) -> dict[str, AttributeProto]:
-        """The defaults of an operator's attributes."""
-        with suppress(defs.SchemaError):
-            given = defs.get_schema(node.op_type, opset, domain).attributes.items()
-            return {name: a.default_value for name, a in given if a.default_value.name}
-        return {}
-
     def _attributes(self, node: NodeProto, domain: str, opset: int) -> dict[str, Any]:
-        """The attributes of a node by name, with the defaults of its operator."""
-        found = self._defaults(node, domain, opset)
-        for attribute in node.attribute:
-            resolved = self._resolved(attribute)
-            if resolved.name:
-                found[attribute.name] = resolved
+        """The attributes of a node by name, with the defaults of its operator. Raises Refused for a
+        node that is not as its schema has it."""
+        schema = schema_of(domain, node.op_type, opset)
+        given = [r for a in node.attribute if (r := self._resolved(a)).name]
+        if schema is not None:
+            schema.check(len(node.input), given)
+        found = {**(schema.defaults if schema else {}), **{a.name: a for a in given}}
         return {name: self._attribute(attribute) for name, attribute in found.items()}
 
     def _attribute(self, attribute: AttributeProto) -> Any:

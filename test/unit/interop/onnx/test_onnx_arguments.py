@@ -189,6 +189,22 @@ def test_refusals():
         _prepare("y = Cast<to = 8>(x)", "float[N] x", "string[N] y").run(x)
 
 
+@pytest.mark.parametrize(
+    ("node", "message"),
+    [
+        ("y = Cast(x)", "node 'y': the attribute 'to' is missing"),
+        ("y = Relu<foo = 1>(x)", "there is no attribute 'foo'"),
+        ('y = Softmax<axis = "a">(x)', "the attribute 'axis' is of type STRING, not INT"),
+        ("y = Add(x)", "1 operands, where at least 2 are needed"),
+        ("y = Neg(x, x)", "2 operands, where at most 1 are allowed"),
+        ("y = Nope(x)", "there is no such operator"),
+    ],
+)
+def test_nodes_that_are_not_as_their_schema(node: str, message: str):
+    with pytest.raises(CompilationError, match=message):
+        _prepare(node, "float[N] x", "float[N] y").run([np.ones(2, np.float32)])
+
+
 def test_arguments_that_do_not_fit():
     model = _prepare("y = Neg(x)", "float[N, 2] x", "float[N, 2] y")
     with pytest.raises(ValueError, match="'x' is missing"):
