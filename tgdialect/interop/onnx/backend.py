@@ -33,11 +33,10 @@ from tgdialect.interop.onnx.values import (
 )
 from tgdialect.ops.numpy_dtypes import Array
 
-
 MOST_COUNT = 1 << 24
-"""The greatest number of results for which a program is compiled once for all numbers. Larger: types
-that have it several times as extent cannot be addressed; smaller: more numbers have programs of
-their own."""
+"""The greatest number of results for which a program is compiled once for all numbers. Larger:
+types that have it several times as extent cannot be addressed; smaller: more numbers have programs
+of their own."""
 
 
 @dataclass(frozen=True)

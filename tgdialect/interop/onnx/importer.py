@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -94,7 +94,7 @@ class Importer:
             return self._answer(Question(Asked.INPUT, given))
         return self._answer(self._question(Asked.ELEMENTS, value, name))
 
-    def count(self, value: Tensor, most: Dim, name: str) -> Dim:
+    def count(self, value: Tensor, most: Dim, name: str) -> Any:
         """A number that the program computes, a tensor of no axes, as a size: 0, or a symbolic
         one."""
         return self._answer(self._question(Asked.COUNT, value, name, greatest(most)))
@@ -186,6 +186,10 @@ class _Frame:
         given: list[Any] = []
         narrow: int | None = None
         if rule.raw:
+            if node.op_type in MOVES:
+                for i, operand in enumerate(operands):
+                    if isinstance(operand, Narrow):
+                        narrow, operands[i] = operand.element_type, operand.tensor
             given = [_NodeCall(self, node, opset, scope), *operands]
         else:
             for i, (operand, name) in enumerate(zip(operands, node.input, strict=True)):
@@ -319,7 +323,7 @@ class _NodeCall(Call):
     def known(self, value: Value, name: str) -> Array:
         return self._frame.importer.elements(value, name)
 
-    def count(self, value: Tensor, most: Dim, name: str) -> Dim:
+    def count(self, value: Tensor, most: Dim, name: str) -> Any:
         return self._frame.importer.count(value, most, name)
 
     def sign(self, a: Dim, b: Dim) -> int:
@@ -336,7 +340,7 @@ class _NodeCall(Call):
         return found
 
     @contextmanager
-    def step(self) -> Iterator[None]:
+    def step(self) -> Generator[None]:
         importer, before = self._frame.importer, self._frame.importer.step
         if before is None:
             importer.step = next(serials)
