@@ -23,15 +23,14 @@ from tgdialect.interop.onnx.model import Model
 from tgdialect.interop.onnx.values import Refused, Value
 from tgdialect.ops.numpy_dtypes import Array
 
-
 _BITS = 36
-"""The bits of the greatest product of all sizes of a model. That leaves 11 for channels and bytes: a
-workspace has addresses for the greatest sizes, of 47 bits. Larger: fewer models have addresses for
-it; smaller: more sizes have programs of their own."""
+"""The bits of the greatest product of all sizes of a model. That leaves 11 for channels and bytes:
+a workspace has addresses for the greatest sizes, of 47 bits. Larger: fewer models have addresses
+for it; smaller: more sizes have programs of their own."""
 
 _MOST_BITS = 24
-"""The bits of the greatest size. Larger: types of windows over an axis cannot be addressed; smaller:
-longer inputs are compiled one by one."""
+"""The bits of the greatest size. Larger: types of windows over an axis cannot be addressed;
+smaller: longer inputs are compiled one by one."""
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ class Importer:
             return self._answer(Question(Asked.INPUT, given))
         return self._answer(self._question(Asked.ELEMENTS, value, name))
 
-    def count(self, value: Tensor, most: Dim, name: str) -> Dim:
+    def count(self, value: Tensor, most: Dim, name: str) -> Any:
         """A number that the program computes, a tensor of no axes, as a size: 0, or a symbolic
         one."""
         return self._answer(self._question(Asked.COUNT, value, name, greatest(most)))
@@ -200,6 +200,10 @@ class _Frame:
         if node.op_type in MOVES and domain == "":
             operands, narrow = widened(operands)
         if rule.raw:
+            if node.op_type in MOVES:
+                for i, operand in enumerate(operands):
+                    if isinstance(operand, Narrow):
+                        narrow, operands[i] = operand.element_type, operand.tensor
             given = [_NodeCall(self, node, opset, scope), *operands]
         else:
             for i, (operand, name) in enumerate(zip(operands, node.input, strict=True)):
@@ -323,7 +327,7 @@ class _NodeCall(Call):
     def known(self, value: Value, name: str) -> Array:
         return self._frame.importer.elements(value, name)
 
-    def count(self, value: Tensor, most: Dim, name: str) -> Dim:
+    def count(self, value: Tensor, most: Dim, name: str) -> Any:
         return self._frame.importer.count(value, most, name)
 
     def sign(self, a: Dim, b: Dim) -> int:

@@ -56,7 +56,7 @@ class Call:
         """The elements of a value, of an operand of this name. Raises Undecided."""
         raise NotImplementedError
 
-    def count(self, value: Tensor, most: Dim, name: str) -> Dim:
+    def count(self, value: Tensor, most: Dim, name: str) -> Any:
         """A number that the program computes, up to `most`, as a size: 0, or a symbolic size.
         Raises Undecided."""
         raise NotImplementedError

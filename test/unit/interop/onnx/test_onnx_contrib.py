@@ -12,8 +12,8 @@ import pytest
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from onnx import TensorProto, helper  # noqa: E402
-from single_node import MICROSOFT, compare, model_of  # noqa: E402
+from onnx import TensorProto, helper
+from single_node import MICROSOFT, compare, model_of
 
 F32, I32, U8, I8 = TensorProto.FLOAT, TensorProto.INT32, TensorProto.UINT8, TensorProto.INT8
 

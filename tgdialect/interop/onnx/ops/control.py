@@ -60,7 +60,11 @@ def _selected(condition: Tensor, then: list[Value], other: list[Value]) -> tuple
 
 
 def _loop(
-    call: Call, trips: Value, condition: Value, *states: Value, body: GraphProto
+    call: Call,
+    trips: Value = None,
+    condition: Value = None,
+    *states: Value,
+    body: GraphProto,
 ) -> tuple[Value, ...]:
     if isinstance(condition, np.ndarray):
         if not condition.reshape(()):
@@ -115,6 +119,7 @@ def _traced(
         is_computed = trips is None or isinstance(limit, int | SymInt)
     if not is_computed:
         try:
+            assert isinstance(limit, Tensor)
             steps = call.count(limit.maximum(0), MOST_TURNS, "the trip count")
             return _of_steps(step, steps, first)
         except _Decides:

@@ -62,7 +62,8 @@ class _Layer:
         **_: Any,
     ) -> None:
         x, w, r, bias, lengths, *_states = [*operands, *[None] * (8 - len(operands))]
-        assert x is not None and w is not None and r is not None
+        if x is None or w is None or r is None:
+            raise Refused("X, W and R are needed")
         if direction not in _DIRECTIONS:
             raise Refused(f"direction {direction!r}: {', '.join(_DIRECTIONS)}")
         self.reverse, self.layout, self.clip = _DIRECTIONS[direction], layout, clip
@@ -72,7 +73,7 @@ class _Layer:
             raise Refused(f"hidden_size {hidden_size}: R has {self.hidden}")
         self.gates = gates
         self.sequence = x.transpose(0, 1) if layout else x
-        self.steps, self.batch, _ = self.sequence.shape
+        self.steps, self.batch = self.sequence.shape[:2]
         self.r = r.transpose(-1, -2)
         bias = Tensor.zeros(count, 2 * gates * self.hidden, dtype=x.dtype) if bias is None else bias
         self.w_bias = bias[:, : gates * self.hidden].unsqueeze(1)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tgdialect.frontend.loops import scan
-from tgdialect.frontend.symbolic import Dim, SymInt, smaller
+from tgdialect.frontend.symbolic import SymInt, smaller
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx.ops.indexing import true_cells
 from tgdialect.interop.onnx.ops.movement import axis_of
@@ -43,14 +43,14 @@ class _Axis:
     """How one axis is resized."""
 
     axis: int
-    size: Dim
+    size: Any
     scale: Real
     wide: Real
     """The new extent before it is rounded down."""
     roi: tuple[float, float] | None = None
 
 
-def _scaled(extent: Dim, scale: float | Ratio) -> Dim:
+def _scaled(extent: Any, scale: float | Ratio) -> Any:
     """The extent times a scale, rounded down."""
     if isinstance(scale, Ratio):
         return extent * scale.top // scale.bottom
@@ -75,7 +75,7 @@ def _axes(
     policy: str,
 ) -> list[_Axis]:
     where = range(x.ndim) if axes is None else [axis_of(x, a) for a in axes]
-    extents: list[Dim] = [x.shape[a] for a in where]
+    extents: list[Any] = [x.shape[a] for a in where]
     found: list[_Axis] = []
     if sizes is not None and sizes.size:
         wanted = dims(sizes)
@@ -101,7 +101,7 @@ def _axes(
     return found
 
 
-def _place(mode: str, line: Tensor, extent: Dim, a: _Axis) -> Tensor:
+def _place(mode: str, line: Tensor, extent: Any, a: _Axis) -> Tensor:
     """The coordinates in the old axis of new cells."""
     is_one = not isinstance(a.size, SymInt) and a.wide == 1
     match mode:
@@ -109,6 +109,8 @@ def _place(mode: str, line: Tensor, extent: Dim, a: _Axis) -> Tensor:
             return (line + 0.5) / a.scale - 0.5
         case "pytorch_half_pixel":
             return line - 0.5 if is_one else (line + 0.5) / a.scale - 0.5
+        case "tf_half_pixel_for_nn":  # Of opsets 11 and 12.
+            return (line + 0.5) / a.scale
         case "asymmetric":
             return line / a.scale
         case "align_corners":
@@ -171,8 +173,8 @@ def _resize(
     ]
     # Cells along the last axis are picked one by one, whole rows along others.
     for a in reversed(changed):
-        extent: Dim = x.shape[a.axis]
-        line = Tensor.arange(a.size).cast("float64")  # pyright: ignore[reportArgumentType]
+        extent: Any = x.shape[a.axis]
+        line = Tensor.arange(a.size).cast("float64")
         if mode == "nearest" and _is_repeat(a, extent, transform, nearest_mode):
             found = found.repeat_interleave(int(a.scale), a.axis)  # type: ignore[arg-type]
             continue
@@ -212,7 +214,7 @@ def _is_one(scale: Real) -> bool:
     return not isinstance(scale, Tensor) and math.isclose(scale, 1)
 
 
-def _is_repeat(a: _Axis, extent: Dim, transform: str, nearest_mode: str) -> bool:
+def _is_repeat(a: _Axis, extent: Any, transform: str, nearest_mode: str) -> bool:
     """Whether the nearest cells of an axis are all cells, each repeated."""
     if isinstance(a.scale, Tensor) or not float(a.scale).is_integer() or a.scale < 1:
         return False
@@ -389,7 +391,7 @@ def _roi_align(
         size = end - start if is_half else (end - start).maximum(1)
         each = size / bins
         if sampling_ratio > 0:
-            samples: Dim = sampling_ratio
+            samples: Any = sampling_ratio
             number = Tensor.full((count,), float(sampling_ratio), dtype=wide)
         else:
             number = each.ceil()
@@ -398,7 +400,7 @@ def _roi_align(
                 number.max().maximum(1).cast("int32"), 2**31 - 1, "the samples of a bin"
             )
         bin_ = Tensor.arange(bins).cast(wide).reshape((1, bins, 1))
-        sample = Tensor.arange(samples).cast(wide).reshape((1, 1, -1))  # pyright: ignore[reportArgumentType]
+        sample = Tensor.arange(samples).cast(wide).reshape((1, 1, -1))
         start, each, number = (t.reshape((-1, 1, 1)) for t in (start, each, number))
         place = start + bin_ * each + (sample + 0.5) * each / number.maximum(1)
         limit = _real(extent)
@@ -502,7 +504,7 @@ def _non_max_suppression(
         is_gone = is_near | Tensor.arange(count).eq(best)
         return (is_some & is_gone).where(lowest, remaining), (best, is_some)
 
-    _, (selected, is_there) = scan(step, is_candidate.where(left, lowest), None, steps)  # pyright: ignore[reportArgumentType]
+    _, (selected, is_there) = scan(step, is_candidate.where(left, lowest), None, steps)
     # From (steps, batches, classes, 1), in the order of the result.
     selected, is_there = (
         t.squeeze(-1).permute((1, 2, 0)).contiguous() for t in (selected, is_there)
