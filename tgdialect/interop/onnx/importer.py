@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Generator, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, cast
 
@@ -352,6 +352,17 @@ class _NodeCall(Call):
             yield
         finally:
             importer.step = before
+
+    def attempt(self, function: Callable[[], Any]) -> Any:
+        if self.is_in_step:
+            return function()
+        refusals = self._frame.importer.refusals
+        before = len(refusals)
+        try:
+            return function()
+        except (_Skipped, Refused, ValueError, TypeError):
+            del refusals[before:]
+            return None
 
     @property
     def is_in_step(self) -> bool:

@@ -74,6 +74,11 @@ class Call:
         differ between steps raise DependsOnStep."""
         raise NotImplementedError
 
+    def attempt(self, function: Callable[[], Any]) -> Any:
+        """The result of a function; None if it refuses nodes, raises Refused, ValueError or
+        TypeError, or a question depends on a step. Within a step all of these are raised."""
+        raise NotImplementedError
+
     @property
     def is_in_step(self) -> bool:
         """Whether the node is in a step of a loop."""

@@ -73,11 +73,9 @@ def _loop(
     limit: Dim | None = dims(trips)[0] if isinstance(trips, np.ndarray) else None
     is_short = limit is not None and not isinstance(limit, SymInt) and 0 < limit <= FEW_STEPS
     if not is_short and not any(isinstance(state, list) or state is None for state in states):
-        try:
-            return _traced(call, trips, condition, states, body)
-        except (DependsOnStep, ValueError, TypeError):
-            if call.is_in_step:
-                raise
+        found = call.attempt(lambda: _traced(call, trips, condition, states, body))
+        if found is not None:
+            return found
     return _unrolled(call, trips, condition, states, body)
 
 
