@@ -28,10 +28,10 @@ _BITS = 36
 a workspace has addresses for the greatest sizes, of 47 bits. Larger: fewer models have addresses
 for it; smaller: more sizes have programs of their own."""
 
-GREATEST_SIZES = (1 << 24, 1 << 16, 1 << 12)
-"""The bounds of sizes that are tried, the next one if a workspace cannot be addressed: that of
-attention grows with the square of a size. Larger than the first: types of windows over an axis
-cannot be addressed; smaller than the last: longer inputs are compiled one by one."""
+BOUNDS = (1 << 12, 1 << 16, 1 << 24)
+"""The bounds of sizes: the least one that the sizes of a call have. The workspace of attention grows
+with the square of a size, and cannot be addressed for greater bounds; a first larger one would so
+be compiled in vain. Larger than the last: types of windows over an axis cannot be addressed."""
 
 
 @dataclass(frozen=True)
@@ -128,15 +128,15 @@ class Arguments:
             (*_, self._names[key]) = identifiers([*self._names.values(), key])
         return self._names[key]
 
-    def specs(self, structures: Sequence[Structure], greatest: int) -> dict[str, Spec]:
-        """The arrays of a program by name, whose sizes are up to `greatest`."""
+    def specs(self, structures: Sequence[Structure], bound: int) -> dict[str, Spec]:
+        """The arrays of a program by name, whose sizes are up to `bound`."""
         leaves = {
             name + suffix: tensor
             for name, structure in zip(self.names, structures, strict=True)
             for suffix, tensor in _leaves(structure)
         }
         names = {e for tensor in leaves.values() for e in tensor.shape if isinstance(e, str)}
-        most = min(1 << _BITS // max(len(names), 1), greatest)
+        most = min(1 << _BITS // max(len(names), 1), bound)
         return {
             name: spec(
                 tensor.shape,

@@ -19,7 +19,7 @@ from tgdialect.frontend.lowered import Lowered, Spec, spec
 from tgdialect.frontend.symbolic import Atom, value_of
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.importing import lowered
-from tgdialect.interop.onnx.arguments import GREATEST_SIZES, Arguments, Structure
+from tgdialect.interop.onnx.arguments import BOUNDS, Arguments, Structure
 from tgdialect.interop.onnx.dtypes import carried, element_type, numpy_of
 from tgdialect.interop.onnx.importer import Importer
 from tgdialect.interop.onnx.model import Model
@@ -114,8 +114,8 @@ class Prepared(BackendRep):
         self.model = model
         self.arguments = Arguments(model)
         self._target, self._opt = target, opt
-        self._bounds = list(GREATEST_SIZES)
-        """The bounds of sizes that are left to try."""
+        self._bound = BOUNDS[0]
+        """That of all sizes, which grows with them."""
         self._asked: dict[tuple[Any, ...], Question | _Program | CompilationError] = {}
 
     def run(self, inputs: Any, **_: Any) -> tuple[Any, ...]:
@@ -129,20 +129,20 @@ class Prepared(BackendRep):
             given = dict(zip(names, inputs, strict=False))
         structures = self.arguments.structure(given)
         arrays = self.arguments.arrays(structures, given)
-        specs = self.arguments.specs(structures, self._bounds[0])
+        greatest = max((extent for array in arrays.values() for extent in array.shape), default=0)
+        if greatest > self._bound:
+            self._bound = next((bound for bound in BOUNDS if bound >= greatest), BOUNDS[-1])
+        specs = self.arguments.specs(structures, self._bound)
         fixed = {
             name: Spec(arrays[name].shape, each.dtype)
             for name, each in specs.items()
             if arrays[name].ndim == len(each.shape)
         }
-        state = _State(given, structures, dict(specs), dict(arrays), key=((None, structures),))
+        key = ((None, structures), (None, self._bound))
+        state = _State(given, structures, dict(specs), dict(arrays), key=key)
         try:
             return self._run(state)
         except (CompilationError, MemoryError, ValueError) as error:
-            if isinstance(error, MemoryError) and len(self._bounds) > 1:
-                del self._bounds[0]
-                self._asked.clear()
-                return self.run(inputs)
             if not _agree(specs, fixed) or (fixed == specs == state.inputs):
                 raise
             try:
@@ -274,7 +274,7 @@ def module_of(model: Model) -> ModuleOp:
     try:
         arguments = Arguments(model)
         structures = arguments.structure(None)
-        state = _State({}, structures, arguments.specs(structures, GREATEST_SIZES[0]), {})
+        state = _State({}, structures, arguments.specs(structures, BOUNDS[-1]), {})
         found, _ = _traced(model, arguments, state)
     except (Undecided, Refused) as reason:
         message = f"{reason}: run the model by tgdialect.interop.onnx.prepare"
