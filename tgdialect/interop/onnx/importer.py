@@ -200,10 +200,6 @@ class _Frame:
         if node.op_type in MOVES and domain == "":
             operands, narrow = widened(operands)
         if rule.raw:
-            if node.op_type in MOVES:
-                for i, operand in enumerate(operands):
-                    if isinstance(operand, Narrow):
-                        narrow, operands[i] = operand.element_type, operand.tensor
             given = [_NodeCall(self, node, opset, scope), *operands]
         else:
             for i, (operand, name) in enumerate(zip(operands, node.input, strict=True)):

@@ -128,3 +128,25 @@ def test_sums_that_broadcast():
             dim = model.graph.input[i].type.tensor_type.shape.dim[axis]
             dim.dim_param = name
         compare(model, [{f"x{i}": a for i, a in enumerate(g)} for g in given])
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("op", ["SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss"])
+def test_losses(op: str, reduction: str):
+    rng = np.random.default_rng(3)
+    feeds = [
+        {"x0": _values(rng, (n, 5, m)), "x1": rng.integers(0, 5, (n, m))}
+        for n, m in ((3, 4), (1, 7), (6, 2))
+    ]
+    model = model_of(
+        op,
+        list(feeds[0].values()),
+        [(FLOAT, 2 if reduction == "none" else 0)],
+        opset=13,
+        symbolic={0: (0, 2), 1: (0, 1)},
+        reduction=reduction,
+        ignore_index=2,
+    )
+    for axis, name in ((0, "x0_0"), (1, "x0_2")):
+        model.graph.input[1].type.tensor_type.shape.dim[axis].dim_param = name
+    compare(model, feeds, rtol=1e-4, atol=1e-5)
