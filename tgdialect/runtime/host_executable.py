@@ -26,7 +26,6 @@ from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import (
     POOL,
     POOLED_BYTES,
-    RESERVED_BYTES,
     Block,
     ReleasedArray,
     address,
@@ -267,7 +266,7 @@ class HostExecutable(Executable):
         scratch = [block.address for block in blocks]
         called = self._launch(*words, *results, *arrays, *kept.addresses, *scratch)
         for block in blocks:
-            self._give(block)
+            POOL.give(block)
         return called
 
     def _allocations(self, frame: Sequence[Any]) -> Sequence[Allocation]:
@@ -314,21 +313,7 @@ class HostExecutable(Executable):
 
     def _scratch(self) -> Sequence[Block]:
         """The workspaces of one call; calls on other threads have their own."""
-        return [self._take(slot.parameter.nbytes) for slot in self._workspaces]
-
-    def _take(self, nbytes: int) -> Block:
-        if nbytes < RESERVED_BYTES:
-            return POOL.take(nbytes)
-        try:
-            return self._reserved.pop()  # The pages that a call has used are there.
-        except IndexError:
-            return Block.new(nbytes)
-
-    def _give(self, block: Block) -> None:
-        if block.nbytes < RESERVED_BYTES:
-            POOL.give(block)
-        else:
-            self._reserved = [block]
+        return [POOL.take(slot.parameter.nbytes) for slot in self._workspaces]
 
     def _wait(self, *_: object) -> bool:
         """The launcher of the first call, which refuses it. Making a real one takes time, and many
@@ -414,7 +399,7 @@ class HostExecutable(Executable):
             scratch = [block.address for block in blocks]
             launch(*words, *addresses, *kept.addresses, *scratch, *data)
             for block in blocks:
-                self._give(block)
+                POOL.give(block)
 
         return call
 
@@ -512,7 +497,7 @@ class HostExecutable(Executable):
         else:
             self._callbacks.call(self._function, self._frame_type(*frame))
         for block in blocks:
-            self._give(block)
+            POOL.give(block)
 
     def _new_results(self, frame: list[Any]) -> list[Array]:
         results: list[Array] = []

@@ -119,8 +119,10 @@ class Ratio:
         """A size, a number or a fraction as one of this dtype."""
         if isinstance(value, Ratio):
             return Ratio(value.top, value.bottom, dtype)
-        if isinstance(value, SymInt | int | np.integer):
-            return Ratio(value if isinstance(value, SymInt) else int(value), 1, dtype)
+        if isinstance(value, SymInt | int):
+            return Ratio(value, 1, dtype)
+        if isinstance(value, np.integer):
+            return Ratio(value.item(), 1, dtype)
         return Ratio(*float(value).as_integer_ratio(), dtype)
 
     def __add__(self, other: Any) -> Ratio:
@@ -219,7 +221,7 @@ def plain(array: Array) -> Array:
     return array.astype(np.int64)
 
 
-def dims(array: Array) -> list[Dim]:
+def dims(array: Array) -> list[Any]:
     """The elements of a known vector (or scalar) as sizes. Raises Refused for fractions."""
     if any(isinstance(e, Ratio) for e in array.flat):
         raise Refused("a float is no size")

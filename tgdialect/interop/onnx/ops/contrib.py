@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from onnx import TensorProto
 
 from tgdialect.frontend import dtypes
@@ -19,8 +20,13 @@ from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.symbolic import SymInt, larger
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx.dtypes import carried, element_type
-from tgdialect.interop.onnx.ops import quantization
-from tgdialect.interop.onnx.ops.convolution import average_pool, convolution, max_pool
+from tgdialect.interop.onnx.ops import creation, indexing, movement, quantization, resizing
+from tgdialect.interop.onnx.ops.convolution import (
+    average_pool,
+    causal_convolution,
+    convolution,
+    max_pool,
+)
 from tgdialect.interop.onnx.ops.products import (
     attended,
     by_heads,
@@ -39,7 +45,8 @@ from tgdialect.interop.onnx.ops.quantization import (
     scalar,
     stored,
 )
-from tgdialect.interop.onnx.rules import Call, Rules, known, raw
+from tgdialect.interop.onnx.ops.recurrent import lstm
+from tgdialect.interop.onnx.rules import Call, Rule, Rules, known, raw
 from tgdialect.interop.onnx.values import Refused, Value, as_tensor, dims
 from tgdialect.ops.numpy_dtypes import Array
 
@@ -849,6 +856,43 @@ def _quantized_where(
     return condition.where(*(_integers(t, z_scale, z_zero_point, kind) for t in (a, b)))
 
 
+def _dynamic_lstm(
+    x: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor | None,
+    lengths: Tensor | None,
+    first_h: Tensor | None,
+    first_c: Tensor | None,
+    peepholes: Tensor | None,
+    w_scale: Tensor,
+    w_zero_point: Tensor,
+    r_scale: Tensor,
+    r_zero_point: Tensor,
+    **attributes: Any,
+) -> tuple[Tensor, ...]:
+    """LSTM by products of integers: inputs are quantised together, states in each step. Weights are
+    (directions, rows, gates)."""
+
+    def product(
+        weights: Tensor, scale: Tensor, zero: Tensor, axes: tuple[int, ...] | None
+    ) -> Callable[[Tensor], Tensor]:
+        def function(a: Tensor) -> Tensor:
+            integers, a_scale, a_zero = dynamically_quantized(a, axes)
+            each, b_zero = (t.reshape(weights.shape[0], 1, -1) for t in (scale, zero))
+            total = integer_product(integers, weights, a_zero, b_zero)
+            return total.cast(dtypes.float32) * (a_scale * each)
+
+        return function
+
+    products = (
+        product(w, w_scale, w_zero_point, None),
+        product(r, r_scale, r_zero_point, (1, 2)),
+    )
+    operands = x, w.transpose(-1, -2), r.transpose(-1, -2), b, lengths, first_h, first_c, peepholes
+    return lstm(*operands, products=products, **attributes)
+
+
 def _integer_multiple(
     a: Tensor, a_zero_point: Tensor | None, b: Tensor, b_zero_point: Tensor | None = None
 ) -> Tensor:
@@ -911,6 +955,34 @@ def _expand_dims(x: Tensor, axis: Array) -> Tensor:
     return x.unsqueeze(int(at))
 
 
+def _function(rules: Rules, op: str, opset: int) -> Callable[..., Any]:
+    """The function of an operator of the default domain."""
+    rule = rules[op][opset]
+    return rule.function if isinstance(rule, Rule) else rule
+
+
+def _range(start: Array, limit: Array, delta: Array | None = None) -> Tensor:
+    step = np.ones((), start.dtype) if delta is None else delta
+    return _function(creation.RULES, "Range", 11)(start, limit, step)
+
+
+def _unique(call: Call, x: Value) -> tuple[Value, ...]:
+    values, _, inverse, counts = _function(indexing.RULES, "Unique", 11)(call, x, sorted=0)
+    return values, inverse, counts
+
+
+def _grid_sample(
+    x: Tensor,
+    grid: Tensor,
+    *,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: int = 0,
+) -> Tensor:
+    function = _function(resizing.RULES, "GridSample", 16)
+    return function(x, grid, mode=mode, padding_mode=padding_mode, align_corners=align_corners)
+
+
 def _distances(a: Tensor, b: Tensor, *, metric: str = "sqeuclidean") -> Tensor:
     if metric == "euclidean":
         return a.cdist(b)
@@ -954,9 +1026,11 @@ RULES: Rules = {
     "BiasGelu": {1: lambda a, b: (a + b).gelu("none")},
     "BiasSoftmax": {1: _bias_softmax},
     "BiasSplitGelu": {1: _bias_split_gelu},
+    "CausalConvWithState": {1: causal_convolution},
     "CDist": {1: _distances},
     "CropAndResize": {1: known(_crop_and_resize, 3)},
     "DequantizeLinear": {1: quantization.RULES["DequantizeLinear"][10]},
+    "DynamicQuantizeLSTM": {1: _dynamic_lstm},
     "DynamicQuantizeMatMul": {1: _dynamic_product},
     "EmbedLayerNormalization": {1: _embed},
     "ExpandDims": {1: known(_expand_dims, 1)},
@@ -966,7 +1040,9 @@ RULES: Rules = {
     "FusedMatMul": {1: _fused_matmul},
     "GatherBlockQuantized": {1: raw(_gather_block_quantized)},
     "Gelu": {1: lambda x: x.gelu("none")},
+    "GatherND": {1: indexing.RULES["GatherND"][11]},
     "GemmFastGelu": {1: lambda x, w, bias=None: _fast_gelu(x.matmul(w), bias)},
+    "GridSample": {1: _grid_sample},
     "GroupNorm": {1: _group_norm},
     "GroupQueryAttention": {1: raw(_group_query_attention)},
     "Inverse": {1: Tensor.inverse},
@@ -979,6 +1055,7 @@ RULES: Rules = {
     "NhwcConv": {1: _nhwc_conv},
     "NhwcFusedConv": {1: _nhwc_conv},
     "NhwcMaxPool": {1: _nhwc(max_pool)},
+    "Pad": {1: movement.RULES["Pad"][11]},
     "QAttention": {1: _quantized_attention},
     "QGemm": {1: _quantized_gemm},
     "QLinearAdd": {1: _quantized_sum},
@@ -994,6 +1071,7 @@ RULES: Rules = {
     "QLinearWhere": {1: _quantized_where},
     "QuantizeLinear": {1: quantization.RULES["QuantizeLinear"][10]},
     "QuickGelu": {1: _quick_gelu},
+    "Range": {1: known(_range, 0, 1, 2)},
     "RotaryEmbedding": {1: _rotary},
     "SimplifiedLayerNormalization": {1: _simplified},
     "SkipGroupNorm": {1: _skip_group_norm},
@@ -1001,5 +1079,7 @@ RULES: Rules = {
     "SkipSimplifiedLayerNormalization": {1: _skip_simplified},
     "SwiGLU": {1: _swiglu},
     "TransposeMatMul": {1: _fused_matmul},
+    "Trilu": {1: movement.RULES["Trilu"][14]},
     "UnfoldTensor": {1: _unfolded},
+    "Unique": {1: raw(_unique)},
 }

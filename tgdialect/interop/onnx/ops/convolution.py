@@ -200,6 +200,32 @@ def _deformed(
     return result if b is None else result + b.reshape(1, out, *[1] * n)
 
 
+def causal_convolution(
+    x: Tensor,
+    w: Tensor,
+    b: Tensor | None = None,
+    past: Tensor | None = None,
+    *,
+    activation: str = "none",
+    dilation: int = 1,
+    ndim: int = 1,
+    **others: int,
+) -> tuple[Tensor, Tensor]:
+    """CausalConvWithState: each channel of (batch, channels, places) with its own window, which
+    ends at a place; before the first one are those of `past`, or zeros. The second result is the
+    past of what follows."""
+    if activation not in ("none", "silu", "swish"):
+        raise Refused(f"activation {activation!r}: it is none, silu or swish")
+    if ndim != 1 or x.ndim != 3 or any(value > 0 for value in others.values()):
+        raise Refused(f"ndim {ndim} and {', '.join(others) or 'no others'}: it has one axis")
+    length = (w.shape[-1] - 1) * dilation
+    longer = x.pad([length, 0]) if past is None else past.cat(x, dim=-1)
+    result = longer.conv2d(w, b, groups=x.shape[1], dilation=(dilation,))
+    result = result if activation == "none" else result.silu()
+    places = longer.shape[-1]
+    return result, longer.shrink([None, None, (places - length, places)])
+
+
 # -- pools
 
 
@@ -324,6 +350,7 @@ def _roi_pool(
 
 RULES: Rules = {
     "AveragePool": {7: average_pool},
+    "CausalConvWithState": {27: causal_convolution},
     "Conv": {1: convolution},
     "ConvTranspose": {1: _transposed},
     "DeformConv": {19: _deformed},

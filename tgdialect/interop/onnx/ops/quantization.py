@@ -134,9 +134,13 @@ def _dequantize(
     return cast(result, output_dtype or element_type(carried(x_scale)))
 
 
-def dynamically_quantized(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """x as integers of 8 bits, their scale, and their zero point. 0 is exact."""
-    low, high = x.min().minimum(0), x.max().maximum(0)
+def dynamically_quantized(
+    x: Tensor, axes: tuple[int, ...] | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """x as integers of 8 bits, their scale, and their zero point, for all elements or for those
+    along some axes, which then stay as axes of one place. 0 is exact."""
+    keep = axes is not None
+    low, high = x.min(axes, keep).minimum(0), x.max(axes, keep).maximum(0)
     scale = high.eq(low).where(1, (high - low) / 255)
     zero = (-low / scale).clamp(0, 255).round().cast(dtypes.uint8)
     return quantized(x / scale, zero, TensorProto.UINT8), scale, zero
@@ -213,7 +217,7 @@ def _quantized_product(
 RULES: Rules = {
     "ConvInteger": {10: _integer_convolution},
     "DequantizeLinear": {10: raw(_dequantize)},
-    "DynamicQuantizeLinear": {11: dynamically_quantized},
+    "DynamicQuantizeLinear": {11: lambda x: dynamically_quantized(x)},
     "MatMulInteger": {10: integer_product},
     "QLinearConv": {10: quantized_convolution},
     "QLinearMatMul": {10: _quantized_product},

@@ -59,10 +59,14 @@ class _Layer:
         activation_alpha: Sequence[float] = (),
         activation_beta: Sequence[float] = (),
         hidden_size: int | None = None,
+        products: Sequence[Callable[[Tensor], Tensor]] | None = None,
         **_: Any,
     ) -> None:
+        """`products` are those of inputs and of hidden states with weights, if they are not W and R
+        as they are."""
         x, w, r, bias, lengths, *_states = [*operands, *[None] * (8 - len(operands))]
-        assert x is not None and w is not None and r is not None
+        if x is None or w is None or r is None:
+            raise Refused("X, W and R are needed")
         if direction not in _DIRECTIONS:
             raise Refused(f"direction {direction!r}: {', '.join(_DIRECTIONS)}")
         self.reverse, self.layout, self.clip = _DIRECTIONS[direction], layout, clip
@@ -72,13 +76,14 @@ class _Layer:
             raise Refused(f"hidden_size {hidden_size}: R has {self.hidden}")
         self.gates = gates
         self.sequence = x.transpose(0, 1) if layout else x
-        self.steps, self.batch, _ = self.sequence.shape
-        self.r = r.transpose(-1, -2)
+        self.steps, self.batch = self.sequence.shape[:2]
+        self.r, w = r.transpose(-1, -2), w.transpose(-1, -2)
+        of_inputs, self.of_hidden = products or (lambda x: x.matmul(w), lambda h: h.matmul(self.r))
         bias = Tensor.zeros(count, 2 * gates * self.hidden, dtype=x.dtype) if bias is None else bias
         self.w_bias = bias[:, : gates * self.hidden].unsqueeze(1)
         self.r_bias = bias[:, gates * self.hidden :].unsqueeze(1)
         # (steps, 1, batch, inputs) times (directions, inputs, gates).
-        inputs = self.sequence.unsqueeze(1).matmul(w.transpose(-1, -2))
+        inputs = of_inputs(self.sequence.unsqueeze(1))
         self.inputs = self._in_order(inputs + self.w_bias)
         self.is_valid: Tensor | None = None
         if lengths is not None:
@@ -107,7 +112,8 @@ class _Layer:
         return Tensor.stack(*parts, dim=1)
 
     def activated(self, position: int, x: Tensor, *, is_clipped: bool = True) -> Tensor:
-        """The activation at a position in the layer's list, of each direction."""
+        """The activation at a position in the layer's list, of each direction. Cells of an LSTM are
+        not clipped, as in ONNX Runtime."""
         if self.clip is not None and is_clipped:
             x = x.clamp(-self.clip, self.clip)
         of_directions = self._functions[position]
@@ -184,7 +190,8 @@ def _gru(
     return layer.run(step, layer.initial(operands[5] if len(operands) > 5 else None))
 
 
-def _lstm(*operands: Tensor | None, input_forget: int = 0, **attributes: Any) -> tuple[Tensor, ...]:
+def lstm(*operands: Tensor | None, input_forget: int = 0, **attributes: Any) -> tuple[Tensor, ...]:
+    """LSTM."""
     layer = _Layer(operands, 4, ("Sigmoid", "Tanh", "Tanh"), **attributes)
     *_, first_h, first_c, peepholes = [*operands, *[None] * (8 - len(operands))]
     p: list[Tensor] = []
@@ -193,18 +200,18 @@ def _lstm(*operands: Tensor | None, input_forget: int = 0, **attributes: Any) ->
 
     def step(before: tuple[Tensor, ...], inputs: Tensor) -> tuple[Tensor, ...]:
         h, c = before
-        i, o, f, g = layer.parts(inputs + h.matmul(layer.r) + layer.r_bias)
+        i, o, f, g = layer.parts(inputs + layer.of_hidden(h) + layer.r_bias)
         i = layer.activated(0, i + p[0] * c if p else i)
         f = 1 - i if input_forget else layer.activated(0, f + p[2] * c if p else f)
         c = f * c + i * layer.activated(1, g)
         o = layer.activated(0, o + p[1] * c if p else o)
-        return o * layer.activated(2, c), c
+        return o * layer.activated(2, c, is_clipped=False), c
 
     return layer.run(step, layer.initial(first_h), layer.initial(first_c))
 
 
 RULES: Rules = {
     "GRU": {1: _gru},
-    "LSTM": {1: _lstm},
+    "LSTM": {1: lstm},
     "RNN": {1: _rnn},
 }
