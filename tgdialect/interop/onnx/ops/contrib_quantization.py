@@ -18,6 +18,8 @@ from tgdialect.interop.onnx.dtypes import carried, element_type
 from tgdialect.interop.onnx.ops import quantization
 from tgdialect.interop.onnx.ops.convolution import (
     average_pool,
+    to_channels_first,
+    to_channels_last,
 )
 from tgdialect.interop.onnx.ops.quantization import (
     dequantized,
