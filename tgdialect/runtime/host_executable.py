@@ -109,8 +109,6 @@ class HostExecutable(Executable):
         self.buffers: dict[str, Array] = {}
         # BUFFERs, whose addresses are the same in every call unless their shape is dynamic.
         self._buffer_spans: list[tuple[int, int]] = []
-        self._reserved: list[Block] = []
-        """A workspace that no call uses, if it is so large that its memory is reserved only."""
         self._resized = [slot for slot in self._buffers if slot.parameter.is_dynamic]
         self._sized: dict[int, Array] = {}
         """The BUFFERs of dynamic shape, as of the last call, by position."""

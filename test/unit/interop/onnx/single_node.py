@@ -32,8 +32,8 @@ def model_of(
     Args:
         results: the element type and the number of axes of each; None for one that is left out.
         symbolic: for inputs of which not all sizes are symbolic the axes that are, or names of
-            sizes, with `_` for those that are given: `{0: "n _ h w"}`. Inputs that are left out have
-            none with names, else all.
+            sizes, with `_` for those that are given: `{0: "n _ h w"}`. Of inputs that are left out
+            no size is symbolic with names, and all otherwise.
         constant: those of inputs that are initializers.
     """
     names = ["" if x is None else f"x{i}" for i, x in enumerate(inputs)]
@@ -88,8 +88,8 @@ def compare(
     programs: int | None = 1,
     compared: int | None = None,
 ) -> None:
-    """The results for each of some inputs are those of ONNX Runtime (or `wanted`): integers exactly,
-    or by at most `step`. `programs` is how many are compiled; None if that is left open.
+    """The results for each of some inputs are those of ONNX Runtime (or `wanted`): integers
+    exactly, or by at most `step`. `programs` is how many are compiled; None if that is left open.
     Only the first results are compared, if `compared` says how many."""
     prepared = tg_onnx.prepare(model, opt="none")
     compute = wanted or reference(model)

@@ -286,7 +286,9 @@ WINDOW = {"kernel_shape": [3, 3]}
 
 CASES: dict[str, Case] = {
     "BiasGelu": Case("BiasGelu", lambda r: [f(r, n(r), 8), f(r, 8)], [(F32, 2)], {}, ROWS, (1,)),
-    "CDist": Case("CDist", lambda r: [f(r, n(r), 4), f(r, n(r), 4)], [(F32, 2)], {}, {0: "n _", 1: "m _"}),
+    "CDist": Case(
+        "CDist", lambda r: [f(r, n(r), 4), f(r, n(r), 4)], [(F32, 2)], {}, {0: "n _", 1: "m _"}
+    ),
     "CDist-euclidean": Case(
         "CDist",
         lambda r: [f(r, n(r), 4), f(r, n(r), 4)],
@@ -342,7 +344,12 @@ CASES: dict[str, Case] = {
     ),
     "Trilu": Case("Trilu", lambda r: [f(r, n(r), 4)], [(F32, 2)], {"upper": 0}, ROWS),
     "CropAndResize": Case(
-        "CropAndResize", _crops, [(F32, 4)], {"extrapolation_value": 2.5}, {0: "_ _ h w", 1: "r _", 2: "r"}, (3,)
+        "CropAndResize",
+        _crops,
+        [(F32, 4)],
+        {"extrapolation_value": 2.5},
+        {0: "_ _ h w", 1: "r _", 2: "r"},
+        (3,),
     ),
     "DynamicQuantizeMatMul": Case(
         "DynamicQuantizeMatMul", _dynamic, [(F32, 3)], {}, LAST, (1, 2, 3, 4)
@@ -423,7 +430,9 @@ CASES: dict[str, Case] = {
         (0, 2),
     ),
     "Gelu": Case("Gelu", lambda r: [f(r, n(r), 8)], [(F32, 2)]),
-    "Inverse": Case("Inverse", lambda r: [f(r, n(r), 4, 4)], [(F32, 3)], {}, {0: "n _ _"}, rtol=1e-3),
+    "Inverse": Case(
+        "Inverse", lambda r: [f(r, n(r), 4, 4)], [(F32, 3)], {}, {0: "n _ _"}, rtol=1e-3
+    ),
     "MatMulInteger16": Case(
         "MatMulInteger16",
         lambda r: [r.integers(-999, 999, s).astype(np.int16) for s in ((n(r), 8), (8, 6))],
@@ -436,7 +445,11 @@ CASES: dict[str, Case] = {
         "MatMulIntegerToFloat", _to_float, [(F32, 3)], {}, LAST, (1, 2, 3, 4, 5, 6)
     ),
     "NhwcMaxPool": Case(
-        "NhwcMaxPool", lambda r: [u8(r, n(r), 8, 7, 3)], [(U8, 4)], {**WINDOW, "strides": [2, 2]}, IMAGES
+        "NhwcMaxPool",
+        lambda r: [u8(r, n(r), 8, 7, 3)],
+        [(U8, 4)],
+        {**WINDOW, "strides": [2, 2]},
+        IMAGES,
     ),
     "QAttention": Case(
         "QAttention",
@@ -552,9 +565,15 @@ CASES: dict[str, Case] = {
     "UnfoldTensor": Case(
         "UnfoldTensor", lambda r: [f(r, n(r), 9)], [(F32, 3)], {"size": 3, "step": 2}, ROWS
     ),
-}  # fmt: skip
+}
 
-for _bits, _zero, _bias in ((4, "", True), (4, "packed", False), (4, "floats", False), (8, "packed", False), (2, "", False)):  # fmt: skip # noqa: E501
+for _bits, _zero, _bias in (
+    (4, "", True),
+    (4, "packed", False),
+    (4, "floats", False),
+    (8, "packed", False),
+    (2, "", False),
+):
     CASES[f"MatMulNBits-{_bits}{_zero}"] = Case(
         "MatMulNBits",
         _nbits(_bits, _zero, _bias),

@@ -12,9 +12,9 @@ import pytest
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from onnx import ModelProto, TensorProto  # noqa: E402
-from onnx.reference import ReferenceEvaluator  # noqa: E402
-from single_node import compare, model_of  # noqa: E402
+from onnx import ModelProto, TensorProto
+from onnx.reference import ReferenceEvaluator
+from single_node import compare, model_of
 
 F32 = TensorProto.FLOAT
 SIZES = 3

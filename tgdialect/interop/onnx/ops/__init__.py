@@ -15,5 +15,6 @@ which a rule holds, the function that makes its results.
 * `recurrent.py`: LSTM, GRU, RNN;
 * `control.py`: If, Loop, Scan;
 * `sequences.py`: sequences and optionals, as lists of Python;
-* `contrib.py`: the domain `com.microsoft`.
+* `contrib.py`: the domain `com.microsoft`; `contrib_attention.py`, `contrib_normalization.py`,
+  `contrib_quantization.py`: its larger families.
 """

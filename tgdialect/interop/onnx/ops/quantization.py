@@ -6,6 +6,7 @@ Runtime, and rounded half to even."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from onnx import TensorProto
@@ -24,7 +25,7 @@ from tgdialect.interop.onnx.ops.convolution import convolution
 from tgdialect.interop.onnx.rules import Call, Rules, raw
 from tgdialect.interop.onnx.values import Narrow, Refused, Value
 
-LIMITS = {
+LIMITS: Mapping[int, tuple[int, int]] = {
     TensorProto.INT2: (-2, 1),
     TensorProto.UINT2: (0, 3),
     TensorProto.INT4: (-8, 7),
@@ -44,8 +45,8 @@ def stored(value: Value) -> Tensor:
 
 
 def along(parameter: Tensor, x: Tensor, axis: int, block_size: int = 0) -> Tensor:
-    """Scales or zero points in a shape that broadcasts to x: one of all elements, one for each place
-    of an axis, or one for each block of places."""
+    """Scales or zero points in a shape that broadcasts to x: one of all elements, one for each
+    place of an axis, or one for each block of places."""
     if block_size:
         axis %= x.ndim
         each = parameter.repeat_interleave(block_size, axis)
