@@ -17,11 +17,12 @@ from tgdialect.diagnostics import CompilationError, Diagnostic
 from tgdialect.frontend.lowered import Lowered, Spec, spec
 from tgdialect.frontend.symbolic import Atom
 from tgdialect.frontend.tensor import Tensor
+from tgdialect.interop.onnx import extents
 from tgdialect.interop.importing import identifiers, lowered
 from tgdialect.interop.onnx.dtypes import dtype_of
 from tgdialect.interop.onnx.importer import Importer
 from tgdialect.interop.onnx.model import Model
-from tgdialect.interop.onnx.values import Answers, Question, Refused, Undecided, Value, as_tensor
+from tgdialect.interop.onnx.values import Answers, Elements, IsMultiple, Question, Refused, Undecided, Value, as_tensor
 from tgdialect.ops.numpy_dtypes import Array
 
 
@@ -69,16 +70,8 @@ class Prepared(BackendRep):
         return tuple(next(arrays) if r is None else r for r in found.results)
 
     def _answer(self, question: Question, given: Mapping[str, Array]) -> Any:
-        if question.size is not None:
-            sizes = {
-                extent: array.shape[axis]
-                for name, array in given.items()
-                for axis, extent in enumerate(self.inputs[name].shape)
-                if isinstance(extent, str)
-            }
-            size = question.size
-            atoms = {a: Atom(a.variable, sizes[a.variable.name]) for a in size.atoms}
-            return size.substituted(atoms).value
+        if not isinstance(question, Elements):
+            return extents.answer(question, self.inputs, {n: a.shape for n, a in given.items()})
         if question.name in given:
             return given[question.name]
         (found,) = self._run(given, question.name)
@@ -142,7 +135,9 @@ def _traced(
 ) -> tuple[Lowered | None, list[Any]]:
     """The program of a model, and its results that are known without it: None for the others."""
     known: list[Any] = []
-    fixed = {q.name: a for q, a in answers.items() if q.size is None and q.name in inputs}
+    fixed = {
+        q.name: a for q, a in answers.items() if isinstance(q, Elements) and q.name in inputs
+    }
 
     def function(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         importer = Importer(model, answers)
@@ -156,7 +151,7 @@ def _traced(
         return computed
 
     try:
-        return lowered(function, inputs, target=target), known
+        return lowered(function, extents.sized(inputs, answers), target=target), known
     except _Known:
         return None, known
 
@@ -187,11 +182,17 @@ def _compiled(
 
 def module_of(model: Model) -> ModuleOp:
     """The program of a model. Raises CompilationError with all that is refused."""
-    try:
-        found, _ = _traced(model, _inputs(model), {})
-    except Undecided as undecided:
-        message = f"the program {undecided}: run it by tgdialect.interop.onnx.prepare"
-        raise CompilationError(Diagnostic(message, file=model.file)) from None
+    answers: dict[Question, Any] = {}
+    while True:
+        try:
+            found, _ = _traced(model, _inputs(model), answers)
+            break
+        except Undecided as undecided:
+            if isinstance(undecided.question, IsMultiple):  # A call checks it.
+                answers[undecided.question] = True
+                continue
+            message = f"the program {undecided}: run it by tgdialect.interop.onnx.prepare"
+            raise CompilationError(Diagnostic(message, file=model.file)) from None
     if found is None:
         raise CompilationError(Diagnostic("all results are constants", file=model.file))
     return found.source

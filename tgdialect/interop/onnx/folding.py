@@ -14,7 +14,7 @@ from onnx import NodeProto
 
 from tgdialect.frontend.symbolic import Dim, SymInt, larger
 from tgdialect.interop.onnx.dtypes import dtype_of
-from tgdialect.interop.onnx.values import Answers, Question, Undecided, Value, dims, plain
+from tgdialect.interop.onnx.values import Answers, SizeValue, Undecided, Value, dims, plain
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.numpy_dtypes import Array
 
@@ -59,7 +59,7 @@ def _sign(a: Any, b: Any, answers: Answers) -> int:
         return (difference > 0) - (difference < 0)
     if difference.min > 0 or difference.max < 0:
         return 1 if difference.min > 0 else -1
-    question = Question(str(difference), difference)
+    question = SizeValue(str(difference), difference)
     if question not in answers:
         raise Undecided(question)
     value = answers[question]

@@ -23,12 +23,13 @@ from tgdialect.diagnostics import CompilationError, Diagnostic
 from tgdialect.frontend.symbolic import SymInt
 from tgdialect.interop.onnx import folding
 from tgdialect.interop.onnx.dtypes import element_type
+from tgdialect.interop.onnx.extents import check_extents
 from tgdialect.interop.onnx.model import Model
 from tgdialect.interop.onnx.rules import Call, Rule
 from tgdialect.interop.onnx.table import rule_of
 from tgdialect.interop.onnx.values import (
     Answers,
-    Question,
+    Elements,
     Refused,
     Undecided,
     Value,
@@ -80,7 +81,7 @@ class Importer:
         """The elements of a value. Raises Undecided if they depend on the arguments of a call."""
         if isinstance(value, np.ndarray):
             return plain(value)
-        question = Question(name)
+        question = Elements(name)
         if question in self.answers:
             return self.answers[question]
         raise Undecided(question)
@@ -132,6 +133,7 @@ class _Frame:
             try:
                 results = self._results(node, domain, opset, operands, scope)
             except (Refused, ValueError, TypeError, IndexError, RuntimeError) as error:
+                check_extents(operands, self.importer.answers)
                 self.importer.refuse(node, opset, str(error))
         for name, result in zip(node.output, results, strict=False):
             if name:

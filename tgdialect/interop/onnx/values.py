@@ -12,7 +12,7 @@ again with its answer. A program is so compiled for each sequence of answers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,20 +31,45 @@ class Refused(Exception):
     to do; the importer adds the node, its operator and the opset."""
 
 
-@dataclass(frozen=True)
 class Question:
-    """A fact that the arguments of a call decide: the elements of the value `name`, or, with a
-    `size`, the value of that size."""
+    """A fact that the arguments of a call decide."""
+
+
+@dataclass(frozen=True)
+class Elements(Question):
+    """The elements of a value of the graph: an array."""
 
     name: str
-    size: SymInt | None = None
 
     def __str__(self) -> str:
-        return f"the value of {self.name}" if self.size is None else f"the size {self.size}"
+        return f"the elements of {self.name!r}"
+
+
+@dataclass(frozen=True)
+class SizeValue(Question):
+    """The value of a size: a number."""
+
+    text: str
+    size: SymInt = field(compare=False)
+
+    def __str__(self) -> str:
+        return f"the size {self.text}"
+
+
+@dataclass(frozen=True)
+class IsMultiple(Question):
+    """Whether the size of this name is a multiple of a number: a bool. If so it is written as that
+    number times another size, so that quotients of it are exact."""
+
+    name: str
+    divisor: int
+
+    def __str__(self) -> str:
+        return f"whether the size {self.name} is a multiple of {self.divisor}"
 
 
 Answers = Mapping[Question, Any]
-"""The answers to questions: bytes, shape and dtype of arrays; numbers for sizes."""
+"""The answers to questions."""
 
 
 class Undecided(Exception):
