@@ -108,7 +108,7 @@ def _parts(
     if may_overlap(nests.axes, range, size):
         yield opt(tg.OptOp.SPLIT, axis, size, kind.value, "overlap")
         return
-    if extent % size:
+    if extent % size or tg.known_index(range.bound) is None:
         yield opt(tg.OptOp.PADTO, axis, size, *where)
     yield opt(tg.OptOp.SPLIT, axis, size, kind.value)
 

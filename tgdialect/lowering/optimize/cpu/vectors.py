@@ -276,7 +276,7 @@ def is_expandable(axes: Axes, range: tg.RangeOp) -> bool:
     """Whether a part of a range may become vectors or registers."""
     kind = tg.AxisType.UPCAST if range in axes.ends else tg.AxisType.GROUP_REDUCE
     extent = tg.known_index(range.bound)
-    return extent is not None and extent >= 2 and may_split(axes, range, kind)
+    return (extent is None or extent >= 2) and may_split(axes, range, kind)
 
 
 def lanes_along(nests: Nests, range: tg.RangeOp) -> int:
