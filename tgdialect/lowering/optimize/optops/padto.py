@@ -103,7 +103,14 @@ def _pad(axes: Axes, range: tg.RangeOp, multiple: int, gated: Sequence[tg.LoadOp
     inside = tg.OpBuilder.after(range)
     gate = inside.put(tg.CmpLtOp(range.result, extent))
     clamped = inside.put(tg.WhereOp(gate, range.result, last))
-    renumber(range, clamped, gate.owner, clamped.owner)
+    if known is None:
+        # Conditions on the index itself are linear in it, and `peel.py` sees where they hold.
+        for load in [load for load in axes.reads(range) if load not in gated]:
+            load.operands[0] = computed_again(
+                tg.OpBuilder.before(load), load.buffer, {range.result: clamped}
+            )
+    else:
+        renumber(range, clamped, gate.owner, clamped.owner)
     zero = [op for op in axes.reductions.get(range, ()) if _adds_zero(op, gated)]
     for load in gated:
         _gate_load(load, gate, range.result, clamped)
