@@ -11,18 +11,20 @@ that is padded at the border of a stencil in the first ones or the last ones.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterator, Sequence, Set
 from typing import Any, NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.affine.lanes import lane_indices, scalar_of
+from tgdialect.analysis.affine.bounds import minimum
 from tgdialect.analysis.conditions import conjuncts
 from tgdialect.analysis.index_sets import BORDER
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.zeros import is_positive_zero
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.lowering.recomputation import emit_sum
 from tgdialect.ops import tg
 from tgdialect.ops.affine import monomials
 from tgdialect.ops.numbering import next_axis
@@ -198,13 +200,38 @@ def _iteration(
 # -- loops of dynamic extent -----------------------------------------------------------------------
 
 
-class _Bounds(NamedTuple):
-    """The iterations in which a condition holds: either from `least / divisor` on, or before
-    `end / divisor`, both rounded down."""
+class _Start(NamedTuple):
+    """A value that grows with the index of a loop: `step * index`, or the lesser of that and of
+    `last`, where the last tile of a row begins in the one before."""
 
+    value: SSAValue
+    step: int
+    last: SSAValue | None
+
+
+class _Bounds(NamedTuple):
+    """The values of a start for which a condition holds: either from `least` or up to `greatest`,
+    both divided by `divisor` and rounded down."""
+
+    start: _Start
     least: tg.Polynomial | None
-    end: tg.Polynomial | None
+    greatest: tg.Polynomial | None
     divisor: int
+
+    @property
+    def key(self) -> Any:
+        """Equal for those that differ in a constant alone."""
+        bound = self.greatest if self.least is None else self.least
+        assert bound is not None
+        return self.start, self.divisor, self.least is None, frozenset(bound.terms.items())
+
+    @property
+    def constant(self) -> int:
+        """Greater for those that hold less often, of those with equal keys."""
+        if self.least is not None:
+            return self.least.constant
+        assert self.greatest is not None
+        return -self.greatest.constant
 
 
 def _split(loop: tg.RangeOp, body: Sequence[Operation]) -> None:
@@ -226,14 +253,12 @@ def _split(loop: tg.RangeOp, body: Sequence[Operation]) -> None:
         return
     before = tg.OpBuilder.before(loop)
     zero = before.index_constant(0)
-    starts = [
-        _quotient(before, least, divisor)
-        for least, divisor in _tightest((b.least, b.divisor) for b in found.values())
-    ]
-    ends = [
-        _quotient(before, -end, divisor)
-        for end, divisor in _tightest((b.end and -b.end, b.divisor) for b in found.values())
-    ]
+    tightest: dict[Any, _Bounds] = {}
+    for each in found.values():
+        if each.key not in tightest or tightest[each.key].constant < each.constant:
+            tightest[each.key] = each
+    starts = [_first(before, loop, b) for b in tightest.values() if b.least is not None]
+    ends = [_end(before, loop, b) for b in tightest.values() if b.greatest is not None]
     end = loop.bound
     for each in ends:
         end = _less(before, each, end)
@@ -279,22 +304,37 @@ def _copy_of_loop(
     builder.insert(tg.EndOp(values.get(end.body, end.body), [copy]))
 
 
-def _tightest(
-    bounds: Iterable[tuple[tg.Polynomial | None, int]],
-) -> Sequence[tuple[tg.Polynomial, int]]:
-    """Of lower bounds that differ in a constant alone, the greatest."""
-    found: dict[Any, tuple[tg.Polynomial, int]] = {}
-    for bound, divisor in bounds:
-        if bound is not None:
-            key = frozenset(bound.terms.items()), divisor
-            if key not in found or found[key][0].constant < bound.constant:
-                found[key] = bound, divisor
-    return list(found.values())
+def _first(builder: tg.OpBuilder, loop: tg.RangeOp, bounds: _Bounds) -> SSAValue:
+    """The first iteration in which a condition holds, before a loop; its bound if there is none."""
+    start, put = bounds.start, builder.put
+    assert bounds.least is not None
+    if start.last is None and bounds.divisor == 1:
+        return _quotient(builder, bounds.least + (start.step - 1), start.step)
+    least = _quotient(builder, bounds.least, bounds.divisor)
+    step, more = (builder.index_constant(n) for n in (start.step, start.step - 1))
+    first = put(tg.IDivOp(put(tg.AddOp(least, more)), step))
+    if start.last is None:
+        return first
+    return put(tg.WhereOp(put(tg.CmpLtOp(start.last, least)), loop.bound, first))
+
+
+def _end(builder: tg.OpBuilder, loop: tg.RangeOp, bounds: _Bounds) -> SSAValue:
+    """The iteration from which on a condition does not hold, before a loop."""
+    start, put = bounds.start, builder.put
+    assert bounds.greatest is not None
+    if start.last is None and bounds.divisor == 1:
+        return _quotient(builder, bounds.greatest + start.step, start.step)
+    greatest = _quotient(builder, bounds.greatest, bounds.divisor)
+    step = builder.index_constant(start.step)
+    end = put(tg.IDivOp(put(tg.AddOp(greatest, step)), step))
+    if start.last is None:
+        return end
+    return put(tg.WhereOp(put(tg.CmpLtOp(greatest, start.last)), end, loop.bound))
 
 
 def _quotient(builder: tg.OpBuilder, of: tg.Polynomial, divisor: int) -> SSAValue:
     """A polynomial divided by a number, rounded down, before a loop."""
-    value = _emitted(builder, of)
+    value = emit_sum(builder, of)
     if divisor == 1 or not of.terms:
         return value if divisor == 1 else builder.index_constant(of.constant // divisor)
     return builder.put(tg.IDivOp(value, builder.index_constant(divisor)))
@@ -302,23 +342,6 @@ def _quotient(builder: tg.OpBuilder, of: tg.Polynomial, divisor: int) -> SSAValu
 
 def _less(builder: tg.OpBuilder, a: SSAValue, b: SSAValue) -> SSAValue:
     return builder.put(tg.WhereOp(builder.put(tg.CmpLtOp(a, b)), a, b))
-
-
-def _emitted(builder: tg.OpBuilder, of: tg.Polynomial) -> SSAValue:
-    """A polynomial in index values as ops."""
-    total: SSAValue | None = None
-    for product, coefficient in monomials(of):
-        term: SSAValue | None = None
-        for atom in product:
-            assert isinstance(atom, SSAValue)
-            term = atom if term is None else builder.put(tg.MulOp(term, atom))
-        number = builder.index_constant(coefficient)
-        if term is None:
-            term = number
-        elif coefficient != 1:
-            term = builder.put(tg.MulOp(term, number))
-        total = term if total is None else builder.put(tg.AddOp(total, term))
-    return builder.index_constant(0) if total is None else total
 
 
 def _bounds(condition: SSAValue, loop: tg.RangeOp, inside: Set[SSAValue]) -> _Bounds | None:
@@ -341,14 +364,29 @@ def _bounds(condition: SSAValue, loop: tg.RangeOp, inside: Set[SSAValue]) -> _Bo
         return None
     margin = low.shared + low.least - high.shared - high.greatest - strict
     terms = dict(monomials(margin))
-    slope = terms.pop((loop.result,), 0)
-    atoms = {atom for product in terms for atom in product}
-    if not slope or not atoms.isdisjoint({*inside, loop.result}):
+    moving = {atom for product in terms for atom in product if atom in {*inside, loop.result}}
+    if len(moving) != 1 or (start := _start(value := moving.pop(), loop, inside)) is None:
         return None
-    rest = margin - tg.Affine({(loop.result,): slope})
+    slope = terms.pop((value,), 0)
+    if not slope or any(value in product for product in terms):
+        return None
+    rest = margin - tg.Affine({(value,): slope})
     if slope < 0:
-        return _Bounds(None, rest - slope, -slope)
-    return _Bounds(-rest + (slope - 1), None, slope)
+        return _Bounds(start, None, rest, -slope)
+    return _Bounds(start, -rest + (slope - 1), None, slope)
+
+
+def _start(value: Any, loop: tg.RangeOp, inside: Set[SSAValue]) -> _Start | None:
+    """A value of a loop as a start; None if it is none."""
+    if value is loop.result:
+        return _Start(value, 1, None)
+    if (pair := minimum(value)) is None or pair[1] in inside or pair[1] is loop.result:
+        return None
+    of = tg.polynomial(pair[0])
+    step = of.terms.get((loop.result,), 0)
+    if step <= 0 or of != tg.Affine({(loop.result,): step}):
+        return None
+    return _Start(value, step, pair[1])
 
 
 class _Lanes(NamedTuple):

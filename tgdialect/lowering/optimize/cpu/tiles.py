@@ -105,12 +105,10 @@ def _parts(
     """The OptOps that split parts of a size off a range. If the size does not divide it, the last
     part overlaps the one before, if that is legal; else the range is padded."""
     axis, extent = range.axis.data, nests.extent(range)
-    if may_overlap(nests.axes, range, size):
-        yield opt(tg.OptOp.SPLIT, axis, size, kind.value, "overlap")
-        return
-    if extent % size or tg.known_index(range.bound) is None:
+    overlap = ["overlap"] if may_overlap(nests.axes, range, size) else []
+    if tg.known_index(range.bound) is None or (extent % size and not overlap):
         yield opt(tg.OptOp.PADTO, axis, size, *where)
-    yield opt(tg.OptOp.SPLIT, axis, size, kind.value)
+    yield opt(tg.OptOp.SPLIT, axis, size, kind.value, *overlap)
 
 
 def split_off(axes: Axes, which: tg.OptAttr) -> tg.RangeOp | None:
