@@ -1,6 +1,7 @@
 """
 Errors that name the file, line and column, and show the line with a caret.
 
+* `locations.py`: source locations: how they are combined, and how errors show them;
 * `diagnostic.py`: `Diagnostic`, `SourceFile`, `CompilationError`, and the handler that
   warnings and remarks go to; from an operation or an exception to the `Diagnostic` that reports it.
 * `bounded_parser.py`: xDSL's parser, in which no short text takes long or much memory; `parser.py`
@@ -15,5 +16,6 @@ Below this layer is `fast_xdsl` only.
 
 from tgdialect.diagnostics.diagnostic import *
 from tgdialect.diagnostics.facts import *
+from tgdialect.diagnostics.locations import *
 from tgdialect.diagnostics.parser import *
 from tgdialect.diagnostics.verifier import *

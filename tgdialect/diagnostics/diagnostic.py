@@ -10,13 +10,15 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from traceback import walk_tb
-from typing import TypeVar, cast
+from typing import TypeVar
 
-from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects.builtin import LocationAttr
+from xdsl.ir import Operation
 from xdsl.utils.colors import RESET, Colors
 from xdsl.utils.exceptions import DiagnosticException, MultipleSpansParseError, ParseError
 from xdsl.utils.lexer import Span
+
+from tgdialect.diagnostics.locations import file_location, names_text, operation_location
 
 CONTEXT_WIDTH = 160
 """A source line longer than this is shown only around the caret (dense literals are long)."""
@@ -43,12 +45,14 @@ _SEVERITY_COLORS = {
 class SourceFile:
     """
     A named text, or a chunk of one: `first_line` is the line of the file on which the chunk begins,
-    so that positions in a chunk are reported as positions in the file.
+    so that positions in a chunk are reported as positions in the file. `data_folder` has the files
+    whose bytes the text names; None is the folder of the text's own file.
     """
 
     name: str
     text: str
     first_line: int = 1
+    data_folder: str | None = None
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -73,7 +77,8 @@ class SourceFile:
 class Diagnostic:
     """
     A message at a position in a file. `file`, `line`, `column` and `source_line` are None if they
-    are unknown; lines and columns count from 1.
+    are unknown; lines and columns count from 1. `node` has the names in the location, in quotes, if
+    the program was imported: `"/encoder/Conv_3"`.
     """
 
     message: str
@@ -83,6 +88,7 @@ class Diagnostic:
     column: int | None = None
     source_line: str | None = None
     notes: tuple["Diagnostic", ...] = ()
+    node: str | None = None
 
     def render(self, colored: bool = False) -> str:
         """
@@ -93,11 +99,15 @@ class Diagnostic:
           %0 = arith.addi %a, %b : i33
                ^
         ```
+
+        An error of an imported program names the node: `file.onnx: "/encoder/Conv_3": error: ...`.
         """
         file = None if self.file is None else printable(self.file)
         place = ":".join(str(p) for p in (file, self.line, self.column) if p is not None)
         if self.line is None:
             place = file or ""
+        if self.node is not None:
+            place = f"{place}: {printable(self.node)}" if place else printable(self.node)
         severity = f"{self.severity}:"
         if colored:
             severity = f"{_SEVERITY_COLORS[self.severity]}{severity}{RESET}"
@@ -143,12 +153,15 @@ def exception_text(error: BaseException) -> str:
 
 
 def attach_source(diagnostic: Diagnostic, source: SourceFile) -> Diagnostic:
-    """The diagnostic and its notes, with the text of those lines that are in `source`."""
+    """The diagnostic and its notes, with the text of those lines that are in `source`. One that
+    knows its node alone gets the file's name."""
     notes = tuple(attach_source(note, source) for note in diagnostic.notes)
-    line = diagnostic.source_line
-    if line is None and diagnostic.file == source.name and diagnostic.line is not None:
+    line, file = diagnostic.source_line, diagnostic.file
+    if line is None and file == source.name and diagnostic.line is not None:
         line = source.line(diagnostic.line)
-    return replace(diagnostic, source_line=line, notes=notes)
+    if file is None and diagnostic.node is not None and not source.name.startswith("<"):
+        file = source.name
+    return replace(diagnostic, file=file, source_line=line, notes=notes)
 
 
 class CompilationError(Exception):
@@ -217,42 +230,17 @@ _OPERATION_ARGUMENT = {
 that passes through one is reported at that operation."""
 
 
-def file_location(location: Attribute) -> FileLineColLoc | None:
-    """The first position in a location: of a call site its callee, of a fused location its
-    first."""
-    pending = [location]
-    while pending:
-        match pending.pop():
-            case FileLineColLoc() as found:
-                return found
-            case NameLoc(location=child):
-                pending.append(child)
-            case CallSiteLoc(callee=callee, caller=caller):
-                pending += (caller, callee)
-            case FusedLoc(locations=children):
-                pending += reversed(tuple(cast("list[Attribute]", children)))
-            case _:
-                pass
-    return None
-
-
-def operation_location(op: Operation) -> FileLineColLoc | None:
-    """The position of an operation, or of the innermost enclosing one that has a position."""
-    enclosing: Operation | None = op
-    while enclosing is not None:
-        if (location := file_location(enclosing.location)) is not None:
-            return location
-        enclosing = enclosing.parent_op()
-    return None
-
-
 def _at(
-    location: FileLineColLoc | None, message: str, severity: Severity, file: str | None = None
+    location: LocationAttr | None, message: str, severity: Severity, file: str | None = None
 ) -> Diagnostic:
+    """A diagnostic at a location, or in a file if the location has no position."""
     if location is None:
         return Diagnostic(message, severity, file)
-    line, column = location.line.data, location.column.data
-    return Diagnostic(message, severity, location.filename.data, line, column)
+    node = names_text(location)
+    if (at := file_location(location)) is None:
+        return Diagnostic(message, severity, file, node=node)
+    line, column = at.line.data or None, at.column.data or None
+    return Diagnostic(message, severity, at.filename.data, line, column, node=node)
 
 
 def operation_diagnostic(
@@ -314,13 +302,13 @@ def errors_in(source: SourceFile) -> Generator[None]:
         raise found.with_source(source) from error
 
 
-def _exception_location(error: BaseException) -> FileLineColLoc | None:
+def _exception_location(error: BaseException) -> LocationAttr | None:
     """
     The operation to report an exception at: the one given to `locate`, or else the one that xDSL
     was verifying or rewriting, which is found in the traceback.
     """
     location = getattr(error, "location", None)
-    if isinstance(location, FileLineColLoc):
+    if isinstance(location, LocationAttr):
         return location
     op: object = None
     for frame, _ in walk_tb(error.__traceback__):

@@ -3,6 +3,7 @@
 The lazy graph:
 
 * `dtypes.py`: names of dtypes, and promotion; `symbolic.py`: sizes that are known when called;
+* `locations.py`: which node of an imported program an op is for, and the names of its values;
 * `graph.py`: nodes, each an op on other nodes; `realization.py`: from nodes to arrays,
   and which values a call may overwrite;
 * `state.py`: assignment to tensors, and tensors on several devices; `in_place.py`: operators in

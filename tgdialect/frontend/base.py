@@ -24,6 +24,7 @@ from tgdialect.frontend.graph import (
     apply,
     constant,
     leaf,
+    named_node,
     placed,
     same,
 )
@@ -255,6 +256,18 @@ class TensorBase:
         if len(set(found)) < len(found):
             raise ArgumentError(f"an axis occurs twice in {axes}")
         return tuple(a for a in found if a < self.ndim)
+
+
+def named(tensor: T, name: str) -> T:
+    """A tensor of the same value that has this name in the program: the same tensor, unless its
+    value has another name.
+
+    Arguments and results of a compiled function have such names where it is called, and in errors;
+    names may be any text. In the program's text each value has its name as an identifier. The
+    arguments of a function are named while it is traced: `named(x, "pixel_values")` in its body.
+    """
+    node = named_node(tensor.node, name)
+    return tensor if node is tensor.node else tensor.of_node(node)
 
 
 _runs_on_grid: ContextVar[bool | None] = ContextVar("runs_on_grid", default=None)

@@ -311,7 +311,8 @@ class Function(Generic[P, R]):
         assert traced.executable is not None
         if not traced.kinds:
             raise TypeError(f"{self._name} returns no tensor, and assigns to none")
-        _name_parameters(traced.executable, [*names, *(s.variable.name for s in traced.sizes)])
+        called = [*names, *(s.variable.name for s in traced.sizes)]
+        names = _name_parameters(traced.executable, called)[: len(names)]
         atoms = dict(zip(inputs.atoms, traced.sizes, strict=True))
         described = [
             Argument(name, substituted(t.node.extents, atoms) or t.node.shape)
@@ -332,12 +333,19 @@ class _Method(functools.partial[R]):
         return cast("Function[..., R]", self.func).lower(*self.args, *args, **kwargs)
 
 
-def _name_parameters(module: ModuleOp, names: Sequence[str]) -> None:
-    """Name the first parameters of the only function of a module."""
+def _name_parameters(module: ModuleOp, names: Sequence[str]) -> list[str]:
+    """Name the first parameters of the only function of a module, unless it has named them by
+    itself. Returns their names."""
+    found = list(names)
     (entry,) = (op for op in module.ops if isinstance(op, FuncOp))
     for param in parameters(entry.body.block):
-        if param.slot.data < len(names):
-            param.result.name_hint = lasting_hint(names[param.slot.data])
+        if (slot := param.slot.data) >= len(names):
+            continue
+        if param.result.name_hint is None:
+            param.result.name_hint = lasting_hint(names[slot])
+        if param.symbol is not None:
+            found[slot] = param.symbol.data
+    return found
 
 
 class Options(TypedDict, total=False):

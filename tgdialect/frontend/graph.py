@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from typing import Any, cast
@@ -20,8 +20,9 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from tgdialect.diagnostics import lasting_hint
+from tgdialect.diagnostics import bounded_name, lasting_hint
 from tgdialect.frontend.dtypes import attribute_of, of_attribute
+from tgdialect.frontend.locations import Origin, located, name_of_value, present
 from tgdialect.frontend.symbolic import (
     Atom,
     Derived,
@@ -85,6 +86,7 @@ class Node(_WeaklyReferable):
         owner: a weak reference to the one tensor that has this node.
         serial: the number of nodes that were made before.
         view: the view that this node is, if `prototype` does not say it (`views.py`).
+        origin: where it comes from in the program that is imported (`locations.py`).
     """
 
     prototype: tg.TgOp | None
@@ -97,6 +99,7 @@ class Node(_WeaklyReferable):
     owner: Callable[[], object] | None = field(default=None, init=False)
     view: tuple[Any, ...] | None = field(default=None, init=False)
     serial: int = field(default_factory=serials.__next__, init=False)
+    origin: Origin | None = field(default_factory=present, init=False)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -135,13 +138,17 @@ class Node(_WeaklyReferable):
 
     def copy(self, is_tracked: bool) -> Node:
         """A new node of the same value."""
-        return Node(self.prototype, self.operands, self.type, self.data, is_tracked, self.extents)
+        new = Node(self.prototype, self.operands, self.type, self.data, is_tracked, self.extents)
+        new.origin = self.origin
+        return new
 
     def settle(self, data: Data) -> None:
         """Set the computed value. Keep how it was made only for gradients, which DETACH stops."""
         self.data = data
         if not self.is_tracked or isinstance(self.prototype, tg.DetachOp):
             self.prototype, self.operands = None, ()
+            if (origin := self.origin) is not None and origin.body is not None:
+                self.origin = replace(origin, body=None)
 
 
 def leaf(
@@ -267,6 +274,17 @@ def same(node: Node) -> Node:
     new.data = node.data
     new.view = ()
     return new
+
+
+def named_node(node: Node, name: str) -> Node:
+    """A node of the same value that has a name: this one, unless it has another name already."""
+    known = name_of_value(node.origin)
+    if known == (name := bounded_name(name)):
+        return node
+    if known is not None:
+        node = same(node)
+    node.origin = replace(node.origin or Origin(), name=name)
+    return node
 
 
 def _drop_dead_sources(node: Node) -> None:
@@ -398,18 +416,25 @@ def size_node(size: SymInt) -> Node:
     """The index scalar of a size: data for a variable, arithmetic on such data for a polynomial."""
     node = _size_nodes.get(size)
     if node is None:
-        if isinstance(derived := size.factor, Derived):
-            node = apply(_DERIVED[derived.rule], *map(_operand, (derived.a, derived.b)))
-        elif (atom := size.atom) is not None:
-            assert atom.parameter is None, "parameters have nodes as long as they can be used"
-            if atom.value is None:
-                node = Node(_UNKNOWN, (), INDEX_TYPE)
-            else:
-                node = Node(None, (), INDEX_TYPE, np.array(atom.value, np.int64))
+        with located(None):  # Later programs may have the same size.
+            node = _new_size_node(size)
+    return node
+
+
+def _new_size_node(size: SymInt) -> Node:
+    """The node of a size that has none."""
+    if isinstance(derived := size.factor, Derived):
+        node = apply(_DERIVED[derived.rule], *map(_operand, (derived.a, derived.b)))
+    elif (atom := size.atom) is not None:
+        assert atom.parameter is None, "parameters have nodes as long as they can be used"
+        if atom.value is None:
+            node = Node(_UNKNOWN, (), INDEX_TYPE)
         else:
-            times, plus = partial(apply, tg.MulOp), partial(apply, tg.AddOp)
-            node = size.evaluated(lambda f: size_node(SymInt.of(f)), _index, times, plus)
-        register_size(size, node)
+            node = Node(None, (), INDEX_TYPE, np.array(atom.value, np.int64))
+    else:
+        times, plus = partial(apply, tg.MulOp), partial(apply, tg.AddOp)
+        node = size.evaluated(lambda f: size_node(SymInt.of(f)), _index, times, plus)
+    register_size(size, node)
     return node
 
 

@@ -4,7 +4,7 @@ are. Names and arguments are those of `jax.lax`."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
 from xdsl.ir import Block, Region
@@ -12,6 +12,7 @@ from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.structure import Structures
 from tgdialect.frontend.graph import Node, argument_errors, made
+from tgdialect.frontend.locations import Origin
 from tgdialect.frontend.random import seed_once
 from tgdialect.frontend.realization import body_of, realize
 from tgdialect.frontend.symbolic import SymInt
@@ -230,8 +231,11 @@ def _loop(
             is_while=is_while,
         )
         op.verify(verify_nested_ops=False)
-    op, elements_of = _interned(op)
-    call = made(op, tuple(inputs))
+    known, elements_of = _interned(op)
+    call = made(known, tuple(inputs))
+    if known is not op and any(node.origin is not None for node in graph.order):
+        # The steps of an equal loop have other locations.
+        call.origin = replace(call.origin or Origin(), body=op)
     found = [made(element, (call,)) for element in elements_of]
     if changed and not is_tracing():
         # Tensors that are assigned to are read apart from the results: compute the steps once.

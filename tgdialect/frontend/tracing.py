@@ -23,6 +23,7 @@ from tgdialect.frontend.graph import (
     serials,
     sorted_nodes,
 )
+from tgdialect.frontend.locations import located
 from tgdialect.frontend.symbolic import Atom, SymInt, Variable, atoms_of, substituted
 from tgdialect.frontend.views import owner, view_of
 from tgdialect.ops import tg
@@ -48,7 +49,10 @@ class Graph:
             if node not in values:
                 assert node.prototype is not None
                 operands = tuple(values[operand] for operand in node.operands)
-                values[node] = made(node.prototype, operands, substituted(node.extents, sizes))
+                new = made(node.prototype, operands, substituted(node.extents, sizes))
+                if node.origin is not None:
+                    new.origin = node.origin.within(new.origin)
+                values[node] = new
         return [values[root] for root in self.roots]
 
 
@@ -144,11 +148,13 @@ def _innermost() -> Capture | None:
 @contextmanager
 def tracing() -> Generator[Capture]:
     """A context in which a function is traced. Assignments to tensors, and to their gradients, are
-    undone at its end: these values are known inside only."""
+    undone at its end: these values are known inside only. The source location of the call is not
+    that of the function's ops, which other calls have as well."""
     capture = Capture()
     _captures.append(capture)
     try:
-        yield capture
+        with located(None):
+            yield capture
     finally:
         _captures.remove(capture)
         for tensor, node in capture.changed():

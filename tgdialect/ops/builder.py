@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import LocationAttr, UnknownLoc
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tgdialect.diagnostics import UNKNOWN
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import INDEX
@@ -20,9 +21,6 @@ from tgdialect.ops.source import ConstOp
 from tgdialect.ops.walk import computed
 
 OpT = TypeVar("OpT", bound=Operation)
-
-UNKNOWN = UnknownLoc()
-"""The location of ops that come from no source text."""
 
 
 class OpBuilder:

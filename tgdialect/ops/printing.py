@@ -9,17 +9,26 @@ from collections.abc import Sequence
 from io import StringIO
 from typing import NamedTuple
 
-from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue, TypeAttribute
 from xdsl.printer import Printer
 
+from tgdialect.diagnostics import is_known, may_have_names
 from tgdialect.fast_xdsl.operations import FastOp
+from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.ops.attributes import PlaceAttr
+from tgdialect.ops.source import BufferOp, ParamOp
 
 
 class PrintedProgram(NamedTuple):
-    """The text of a module, and the devices that it names; "" stands for lists of several."""
+    """A module as text.
+
+    `text` has the locations of the module if they name nodes. `key` is the same for modules that
+    differ in nothing but these, and in names of values other than arguments. `devices` are those
+    that the module names; "" stands for lists of several.
+    """
 
     text: str
+    key: str
     devices: frozenset[str]
 
 
@@ -28,8 +37,11 @@ class _Printer(Printer):
     it has few. So it does with ops, up to the names of values: most ops of a program are like an
     earlier one."""
 
-    def __init__(self, stream: StringIO) -> None:
+    def __init__(
+        self, stream: StringIO, *, has_locations: bool = False, has_names: bool = True
+    ) -> None:
         super().__init__(stream)
+        self._has_locations, self._has_names = has_locations, has_names
         self._put = stream.write
         self._texts: dict[int, tuple[Attribute, str]] = {}
         """By the identity of each type, which must not be that of a later one."""
@@ -50,6 +62,8 @@ class _Printer(Printer):
 
     def print_ssa_value(self, value: SSAValue) -> str:
         words, self._words = self._words, None
+        if not self._has_names and value not in self._ssa_values and not _is_parameter(value):
+            self._ssa_values[value] = self._get_new_valid_name_id()
         name = super().print_ssa_value(value)
         if words is not None:
             words.append(value)
@@ -67,15 +81,23 @@ class _Printer(Printer):
             known = self._texts[id(attribute)] = attribute, self._text_of(attribute)
         self.print_string(known[1])
 
-    def _text_of(self, type: TypeAttribute) -> str:
-        """The text of a type, which has no line breaks."""
+    def _text_of(self, attribute: Attribute) -> str:
+        """The text of a type or location, which has no line breaks."""
         put, words, parts = self._put, self._words, list[str]()
         self._put, self._words = parts.append, None
-        super().print_attribute(type)
+        super().print_attribute(attribute)
         self._put, self._words = put, words
         return "".join(parts)
 
     def print_op(self, op: Operation) -> None:
+        self._print_op(op)
+        if self._has_locations and is_known(location := op.location):
+            known = self._texts.get(id(location))
+            if known is None:
+                known = self._texts[id(location)] = location, self._text_of(location)
+            self._put(f" {known[1]}")
+
+    def _print_op(self, op: Operation) -> None:
         if not isinstance(op, FastOp) or op.regions or op.successors:
             super().print_op(op)
             return
@@ -100,8 +122,18 @@ class _Printer(Printer):
         self._words = None
 
 
+def _is_parameter(value: SSAValue) -> bool:
+    """Whether the name of a value is known to those who call the program."""
+    return not isinstance(value, OpResult) or isinstance(value.op, ParamOp | BufferOp)
+
+
 def printed(op: Operation) -> PrintedProgram:
-    """The text of an op, and the devices that its types and attributes name."""
-    printer = _Printer(stream := StringIO())
+    """An op as text."""
+    has_locations = any(may_have_names(each.location) for each in nested_ops(op))
+    printer = _Printer(stream := StringIO(), has_locations=has_locations)
     printer.print_op(op)
-    return PrintedProgram(stream.getvalue(), frozenset(printer.devices))
+    text = key = stream.getvalue()
+    if has_locations:
+        _Printer(stream := StringIO(), has_names=False).print_op(op)
+        key = stream.getvalue()
+    return PrintedProgram(text, key, frozenset(printer.devices))

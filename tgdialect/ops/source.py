@@ -7,7 +7,7 @@ from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, TensorType, i64
 from xdsl.interfaces import HasFolderInterface
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.irdl import AnyAttr, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import ConstantLike, MemoryAllocEffect
 from xdsl.utils.exceptions import VerifyException
@@ -16,6 +16,7 @@ from tgdialect.diagnostics import facts
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.ops.arguments import argument_attributes, name_attribute
 from tgdialect.ops.attributes import AddrSpace, DataAttr, InvalidAttr, NumberAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, TgOp, Value, ValueOp
 from tgdialect.ops.dtypes import DTYPES, INDEX, check_representable, number_attribute
@@ -27,8 +28,9 @@ class ParamOp(TgOp):
     """PARAM (s), slot, dtype, device?, addrspace?: a placeholder of shape s.
 
     FUNCTION substitutes it. Slots of a body are dense, and PARAMs of one slot agree in type.
-    The result type has shape, dtype, device and addrspace; each `?` has an index operand. An
-    integer scalar may have a name and bounds, which make it a symbolic dimension.
+    The result type has shape, dtype, device and addrspace; each `?` has an index operand. It may
+    have a name, which errors call the argument. An integer scalar with a name and bounds is a
+    symbolic dimension.
 
     `%0 = tg.param 0 : tensor<4x8xf32, #tg.place<global>>`
     `%n = tg.param 0 "n" min 1 max 64 : tensor<index>`
@@ -157,6 +159,17 @@ def _by_slot(ops: Iterable[SlotT]) -> dict[int, SlotT]:
     return by_slot
 
 
+def name_of_input(value: SSAValue) -> str | None:
+    """What callers call an input of a function: the source's name for the argument or PARAM, or
+    else that of the value."""
+    if isinstance(value, BlockArgument):
+        name = name_attribute(argument_attributes(value))
+    else:
+        op = value.owner
+        name = op.symbol.data if isinstance(op, ParamOp) and op.symbol is not None else None
+    return name or value.name_hint
+
+
 def parameters(block: Block | None) -> list[ParamOp]:
     """The PARAMs of a body by slot. Slots are dense, and PARAMs of one slot agree in type."""
     by_slot = _by_slot(op for op in (ops_of(block) if block else ()) if isinstance(op, ParamOp))
@@ -232,19 +245,21 @@ class VConstOp(ValueOp):
 
 @op_definition
 class BinaryDataOp(ValueOp):
-    """BINARY (), data: raw bytes, written in hexadecimal; ui8 of shape (len(data),).
+    """BINARY (), data: raw bytes, written in hexadecimal or left in a file; ui8 of shape
+    (len(data),).
 
     It is a constant of any size, except in a PROGRAM: there it is the machine code. `tg-callify`
     makes it an argument with these contents; a BITCAST of it, or of an aligned part, costs nothing.
 
-    `%0 = tg.binary "7f454c46" : tensor<4xui8>`
+    `%0 = tg.binary "7f454c46" : tensor<4xui8>`,
+    `%1 = tg.binary file "a.bin", offset = 64, length = 4096 : tensor<4096xui8>`
     """
 
     name = "tg.binary"
 
     data = prop_def(DataAttr)
 
-    assembly_format = "custom<Bytes>($data) attr-dict `:` type($result)"
+    assembly_format = "custom<DataContents>($data) attr-dict `:` type($result)"
 
-    def __init__(self, data: bytes):
-        self.infer((), {"data": DataAttr(data)})
+    def __init__(self, data: bytes | DataAttr):
+        self.infer((), {"data": DataAttr(data) if isinstance(data, bytes) else data})

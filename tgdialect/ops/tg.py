@@ -31,16 +31,21 @@ from tgdialect.ops.affine import Affine
 from tgdialect.ops.arguments import (
     ALLOCATED,
     ANY_RESULT,
+    NAME,
     argument_attributes,
+    computed_attribute,
     data_attribute,
     dims_attribute,
     integer_attribute,
+    name_attribute,
+    result_attributes,
 )
 from tgdialect.ops.attributes import VOID, Device, is_process, is_tensor
 from tgdialect.ops.base import PureInGraph, TgOp
 from tgdialect.ops.builder import OpBuilder, UniquingBuilder
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.codegen import is_shared_factor, warp_of
+from tgdialect.ops.data_files import Contents, DataFileError, DataReader, FileData, array_of
 from tgdialect.ops.dtypes import (
     BOOL,
     DTYPES,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from xdsl.dialects.builtin import LocationAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.traits import SymbolTable
 
 from tgdialect.analysis.estimates import estimate
+from tgdialect.diagnostics import fused, names_text
 from tgdialect.lowering.render.llvm.threads import body_name
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops import tg
@@ -21,7 +23,8 @@ class Kernel:
 
     `opts` are the OptOps that were applied to it, `source` its LLVM IR or, on a device, its source
     text, `asm` its assembly. `flops`
-    and `bytes` are the work of one call (`analysis/estimates.py`).
+    and `bytes` are the work of one call (`analysis/estimates.py`). `nodes` names the nodes that it
+    computes of an imported program, that of its result first, as errors do.
     """
 
     name: str
@@ -30,6 +33,7 @@ class Kernel:
     bytes: int
     source: str = field(repr=False)
     asm: str = field(repr=False)
+    nodes: str = ""
 
 
 CodeOf = Callable[[str], tuple[str, str]]
@@ -40,18 +44,24 @@ def kernels_of(function: FuncOp, code_of: CodeOf) -> Sequence[Kernel]:
     """The kernels that a function at level `linear` calls, each once, in order. In place of a
     kernel that calls others, those are listed."""
     kernels: dict[str, Kernel] = {}
+    locations: dict[str, list[LocationAttr]] = {}
     calls = [op for op in reversed(list(function.walk())) if isinstance(op, tg.CallOp)]
     while calls:
         call = calls.pop()
         program = SymbolTable.lookup_symbol(call, call.callee)
-        if not isinstance(program, tg.ProgramOp) or (name := program.sym_name.data) in kernels:
+        if not isinstance(program, tg.ProgramOp):
+            continue
+        name = program.sym_name.data
+        locations.setdefault(name, [program.location]).append(call.location)
+        if name in kernels:
             continue
         if program.calls:
             calls += [op for op in reversed(program.linear.body.ops) if isinstance(op, tg.CallOp)]
             continue
         work = estimate(program.linear)
         kernels[name] = Kernel(name, _opts(program.linear), *work, *code_of(name))
-    return list(kernels.values())
+    nodes = {name: names_text(fused(found)) or "" for name, found in locations.items()}
+    return [replace(kernel, nodes=nodes[name]) for name, kernel in kernels.items()]
 
 
 def host_code(ir: str, asm: str) -> CodeOf:
@@ -92,7 +102,7 @@ class KernelTime:
     `calls` is the number of calls in a run and `seconds` their total time, as the median over the
     runs. A kernel that packs constant arguments is called in the first run only (`is_once`); it has
     the time of that run, and no share. `share` is the fraction of the time in kernels. `flops` and
-    `bytes` are those of all calls.
+    `bytes` are those of all calls. `nodes` is that of the `Kernel`.
     """
 
     name: str
@@ -103,6 +113,7 @@ class KernelTime:
     flops: int
     bytes: int
     opts: tuple[str, ...]
+    nodes: str = ""
 
     @property
     def gflops(self) -> float:

@@ -76,9 +76,11 @@ class Profile(Sequence[KernelTime]):
         return len(self.kernels)
 
     def __str__(self) -> str:
-        head = ("kernel", "calls", "time", "share", "GFLOP/s", "GB/s", "opts")
+        head = ("kernel", "calls", "time", "share", "GFLOP/s", "GB/s", "opts", "nodes")
         rows = [head, *(_row(kernel) for kernel in self.kernels)]
-        return f"{aligned(rows, left=(0, len(head) - 1))}\n{self._runs}"
+        if not any(kernel.nodes for kernel in self.kernels):
+            rows = [row[:-1] for row in rows]
+        return f"{aligned(rows, left=(0, len(head) - 2, len(head) - 1))}\n{self._runs}"
 
     @property
     def _runs(self) -> str:
@@ -116,6 +118,7 @@ def _row(kernel: KernelTime) -> Sequence[str]:
         f"{kernel.gflops:.2f}",
         f"{kernel.gbytes:.2f}",
         "; ".join(opt.removeprefix("#tg.opt<").removesuffix(">") for opt in kernel.opts),
+        kernel.nodes,
     )
 
 
@@ -235,6 +238,7 @@ def _kernel_time(kernel: Kernel, program: tg.ProgramOp, records: Sequence[Array]
         flops=calls * flops,
         bytes=calls * nbytes,
         opts=kernel.opts,
+        nodes=kernel.nodes,
     )
 
 

@@ -4,195 +4,280 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, ValueInfoProto
+from onnx import ModelProto
 from onnx.backend.base import Backend as OnnxBackend
 from onnx.backend.base import BackendRep
 from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.diagnostics import CompilationError, Diagnostic
+from tgdialect.frontend import dtypes
 from tgdialect.frontend.lowered import Lowered, Spec, spec
-from tgdialect.frontend.symbolic import Atom
 from tgdialect.frontend.tensor import Tensor
+from tgdialect.interop.importing import lowered
 from tgdialect.interop.onnx import extents
-from tgdialect.interop.importing import identifiers, lowered
-from tgdialect.interop.onnx.dtypes import dtype_of
+from tgdialect.interop.onnx.arguments import Arguments, Structure
+from tgdialect.interop.onnx.dtypes import carried, element_type, numpy_of
 from tgdialect.interop.onnx.importer import Importer
 from tgdialect.interop.onnx.model import Model
-from tgdialect.interop.onnx.values import Answers, Elements, IsMultiple, Question, Refused, Undecided, Value, as_tensor
+from tgdialect.interop.onnx.values import (
+    Asked,
+    Narrow,
+    Question,
+    Refused,
+    Undecided,
+    Value,
+)
 from tgdialect.ops.numpy_dtypes import Array
+
+
+@dataclass(frozen=True)
+class _Computed:
+    """A result that a program computes: the number of its array, and its element type."""
+
+    number: int
+    element_type: int
 
 
 @dataclass
 class _Program:
-    """A compiled program, and which of a model's results it computes; the others are known."""
+    """A compiled program, and its results: each is known, or computed."""
 
     call: Any
-    inputs: Sequence[str]
     results: Sequence[Any]
+
+    def run(self, arrays: Mapping[str, Array]) -> tuple[Any, ...]:
+        values = self.call(*arrays.values()) if self.call else ()
+        computed = values if isinstance(values, tuple | list) else (values,)
+        return tuple(_filled(r, computed) for r in self.results)
+
+
+def _filled(result: Any, computed: Sequence[Array]) -> Any:
+    """A result, with the arrays of a program in the places of computed ones."""
+    match result:
+        case _Computed():
+            array = computed[result.number]
+            return array.astype(numpy_of(result.element_type), copy=False)
+        case np.ndarray():
+            return result.copy()
+        case list():
+            return [_filled(each, computed) for each in result]
+        case _:
+            return result
+
+
+@dataclass
+class _State:
+    """The answers of one call so far."""
+
+    given: Mapping[str, Any]
+    """The arguments of the call."""
+    structures: tuple[Structure, ...]
+    specs: Mapping[str, Spec]
+    """The inputs of the model."""
+    arrays: dict[str, Array]
+    is_fixed: bool = False
+    """Whether a program is for the sizes of one call, COUNTs as well."""
+    answers: dict[Question, Any] = field(default_factory=dict[Question, Any])
+    counts: dict[str, Spec] = field(default_factory=dict[str, Spec])
+    """An input for each COUNT, which is its extent."""
+    key: tuple[Any, ...] = ()
+    """Programs of equal keys are the same: the sizes if they are fixed, and the answers."""
+
+    @property
+    def inputs(self) -> dict[str, Spec]:
+        """The inputs of the program."""
+        return {**extents.sized(self.specs, self.answers), **self.counts}
+
+    def add(self, question: Question, answer: Any) -> None:
+        """Add an answer."""
+        if question.kind is Asked.INPUT:
+            # An input that is known leaves less to ask.
+            for q in [q for q in self.answers if q.kind is not Asked.INPUT]:
+                del self.answers[q]
+            self.key = tuple(part for part in self.key if part[0] in (None, Asked.INPUT))
+        elif question.kind is Asked.COUNT:
+            answer = number = int(answer)
+            if number and not self.is_fixed:
+                # Programs are for all numbers.
+                name = question.count_name
+                bounds = {name: (1, max(question.most, number))}
+                self.counts[name] = answer = spec([name], dtypes.uint8, **bounds)
+                self.arrays[name] = np.zeros(number, np.uint8)
+        self.answers[question] = answer
+        self.key = (*self.key, (question.kind, question.name, _key(answer)))
 
 
 class Prepared(BackendRep):
     """A model that is compiled when it is first run: once for all sizes that its inputs leave open,
-    and again only if a decision in it depends on a size or on elements."""
+    and again only if a decision in it depends on a size or on elements. If that is refused, or
+    sizes are beyond the bounds of the program, it is compiled for the sizes of the call."""
 
     def __init__(self, model: Model, target: str | None = None, opt: str = "heuristic") -> None:
         self.model = model
-        self.inputs = _inputs(model)
+        self.arguments = Arguments(model)
         self._target, self._opt = target, opt
-        self._asked: dict[tuple[Any, ...], Question | _Program] = {}
+        self._asked: dict[tuple[Any, ...], Question | _Program | CompilationError] = {}
 
     def run(self, inputs: Any, **_: Any) -> tuple[Any, ...]:
         """The results for inputs: a sequence of arrays, in the order of the model's inputs, or a
-        mapping by name. Raises CompilationError, ValueError, TypeError."""
-        names = list(self.inputs)
-        if isinstance(inputs, Mapping):
-            given = {name: np.asarray(array) for name, array in inputs.items()}
-        else:
-            given = dict(zip(names, map(np.asarray, inputs), strict=False))
-        return self._run(given, None)
+        mapping by name. A sequence is a list, an optional that is empty is None. Raises
+        CompilationError, ValueError, TypeError."""
+        if not isinstance(inputs, Mapping):
+            inputs = dict(zip(self.arguments.names, inputs, strict=False))
+        structures = self.arguments.structure(inputs)
+        arrays = self.arguments.arrays(structures, inputs)
+        specs = self.arguments.specs(structures)
+        fixed = {
+            name: Spec(arrays[name].shape, each.dtype)
+            for name, each in specs.items()
+            if arrays[name].ndim == len(each.shape)
+        }
+        state = _State(inputs, structures, specs, dict(arrays), key=((None, structures),))
+        try:
+            return self._run(state)
+        except (CompilationError, ValueError) as error:
+            if not _agree(specs, fixed) or (fixed == specs == state.inputs):
+                raise
+            try:
+                shapes = str({name: each.shape for name, each in fixed.items()})
+                key = ((None, structures), (None, shapes))
+                return self._run(_State(inputs, structures, fixed, arrays, True, key=key))
+            except CompilationError:
+                raise error from None
 
-    def _run(self, given: Mapping[str, Array], result: str | None) -> tuple[Any, ...]:
-        answers: dict[Question, Any] = {}
-        key: tuple[Any, ...] = (result,)
+    def _run(self, state: _State) -> tuple[Any, ...]:
         while True:
-            if (found := self._asked.get(key)) is None:
-                found = self._asked[key] = self._imported(answers, result)
+            found = self._imported(state)
             if isinstance(found, _Program):
-                break
-            answer = answers[found] = self._answer(found, given)
-            key = (*key, _key(answer))
-        values = found.call(*(given[name] for name in found.inputs)) if found.call else ()
-        arrays = iter(values if isinstance(values, tuple | list) else (values,))
-        return tuple(next(arrays) if r is None else r for r in found.results)
+                return found.run(state.arrays)
+            state.add(found, self._answer(found, state))
 
-    def _answer(self, question: Question, given: Mapping[str, Array]) -> Any:
-        if not isinstance(question, Elements):
-            return extents.answer(question, self.inputs, {n: a.shape for n, a in given.items()})
-        if question.name in given:
-            return given[question.name]
-        (found,) = self._run(given, question.name)
+    def _answer(self, question: Question, state: _State) -> Any:
+        if question.kind is Asked.INPUT:
+            return np.asarray(state.given[question.name])
+        if question.kind in (Asked.SIGN, Asked.SIZE, Asked.MULTIPLE):
+            shapes = {name: array.shape for name, array in state.arrays.items()}
+            return extents.answer(question, {**state.specs, **state.counts}, shapes)
+        found = self._imported(state, question)
+        assert isinstance(found, _Program)
+        (answer,) = found.run(state.arrays)
+        return answer
+
+    def _imported(self, state: _State, wanted: Question | None = None) -> Question | _Program:
+        """The program for the answers so far, or the next question; the program that answers a
+        wanted question. Raises CompilationError."""
+        key = state.key, wanted
+        if (found := self._asked.get(key)) is None:
+            try:
+                program, results = _traced(self.model, self.arguments, state, wanted, self._target)
+                call = program and program.compile(target=self._target, opt=self._opt)
+                found = _Program(call, results)
+            except Undecided as undecided:
+                found = replace(undecided.question, value=None)
+            except CompilationError as error:
+                found = error
+            self._asked[key] = found
+        if isinstance(found, CompilationError):
+            raise found
         return found
 
-    def _imported(self, answers: Answers, result: str | None) -> Question | _Program:
-        """The program for some answers, or the next question."""
-        try:
-            return _compiled(self.model, self.inputs, answers, result, self._target, self._opt)
-        except Undecided as undecided:
-            return undecided.question
+
+def _agree(wanted: Mapping[str, Spec], given: Mapping[str, Spec]) -> bool:
+    """Whether sizes fit the inputs of a model."""
+    sizes: dict[str, Any] = {}
+    return given.keys() == wanted.keys() and all(
+        sizes.setdefault(w, g) == g if isinstance(w, str) else w == g
+        for name, spec in wanted.items()
+        for w, g in zip(spec.shape, given[name].shape, strict=True)
+    )
 
 
 def _key(answer: Any) -> Any:
+    """A key of an answer: COUNTs are equal, but for 0."""
     if isinstance(answer, np.ndarray):
         return answer.dtype.str, answer.shape, answer.tobytes()
-    return answer
-
-
-def _inputs(model: Model) -> dict[str, Spec]:
-    """The inputs of a model by name. Extents of one name are one size."""
-    constants = {i.name for i in model.graph.initializer}
-    found: dict[str, Spec] = {}
-    reasons: list[Diagnostic] = []
-    names: dict[str, str] = {}
-
-    def extent(of: ValueInfoProto, axis: int) -> int | str:
-        dim = of.type.tensor_type.shape.dim[axis]
-        if dim.HasField("dim_value") and dim.dim_value > 0:
-            return dim.dim_value
-        key = dim.dim_param
-        if not key or key == "?":
-            key = f"{of.name}_dim_{axis}"
-        if key not in names:
-            (*_, names[key]) = identifiers([*names.values(), key])
-        return names[key]
-
-    for each in model.graph.input:
-        if each.name in constants:
-            continue
-        kind = each.type.WhichOneof("value")
-        try:
-            if kind != "tensor_type":
-                raise Refused(f"an input that is a {kind} is not supported")
-            dtype = dtype_of(each.type.tensor_type.elem_type)
-            axes = range(len(each.type.tensor_type.shape.dim))
-            found[each.name] = spec([extent(each, axis) for axis in axes], dtype)
-        except (Refused, ValueError, TypeError) as error:
-            reasons.append(Diagnostic(f"input {each.name!r}: {error}", file=model.file))
-    if reasons:
-        raise CompilationError(reasons)
-    return found
+    return None if isinstance(answer, Spec) else answer
 
 
 def _traced(
     model: Model,
-    inputs: Mapping[str, Spec],
-    answers: Answers,
-    result: str | None = None,
+    arguments: Arguments,
+    state: _State,
+    wanted: Question | None = None,
     target: str | None = None,
 ) -> tuple[Lowered | None, list[Any]]:
-    """The program of a model, and its results that are known without it: None for the others."""
-    known: list[Any] = []
-    fixed = {
-        q.name: a for q, a in answers.items() if isinstance(q, Elements) and q.name in inputs
-    }
+    """The program of a model, None if it computes nothing, and the model's results. Its result is
+    the answer to a wanted question, if there is one."""
+    results: list[Any] = []
 
     def function(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
-        importer = Importer(model, answers)
-        values: dict[str, Value] = dict(zip(inputs, tensors, strict=True))
-        found = importer.results({**values, **fixed}, result)
-        known.clear()
-        known.extend(v if not _is_computed(v) else None for v in found)
-        computed = [as_tensor(v) for v in found if _is_computed(v)]
+        by_name = dict(zip(state.inputs, tensors, strict=True))
+        given = arguments.values(state.structures, by_name)
+        decided: dict[Question, Any] = {}
+        for question, answer in state.answers.items():
+            if question.kind is Asked.INPUT:
+                given[question.name] = answer
+            elif isinstance(answer, Spec):
+                (answer,) = by_name[question.count_name].shape
+            decided[question] = answer
+        try:
+            found = Importer(model, decided).results(given)
+        except Undecided as undecided:
+            if wanted is None or undecided.question != wanted:
+                raise
+            found = [undecided.question.value]
+        computed: list[Tensor] = []
+        results[:] = [_placed(value, computed) for value in found]
         if not computed:
             raise _Known
         return computed
 
     try:
-        return lowered(function, extents.sized(inputs, answers), target=target), known
+        return lowered(function, state.inputs, target=target), results
     except _Known:
-        return None, known
+        return None, results
+
+
+def _placed(value: Value, computed: list[Tensor]) -> Any:
+    """A result, with the places of tensors in `computed`, to which they are added."""
+    if isinstance(value, list):
+        return [_placed(each, computed) for each in value]
+    if value is None or (isinstance(value, np.ndarray) and value.dtype != object):
+        return value
+    found = carried(value)
+    computed.append(found.tensor if isinstance(found, Narrow) else found)
+    return _Computed(len(computed) - 1, element_type(found))
 
 
 class _Known(Exception):
     """All results of a model are known while it is imported."""
 
 
-def _is_computed(value: Value) -> bool:
-    """Whether a program has to compute a result: not a constant."""
-    if isinstance(value, np.ndarray):
-        return value.dtype == object
-    return isinstance(value, Tensor)
-
-
-def _compiled(
-    model: Model,
-    inputs: Mapping[str, Spec],
-    answers: Answers,
-    result: str | None,
-    target: str | None,
-    opt: str,
-) -> _Program:
-    found, results = _traced(model, inputs, answers, result, target)
-    call = None if found is None else found.compile(target=target, opt=opt)
-    return _Program(call, list(inputs), results)
+def _assumed(model: Model, arguments: Arguments, state: _State) -> tuple[Lowered | None, list[Any]]:
+    """The program of a model whose sizes are multiples where they have to be: a call checks it."""
+    while True:
+        try:
+            return _traced(model, arguments, state)
+        except Undecided as undecided:
+            if undecided.question.kind is not Asked.MULTIPLE:
+                raise
+            state.add(undecided.question, True)
 
 
 def module_of(model: Model) -> ModuleOp:
     """The program of a model. Raises CompilationError with all that is refused."""
-    answers: dict[Question, Any] = {}
-    while True:
-        try:
-            found, _ = _traced(model, _inputs(model), answers)
-            break
-        except Undecided as undecided:
-            if isinstance(undecided.question, IsMultiple):  # A call checks it.
-                answers[undecided.question] = True
-                continue
-            message = f"the program {undecided}: run it by tgdialect.interop.onnx.prepare"
-            raise CompilationError(Diagnostic(message, file=model.file)) from None
+    try:
+        arguments = Arguments(model)
+        structures = arguments.structure(None)
+        state = _State({}, structures, arguments.specs(structures), {})
+        found, _ = _assumed(model, arguments, state)
+    except (Undecided, Refused) as reason:
+        message = f"{reason}: run the model by tgdialect.interop.onnx.prepare"
+        raise CompilationError(Diagnostic(message, file=model.file)) from None
     if found is None:
         raise CompilationError(Diagnostic("all results are constants", file=model.file))
     return found.source

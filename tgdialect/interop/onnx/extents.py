@@ -7,6 +7,7 @@ importer looks for a divisor with which they do, and asks whether the size is a 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, zip_longest
 from operator import add, mul
@@ -14,16 +15,25 @@ from operator import add, mul
 import numpy as np
 
 from tgdialect.frontend.lowered import Spec, spec
-from tgdialect.frontend.symbolic import Atom, Derived, Dim, Factor, SymInt, Variable, larger
+from tgdialect.frontend.symbolic import (
+    Atom,
+    Dim,
+    Factor,
+    SymInt,
+    Variable,
+    atoms_of,
+    larger,
+    value_of,
+)
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx.values import (
     Answers,
-    IsMultiple,
+    Asked,
     Question,
-    SizeValue,
     Undecided,
     Value,
 )
+from tgdialect.ops.affine import monomials
 
 _DIVISORS = (2, 4, 8, 16, 32, 64, 128)
 """The divisors that are tried, the least first. Networks halve an axis at most so often."""
@@ -40,28 +50,33 @@ def greatest_extent(count: int) -> int:
 
 def sized(inputs: Mapping[str, Spec], answers: Answers) -> dict[str, Spec]:
     """The inputs of a model with what is known of their sizes."""
-    fixed = {q.text: a for q, a in answers.items() if isinstance(q, SizeValue)}
+    fixed = {q.name: a for q, a in answers.items() if q.kind is Asked.SIZE}
     divisors: dict[str, int] = {}
     for question, answer in answers.items():
-        if isinstance(question, IsMultiple) and answer:
-            name = question.name
-            divisors[name] = max(divisors.get(name, 1), question.divisor)
+        if question.kind is Asked.MULTIPLE and answer:
+            divisors[question.name] = max(divisors.get(question.name, 1), question.ordinal)
     names = {d for s in inputs.values() for d in s.shape if isinstance(d, str)}
-    bound = greatest_extent(len(names))
+    most = greatest_extent(len(names))
 
-    def extent(dim: Dim | str) -> Dim | str:
+    def extent(dim: Dim | str, of: Spec) -> Dim | str:
         if not isinstance(dim, str):
             return dim
         if dim in fixed:
             return fixed[dim]
         by = divisors.get(dim, 1)
-        name = dim if by == 1 else f"{dim}_over_{by}"
-        return by * SymInt.of(Atom(Variable(name, 1, bound // by), None))
+        low, high = of.bounds.get(dim, (1, most))
+        name = dim if by == 1 else f"{dim}{_OVER}{by}"
+        return by * SymInt.of(Atom(Variable(name, -(-low // by), high // by), None))
 
-    return {name: spec([extent(d) for d in s.shape], s.dtype) for name, s in inputs.items()}
+    return {
+        name: spec([extent(d, each) for d in each.shape], each.dtype)
+        for name, each in inputs.items()
+    }
 
 
-def answer(question: Question, inputs: Mapping[str, Spec], shapes: Mapping[str, Sequence[int]]) -> int:
+def answer(
+    question: Question, inputs: Mapping[str, Spec], shapes: Mapping[str, Sequence[int]]
+) -> int:
     """The answer to a question on sizes, for inputs of some shapes."""
     sizes = {
         dim: extent
@@ -69,35 +84,64 @@ def answer(question: Question, inputs: Mapping[str, Spec], shapes: Mapping[str, 
         for dim, extent in zip(of.shape, shapes[name], strict=True)
         if isinstance(dim, str)
     }
-    if isinstance(question, IsMultiple):
-        return sizes[question.name] % question.divisor == 0
-    assert isinstance(question, SizeValue)
+    if question.kind is Asked.MULTIPLE:
+        return sizes[question.name] % question.ordinal == 0
+    if question.kind is Asked.SIZE:
+        return sizes[question.name]
+    assert question.size is not None
 
     def value(atom: Atom) -> int:
-        name, _, by = atom.variable.name.partition("_over_")
-        return sizes[name] // int(by or 1)
+        name, by = _origin(atom)
+        return sizes[name] // by
 
-    size = question.size
-    return size.substituted({a: Atom(a.variable, value(a)) for a in size.atoms}).value
+    atoms = {a: Atom(a.variable, value(a)) for a in question.size.atoms}
+    found = value_of(question.size.substituted(atoms))
+    return (found > 0) - (found < 0)
 
 
-def check_extents(operands: Sequence[Value], answers: Answers) -> None:
+_OVER = "_over_"
+"""Stands between the name of a size and its divisor in the name of the quotient."""
+
+
+def _origin(atom: Atom) -> tuple[str, int]:
+    """The size of the inputs that a variable is a part of, and the divisor."""
+    name, _, by = atom.variable.name.partition(_OVER)
+    return name, int(by or 1)
+
+
+def check_extents(op_type: str, operands: Sequence[Value], answers: Answers) -> None:
     """Raise Undecided if the operands of a node, which does not take them, may have extents that
     agree."""
-    for a, b in _different(operands):
-        for name in sorted({atom.variable.name for d in (a, b) if isinstance(d, SymInt) for atom in d.atoms}):
-            base, _, before = name.partition("_over_")
+    pairs = list(_different(operands))
+    for a, b in pairs:
+        for atom in sorted({*atoms_of((a, b))}, key=str):
+            name, before = _origin(atom)
             for divisor in _DIVISORS:
-                question = IsMultiple(base, divisor * int(before or 1))
-                if question in answers:
-                    continue
-                if _multiplied(a, name, divisor) == _multiplied(b, name, divisor):
+                question = Question(Asked.MULTIPLE, name, divisor * before)
+                agree = _multiplied(a, atom, divisor) == _multiplied(b, atom, divisor)
+                if agree and question not in answers:
                     raise Undecided(question)
-    for a, b in _different(operands):
-        for size in (a, b):
-            for atom in size.atoms if isinstance(size, SymInt) else ():
-                base, _, before = atom.variable.name.partition("_over_")
-                raise Undecided(SizeValue(base, SymInt.of(atom) * int(before or 1)))
+    left = [d for pair in pairs for d in pair]
+    if op_type == "Reshape" and isinstance(operands[1], np.ndarray):
+        assert isinstance(operands[0], Tensor | np.ndarray)
+        left = _remaining(operands[0].shape, list(operands[1].flat))
+    for atom in atoms_of(left):
+        raise Undecided(Question(Asked.SIZE, _origin(atom)[0]))
+
+
+def _remaining(old: Sequence[Dim], new: Sequence[Any]) -> list[Dim]:
+    """The factors of the sizes of two shapes that they do not have in common; none if a size is no
+    product."""
+    counts: Counter[Factor] = Counter()
+    for shape, sign in ((old, 1), (new, -1)):
+        for dim in shape:
+            if not isinstance(dim, SymInt):
+                continue
+            if len(terms := list(monomials(dim.polynomial))) != 1:
+                return []
+            for factor in terms[0][0]:
+                counts[factor] += sign
+    return [SymInt.of(factor) for factor, count in counts.items() if count]
 
 
 def _different(operands: Sequence[Value]) -> Iterator[tuple[Dim, Dim]]:
@@ -109,15 +153,15 @@ def _different(operands: Sequence[Value]) -> Iterator[tuple[Dim, Dim]]:
                 yield a, b
 
 
-def _multiplied(size: Dim, name: str, divisor: int) -> Dim:
-    """A size with the size `name` replaced by a multiple of a number."""
+def _multiplied(size: Dim, atom: Atom, divisor: int) -> Dim:
+    """A size with a variable replaced by a multiple of a number."""
     if isinstance(size, int):
         return size
 
     def factor(of: Factor) -> Dim:
         if isinstance(of, Atom):
-            return divisor * SymInt.of(of) if of.variable.name == name else SymInt.of(of)
-        a, b = _multiplied(of.a, name, divisor), _multiplied(of.b, name, divisor)
+            return divisor * SymInt.of(of) if of == atom else SymInt.of(of)
+        a, b = _multiplied(of.a, atom, divisor), _multiplied(of.b, atom, divisor)
         return larger(a, b) if of.rule == "max" else a // b
 
     return size.evaluated(factor, int, mul, add)

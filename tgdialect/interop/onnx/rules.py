@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto
 
+    from tgdialect.frontend.symbolic import Dim
+    from tgdialect.frontend.tensor import Tensor
     from tgdialect.interop.onnx.values import Value
     from tgdialect.ops.numpy_dtypes import Array
 
@@ -53,6 +56,25 @@ class Call:
         """The elements of a value, of an operand of this name. Raises Undecided."""
         raise NotImplementedError
 
+    def count(self, value: Tensor, most: Dim, name: str) -> Dim:
+        """A number that the program computes, up to `most`, as a size: 0, or a symbolic size.
+        Raises Undecided."""
+        raise NotImplementedError
+
+    def sign(self, a: Dim, b: Dim) -> int:
+        """The sign of a - b. Raises Undecided if it depends on variables."""
+        raise NotImplementedError
+
     def graph(self, graph: GraphProto, operands: Sequence[Value]) -> list[Value]:
         """The results of a graph of an attribute, which sees the values around the node."""
+        raise NotImplementedError
+
+    def step(self) -> AbstractContextManager[None]:
+        """What is imported within it is the step of a loop, in which questions about values that
+        differ between steps raise DependsOnStep."""
+        raise NotImplementedError
+
+    @property
+    def is_in_step(self) -> bool:
+        """Whether the node is in a step of a loop."""
         raise NotImplementedError

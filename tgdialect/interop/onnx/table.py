@@ -56,7 +56,8 @@ def _merged(*tables: Rules) -> Rules:
 
 
 TABLE: Mapping[str, Rules] = {
-    "": _merged(*(family.RULES for family in FAMILIES)),
+    "": _merged(*(family.RULES for family in FAMILIES), contrib.DEFAULT_DOMAIN),
+    "ai.onnx.preview.training": normalization.TRAINING,
     "com.microsoft": contrib.RULES,
 }
 """The rules by domain."""

@@ -138,7 +138,9 @@ def scan_kernel(
         following = put(tg.CastOp(put(tg.AddOp(number, one)), tg.I32))
         effect = put(tg.StoreOp(_count(builder, params[-1], effect), following))
     builder.insert(tg.SinkOp([put(tg.EndOp(effect, loops))]))
-    return tg.KernelOp(name, Region(builder.block))
+    kernel = tg.KernelOp(name, Region(builder.block))
+    kernel.location = op.location
+    return kernel
 
 
 def _count(builder: tg.OpBuilder, counter: SSAValue, after: SSAValue) -> SSAValue:

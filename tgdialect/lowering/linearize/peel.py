@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from tgdialect.analysis.affine.lanes import lane_indices, scalar_of
 from tgdialect.analysis.affine.bounds import minimum
+from tgdialect.analysis.affine.lanes import lane_indices, scalar_of
 from tgdialect.analysis.conditions import conjuncts
 from tgdialect.analysis.index_sets import BORDER
 from tgdialect.analysis.min_max import MinMax

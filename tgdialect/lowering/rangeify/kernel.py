@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.movement import moved
 from tgdialect.analysis.affine.positions import Index, Position, interval_of
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import kernel_location, locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.kernel_memory import grouped, new_buffer
 from tgdialect.lowering.rangeify.cells import (
@@ -305,7 +305,7 @@ class KernelBuilder(ScalarEmitter):
             ):
                 Rewriter.erase_op(op)
         kernel = tg.KernelOp(name, Region(self.block))
-        kernel.location = self.location
+        kernel.location = kernel_location(self.location, ops_of(self.block))
         return kernel
 
 

@@ -18,8 +18,9 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype_of
+from tgdialect.ops.expressions import parsed
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.source import parameters
+from tgdialect.ops.source import name_of_input, parameters
 from tgdialect.runtime.distributed.array import own_part
 from tgdialect.runtime.distributed.exchange import Exchange
 from tgdialect.runtime.program import Parameter
@@ -223,14 +224,17 @@ class _Reader:
         extents = tuple(None if d == builtin.DYNAMIC_INDEX else d for d in shape)
         dims = [e.number for e in self.extents(value) if e.is_dynamic]
         interval = self.bounds[value]
+        owner = value.owner
+        formula = tg.computed_attribute(owner.attributes if isinstance(owner, Operation) else {})
         default = "out" if role == "output" else "arg"
         return Parameter(
-            value.name_hint or f"{default}{number}",
+            name_of_input(value) or f"{default}{number}",
             role or ("scalar" if is_scalar else "input"),
             extents,
             numpy_dtype_of(value),
             tuple(dims),
             *((int(interval.lo), int(interval.hi)) if is_scalar else ()),
+            computed=None if formula is None else parsed(formula),
             by_reference=role is None and tg.place_of(type).has_addrspace,
         )
 

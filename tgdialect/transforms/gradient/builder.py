@@ -9,9 +9,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import UNKNOWN, locate
 from tgdialect.ops import tg
-from tgdialect.ops.builder import UNKNOWN
 from tgdialect.ops.multi import placing
 
 K = TypeVar("K", bound=Hashable)

@@ -17,9 +17,8 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.symbols import own_functions
 from tgdialect.analysis.validity import Validity
-from tgdialect.diagnostics import lasting_hint, locate
+from tgdialect.diagnostics import UNKNOWN, lasting_hint, locate
 from tgdialect.ops import tg
-from tgdialect.ops.builder import UNKNOWN
 from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.source import parameters
 from tgdialect.shard_dialect import AllSliceOp

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.symbolic import Dim, larger
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.interop.onnx.rules import Rules, known
-from tgdialect.interop.onnx.values import Refused, dims
+from tgdialect.interop.onnx.rules import Call, Rules, known, raw
+from tgdialect.interop.onnx.values import Refused, Value, as_tensor, dims
 from tgdialect.ops.numpy_dtypes import Array
 
 Ints = Sequence[int] | None
@@ -74,7 +74,8 @@ def _pairs(pads: Ints, n: int, auto_pad: str) -> list[tuple[int, int]]:
 
 def _same(extent: Dim, stride: int, span: int, auto_pad: str) -> tuple[int, int]:
     """The padding that makes as many windows as there are strides in an extent, begun ones counted.
-    The odd cell is at the end, or, by SAME_LOWER, at the beginning."""
+    The odd cell is at the end, or, by SAME_LOWER, at the beginning. Strides that are longer than
+    windows need none; ONNX Runtime has negative padding there, by operators of its own choice."""
     count = -(-extent // stride)
     return _halves(larger((count - 1) * stride + span - extent, 0), auto_pad == "SAME_UPPER")
 
@@ -202,7 +203,7 @@ def _deformed(
 # -- pools
 
 
-def _max_pool(
+def max_pool(
     x: Tensor,
     *,
     kernel_shape: Sequence[int],
@@ -211,10 +212,18 @@ def _max_pool(
     pads: Ints = None,
     auto_pad: str = "NOTSET",
     ceil_mode: int = 0,
-    storage_order: int = 0,
-) -> tuple[Tensor, ...]:
+    return_indices: bool = False,
+) -> Any:
+    """MaxPool, with places in each image if `return_indices`."""
     window = Window.of(x, kernel_shape, strides, dilations, pads, auto_pad)
-    values, places = x.max_pool2d(*window[:3], window.padding, bool(ceil_mode), return_indices=True)
+    return x.max_pool2d(*window[:3], window.padding, bool(ceil_mode), return_indices)
+
+
+def _max_pool(call: Call, operand: Value, *, storage_order: int = 0, **given: Any) -> Any:
+    x = as_tensor(operand)
+    if len(call.node.output) == 1:
+        return max_pool(x, **given)
+    values, places = max_pool(x, return_indices=True, **given)
     # Indices count the cells of the whole tensor; those of an image by columns, if asked for.
     extents = x.shape[2:]
     places = places.cast(dtypes.int64)
@@ -229,7 +238,7 @@ def _max_pool(
     return values, places + images.reshape(*x.shape[:2], *[1] * len(extents))
 
 
-def _average_pool(
+def average_pool(
     x: Tensor,
     *,
     kernel_shape: Sequence[int],
@@ -240,10 +249,10 @@ def _average_pool(
     ceil_mode: int = 0,
     count_include_pad: int = 0,
 ) -> Tensor:
+    """AveragePool."""
     window = Window.of(x, kernel_shape, strides, dilations, pads, auto_pad)
-    counts_pads = bool(count_include_pad)
-    if not any(window.padding) and not ceil_mode:
-        counts_pads = True
+    is_inside = all(isinstance(p, int) and p == 0 for p in window.padding) and not ceil_mode
+    counts_pads = bool(count_include_pad) or is_inside
     return x.avg_pool2d(*window[:3], window.padding, bool(ceil_mode), counts_pads)
 
 
@@ -282,7 +291,8 @@ def _max_unpool(
     each = zip(x.shape[2:], window.sizes, window.strides, window.pads, strict=True)
     shape = [*x.shape[:2], *((e - 1) * s + k - a - b for e, k, s, (a, b) in each)]
     flat = Tensor.zeros(math.prod(shape), dtype=x.dtype)
-    found = flat.scatter(0, places.flatten(), x.flatten()).reshape(shape)
+    flat[places.flatten()] = x.flatten()
+    found = flat.reshape(shape)
     # Indices count the cells of the natural shape; a larger one has zeros at the ends.
     return found if output_shape is None else found.pad_to(dims(output_shape))
 
@@ -313,7 +323,7 @@ def _roi_pool(
 
 
 RULES: Rules = {
-    "AveragePool": {7: _average_pool},
+    "AveragePool": {7: average_pool},
     "Conv": {1: convolution},
     "ConvTranspose": {1: _transposed},
     "DeformConv": {19: _deformed},
@@ -323,7 +333,7 @@ RULES: Rules = {
     },
     "GlobalMaxPool": {1: _global(lambda x, axes: x.max(axes, keepdim=True))},
     "LpPool": {2: _lp_pool},
-    "MaxPool": {1: _max_pool},
+    "MaxPool": {1: raw(_max_pool)},
     "MaxRoiPool": {1: _roi_pool},
     "MaxUnpool": {9: known(_max_unpool, 2)},
 }
