@@ -36,6 +36,9 @@ and a quarter of the time to run; with half of it a pool of 3x3 takes 1.5 times 
 stencil in three dimensions takes a fifth less, but convolutions compile for 0.3 s more and gain
 nothing."""
 
+MOST_SPLIT = 1024
+"""The same for a loop of dynamic extent, all of which has masks otherwise. Not measured."""
+
 LEAST_ITERATIONS = 2
 """The iterations that a peeled loop has to keep. With fewer, most of it would be masked still. Not
 measured."""
@@ -243,7 +246,7 @@ def _split(loop: tg.RangeOp, body: Sequence[Operation]) -> None:
         for i in 0 .. n / 8:  x[i * 8 + [0 .. 8]]
         for i in n / 8 .. (n + 7) / 8:  x[i * 8 + [0 .. 8]] gate i * 8 + [0 .. 8] < n
     """
-    if loop.axis_type.data is tg.AxisType.THREAD or len(body) > MOST_OPS:
+    if loop.axis_type.data is tg.AxisType.THREAD or len(body) > MOST_SPLIT:
         return
     if any(isinstance(op, tg.BufferOp) for op in body):
         return
