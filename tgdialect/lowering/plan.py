@@ -16,7 +16,7 @@ from itertools import accumulate
 from xdsl.dialects import builtin
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.constants import constants
 from tgdialect.analysis.index_expressions import ComputedExtents, index_arguments
@@ -154,15 +154,21 @@ def _plan_growing(
     order, _ = assign_offsets([max(size, 1) for size in typical], lives)
     overlaps = _overlaps(lives)
     offsets: dict[int, tg.Polynomial] = {}
-    for block in sorted(range(len(blocks)), key=order.__getitem__):
-        below = (offsets[i] + units[i] for i in _bits(overlaps[block]) if i in offsets)
-        offsets[block] = _at_least(below)
-    # The size of the arena is an index argument that each call computes.
-    builder = tg.OpBuilder(InsertPoint.at_start(function.body.block))
-    total = emit_sum(builder, _at_least(o + units[i] for i, o in offsets.items()) * alignment)
-    arena = _add_arena(function, "tg.workspace", device, _computed_size(function, total))
-    for number, block in enumerate(blocks):
-        for buffer in block:
+    for number in sorted(range(len(blocks)), key=order.__getitem__):
+        below = (offsets[i] + units[i] for i in _bits(overlaps[number]) if i in offsets)
+        offsets[number] = _at_least(below)
+    # Sizes are computed before all memory, and that of the arena by each call.
+    block = function.body.block
+    first = min((b for each in blocks for b in each), key=block.get_operation_index)
+    for op in ops_of(block)[block.get_operation_index(first) :]:
+        if isinstance(op, tg.ElementwiseOp | tg.ConstOp) and not tg.is_memory(op.results[0]):
+            op.detach()
+            block.insert_op_before(op, first)
+    total = _at_least(offset + units[number] for number, offset in offsets.items())
+    value = emit_sum(tg.OpBuilder.before(first), total * alignment)
+    arena = _add_arena(function, "tg.workspace", device, _computed_size(function, value))
+    for number, buffers in enumerate(blocks):
+        for buffer in buffers:
             put = tg.OpBuilder.before(buffer).put
             offset = emit_sum(tg.OpBuilder.before(buffer), offsets[number] * alignment)
             elements: SSAValue | None = None
