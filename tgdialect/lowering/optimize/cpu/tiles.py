@@ -149,6 +149,10 @@ MOST_ROWS, MOST_VECTORS = 16, 8
 """The tallest and the widest tile that is tried, where the registers have room for it. Larger:
 longer compilation, and no faster code; smaller: more loads for each multiply-accumulate."""
 
+DYNAMIC_ROWS = 4
+"""The most rows along a range of dynamic extent. Larger: fewer loads; but if there are fewer rows
+than a tile has, all are masked."""
+
 PACKED_AT_ONCE = 2
 """The most vectors of a tile that is all of its nest, with a packed operand. Fewer: with one vector
 each element of the other operand is loaded for one multiply-accumulate; more: nests are not divided
@@ -292,7 +296,7 @@ class ReductionTiles:
         for row, vectors in product((None, *self._useful_rows), range(1, self._most_vectors + 1)):
             if -(-tile_width(width, self._lanes, vectors) // self._lanes) != vectors:
                 continue
-            for height in range(1, min(MOST_ROWS, self._extent(row)) + 1):
+            for height in range(1, self._most_rows(row) + 1):
                 results = height * vectors
                 epilogue = self._epilogue + self._stores(row, height)
                 code = max(epilogue / OPS_PER_REGISTER, self._body / OPS_PER_STEP)
@@ -327,6 +331,12 @@ class ReductionTiles:
 
     def _extent(self, row: tg.RangeOp | None) -> int:
         return 1 if row is None else self._nests.extent(row)
+
+    def _most_rows(self, row: tg.RangeOp | None) -> int:
+        """The most rows of a tile along a range."""
+        if row is not None and tg.known_index(row.bound) is None:
+            return DYNAMIC_ROWS
+        return min(MOST_ROWS, self._extent(row))
 
     def _stores(self, row: tg.RangeOp | None, height: int) -> float:
         """The STOREs for each vector of results: one for each lane, or for that of all rows."""

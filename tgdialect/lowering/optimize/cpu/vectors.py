@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from xdsl.ir import Operation
 
 from tgdialect.analysis.affine.lanes import is_near
+from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import closed_ranges, is_loop, loops_of
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmetic
@@ -283,6 +284,11 @@ def is_expandable(axes: Axes, range: tg.RangeOp) -> bool:
     """Whether a part of a range may become vectors or registers."""
     kind = tg.AxisType.UPCAST if range in axes.ends else tg.AxisType.GROUP_REDUCE
     extent = tg.known_index(range.bound)
+    if extent is None:
+        # Neighbours along a batch are as far apart as an image is large, and often there is one.
+        inside = axes.accesses.get(range, ())
+        if any(strides(op.operands[0], axes.around).get(range, 0) is None for op in inside):
+            return False
     return (extent is None or extent >= 2) and may_split(axes, range, kind)
 
 
