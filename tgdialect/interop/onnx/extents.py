@@ -124,7 +124,9 @@ def check_extents(op_type: str, operands: Sequence[Value], answers: Answers) -> 
     left = [d for pair in pairs for d in pair]
     if op_type == "Reshape" and isinstance(operands[1], np.ndarray):
         assert isinstance(operands[0], Tensor | np.ndarray)
-        left = _remaining(operands[0].shape, list(operands[1].flat))
+        old = operands[0].shape  # An extent of 0 stands for the old one.
+        new = [old[i] if isinstance(d, int) and d == 0 else d for i, d in enumerate(operands[1])]
+        left = _remaining(old, new)
     for atom in atoms_of(left):
         raise Undecided(Question(Asked.SIZE, _origin(atom)[0]))
 
