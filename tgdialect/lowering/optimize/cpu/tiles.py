@@ -150,7 +150,8 @@ MOST_ROWS, MOST_VECTORS = 16, 8
 longer compilation, and no faster code; smaller: more loads for each multiply-accumulate."""
 
 DYNAMIC_ROWS = 4
-"""The most rows along a range of dynamic extent. Larger: fewer loads; but if there are fewer rows
+"""The most rows along a range whose extent is one dynamic size; twice as many along one that is a
+product, as all columns of all rows of an image. Larger: fewer loads; but if there are fewer rows
 than a tile has, all are masked."""
 
 PACKED_AT_ONCE = 2
@@ -335,7 +336,8 @@ class ReductionTiles:
     def _most_rows(self, row: tg.RangeOp | None) -> int:
         """The most rows of a tile along a range."""
         if row is not None and tg.known_index(row.bound) is None:
-            return DYNAMIC_ROWS
+            is_product = any(len(term) > 1 for term in tg.polynomial(row.bound).terms)
+            return DYNAMIC_ROWS * (2 if is_product else 1)
         return min(MOST_ROWS, self._extent(row))
 
     def _stores(self, row: tg.RangeOp | None, height: int) -> float:
