@@ -11,12 +11,14 @@ import math
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from itertools import accumulate
 
 from xdsl.dialects import builtin
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
+from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.constants import constants
 from tgdialect.analysis.index_expressions import ComputedExtents, index_arguments
@@ -32,6 +34,7 @@ from tgdialect.ops.affine import polynomial_interval, times
 from tgdialect.ops.axis_types import PARALLEL, WORKGROUP
 from tgdialect.ops.dtypes import UI8
 from tgdialect.targets.attribute import target_of
+from tgdialect.transforms.dead_ops import erase_unused
 
 
 class PlanPass(KernelPass):
@@ -108,7 +111,8 @@ def plan_function(function: FuncOp, alignment: int, *, may_grow: bool = False) -
             LiveRange(min(r.start for r in ranges), max(r.end for r in ranges))
             for ranges in ([live[b.result] for b in block] for block in blocks.values())
         ]
-        if may_grow and kind == "tg.workspace" and any(b.dims for b in buffers):
+        grows = may_grow and kind == "tg.workspace" and any(b.dims for b in buffers)
+        if grows and not _is_small(buffers, intervals):
             _plan_growing(function, list(blocks.values()), lives, device, alignment)
             continue
         sizes = [
@@ -134,6 +138,18 @@ def plan_function(function: FuncOp, alignment: int, *, may_grow: bool = False) -
 TYPICAL_EXTENT = 64
 """The extent of dynamic axes for which the order of blocks in an arena is found. It is the best one
 for sizes near this; for others, blocks take more memory. An order of magnitude."""
+
+
+SMALL_BYTES = 1 << 20
+"""The sizes of all buffers up to which an arena is as large as for the greatest extents. Larger:
+more memory; smaller: sizes and offsets are computed for programs that need little memory anyway."""
+
+
+def _is_small(buffers: Sequence[tg.BufferOp], intervals: MinMax) -> bool:
+    """Whether buffers are small whatever their extents are."""
+    with suppress(PassFailedException):
+        return sum(max_bytes(buffer, intervals) for buffer in buffers) <= SMALL_BYTES
+    return False  # No bound is known.
 
 
 def _plan_growing(
@@ -167,6 +183,7 @@ def _plan_growing(
     total = _at_least(offset + units[number] for number, offset in offsets.items())
     value = emit_sum(tg.OpBuilder.before(first), total * alignment)
     arena = _add_arena(function, "tg.workspace", device, _computed_size(function, value))
+    erase_unused(block)
     for number, buffers in enumerate(blocks):
         for buffer in buffers:
             put = tg.OpBuilder.before(buffer).put
