@@ -260,7 +260,7 @@ class HostExecutable(Executable):
             arrays = [0 if type(array) is ReleasedArray else array for array in arrays]
         if not self._workspaces:
             return self._launch(*words, *results, *arrays, *kept.addresses)
-        blocks = self._scratch()
+        blocks = self._scratch(sizes.words)
         scratch = [block.address for block in blocks]
         called = self._launch(*words, *results, *arrays, *kept.addresses, *scratch)
         for block in blocks:
@@ -309,9 +309,10 @@ class HostExecutable(Executable):
                 self._launch = self._first_launch
         return found
 
-    def _scratch(self) -> Sequence[Block]:
-        """The workspaces of one call; calls on other threads have their own."""
-        return [POOL.take(slot.parameter.nbytes) for slot in self._workspaces]
+    def _scratch(self, scalars: Mapping[int, int] | Sequence[Any]) -> Sequence[Block]:
+        """The workspaces of one call; calls on other threads have their own. `scalars` has the
+        scalars by position."""
+        return [POOL.take(slot.parameter.nbytes_for(scalars)) for slot in self._workspaces]
 
     def _wait(self, *_: object) -> bool:
         """The launcher of the first call, which refuses it. Making a real one takes time, and many
@@ -392,10 +393,10 @@ class HostExecutable(Executable):
         def call(
             *addresses: int, sizes: tuple[int, ...] = (), arguments: Sequence[object] = ()
         ) -> None:
-            words = self._known_sizes(sizes).words.values() if scalars else ()
-            kept, blocks = self._kept_for(arguments), self._scratch()
+            words = self._known_sizes(sizes).words if scalars else {}
+            kept, blocks = self._kept_for(arguments), self._scratch(words)
             scratch = [block.address for block in blocks]
-            launch(*words, *addresses, *kept.addresses, *scratch, *data)
+            launch(*words.values(), *addresses, *kept.addresses, *scratch, *data)
             for block in blocks:
                 POOL.give(block)
 
@@ -487,7 +488,7 @@ class HostExecutable(Executable):
                 frame[position] = address(given[position])
 
     def _run(self, frame: list[Any]) -> None:
-        blocks = self._scratch()
+        blocks = self._scratch(frame)
         for slot, block in zip(self._workspaces, blocks, strict=True):
             frame[slot.position] = block.address
         if self._callbacks is None:

@@ -16,9 +16,9 @@ from xdsl.dialects.builtin import ModuleOp
 from tgdialect.diagnostics import CompilationError, Diagnostic
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.lowered import Lowered, Spec, spec
-from tgdialect.frontend.symbolic import Atom, value_of
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.importing import lowered
+from tgdialect.interop.onnx import extents
 from tgdialect.interop.onnx.arguments import BOUNDS, Arguments, Structure
 from tgdialect.interop.onnx.dtypes import carried, element_type, numpy_of
 from tgdialect.interop.onnx.importer import Importer
@@ -77,14 +77,21 @@ class _State:
     given: Mapping[str, Any]
     """The arguments of the call."""
     structures: tuple[Structure, ...]
-    inputs: dict[str, Spec]
-    """Those of the program: those of the model, and one for each COUNT, which is its extent."""
+    specs: Mapping[str, Spec]
+    """The inputs of the model."""
     arrays: dict[str, Array]
     is_fixed: bool = False
     """Whether a program is for the sizes of one call, COUNTs as well."""
     answers: dict[Question, Any] = field(default_factory=dict[Question, Any])
+    counts: dict[str, Spec] = field(default_factory=dict[str, Spec])
+    """An input for each COUNT, which is its extent."""
     key: tuple[Any, ...] = ()
     """Programs of equal keys are the same: the sizes if they are fixed, and the answers."""
+
+    @property
+    def inputs(self) -> dict[str, Spec]:
+        """The inputs of the program."""
+        return {**extents.sized(self.specs, self.answers), **self.counts}
 
     def add(self, question: Question, answer: Any) -> None:
         """Add an answer."""
@@ -99,7 +106,7 @@ class _State:
                 # Programs are for all numbers.
                 name = question.count_name
                 bounds = {name: (1, max(min(question.most, MOST_COUNT), number))}
-                self.inputs[name] = answer = spec([name], dtypes.uint8, **bounds)
+                self.counts[name] = answer = spec([name], dtypes.uint8, **bounds)
                 self.arrays[name] = np.zeros(number, np.uint8)
         self.answers[question] = answer
         self.key = (*self.key, (question.kind, question.name, _key(answer)))
@@ -134,7 +141,7 @@ class Prepared(BackendRep):
             self._bound = next((bound for bound in BOUNDS if bound >= greatest), BOUNDS[-1])
         specs = self.arguments.specs(structures, self._bound)
         key = ((None, structures), (None, self._bound))
-        state = _State(given, structures, dict(specs), dict(arrays), key=key)
+        state = _State(given, structures, specs, dict(arrays), key=key)
         try:
             return self._run(state)
         except (CompilationError, MemoryError, ValueError) as error:
@@ -162,17 +169,9 @@ class Prepared(BackendRep):
     def _answer(self, question: Question, state: _State) -> Any:
         if question.kind is Asked.INPUT:
             return np.asarray(state.given[question.name])
-        if question.size is not None:
-            sizes = {
-                extent: array.shape[axis]
-                for name, array in state.arrays.items()
-                for axis, extent in enumerate(state.inputs[name].shape)
-                if isinstance(extent, str)
-            }
-            size = question.size
-            atoms = {a: Atom(a.variable, sizes[a.variable.name]) for a in size.atoms}
-            value = value_of(size.substituted(atoms))
-            return (value > 0) - (value < 0)
+        if question.kind in (Asked.SIGN, Asked.SIZE, Asked.MULTIPLE):
+            shapes = {name: array.shape for name, array in state.arrays.items()}
+            return extents.answer(question, {**state.specs, **state.counts}, shapes)
         found = self._imported(state, question)
         assert isinstance(found, _Program)
         (answer,) = found.run(state.arrays)
@@ -269,13 +268,24 @@ class _Known(Exception):
     """All results of a model are known while it is imported."""
 
 
+def _assumed(model: Model, arguments: Arguments, state: _State) -> tuple[Lowered | None, list[Any]]:
+    """The program of a model whose sizes are multiples where they have to be: a call checks it."""
+    while True:
+        try:
+            return _traced(model, arguments, state)
+        except Undecided as undecided:
+            if undecided.question.kind is not Asked.MULTIPLE:
+                raise
+            state.add(undecided.question, True)
+
+
 def module_of(model: Model) -> ModuleOp:
     """The program of a model. Raises CompilationError with all that is refused."""
     try:
         arguments = Arguments(model)
         structures = arguments.structure(None)
-        state = _State({}, structures, dict(arguments.specs(structures, BOUNDS[-1])), {})
-        found, _ = _traced(model, arguments, state)
+        state = _State({}, structures, arguments.specs(structures, BOUNDS[-1]), {})
+        found, _ = _assumed(model, arguments, state)
     except (Undecided, Refused) as reason:
         message = f"{reason}: run the model by tgdialect.interop.onnx.prepare"
         raise CompilationError(Diagnostic(message, file=model.file)) from None

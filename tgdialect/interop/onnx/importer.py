@@ -34,6 +34,7 @@ from tgdialect.interop.onnx.dtypes import (
     narrowed,
     widened,
 )
+from tgdialect.interop.onnx.extents import check_extents
 from tgdialect.interop.onnx.model import Model
 from tgdialect.interop.onnx.rules import Call, Rule
 from tgdialect.interop.onnx.schemas import schema_of
@@ -173,6 +174,7 @@ class _Frame:
             except _ERRORS as error:
                 if isinstance(error, DependsOnStep) and self.importer.step is not None:
                     raise
+                check_extents(node.op_type, operands, self.importer.answers)
                 self.importer.refuse(node, opset, str(error))
         for name, result in zip(node.output, results, strict=False):
             if name:

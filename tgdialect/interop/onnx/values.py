@@ -56,6 +56,8 @@ class Asked(Enum):
     ELEMENTS = "the elements of a value that the program computes"
     COUNT = "a number that the program computes, which is the extent of results"
     SIGN = "the sign of a size"
+    SIZE = "a size"
+    MULTIPLE = "whether a size is a multiple"
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Question:
     name: str
     """The name of a value, or the size."""
     ordinal: int = 0
-    """The number of questions before it."""
+    """The number of questions before it; the divisor of a MULTIPLE."""
     size: SymInt | None = field(default=None, compare=False)
     """The size whose sign is asked for."""
     most: int = field(default=0, compare=False)

@@ -151,7 +151,7 @@ def _transposed(
     else:
         found = _pairs(pads, n, auto_pad)
     padding = tuple(number for pair in reversed(found) for number in pair)
-    return x.conv_transpose2d(w, b, group, strides, dilations, padding, more)
+    return x.contiguous().conv_transpose2d(w, b, group, strides, dilations, padding, more)
 
 
 def _deformed(
