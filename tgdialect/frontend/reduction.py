@@ -21,9 +21,10 @@ AxisArgument = int | Sequence[int] | None
 
 
 _BLOCK = 32
-"""The cells of a block of a running reduction along a symbolic axis. Larger: more additions, as many
-for each cell; smaller: more results of blocks, which are reduced in turn. The prefix sums of 2^20 f32
-take 17, 20, 40 and 119 ms with blocks of 16, 32, 64 and 256, and of 70,000 f32 5.9, 0.8, 0.6 and 11."""
+"""The cells of a block of a running reduction along a symbolic axis. Larger: more additions, as
+many for each cell; smaller: more results of blocks, which are reduced in turn. The prefix sums of
+2^20 f32 take 17, 20, 40 and 119 ms with blocks of 16, 32, 64 and 256, and of 70,000 f32 5.9, 0.8,
+0.6 and 11."""
 
 
 class Reduction(Functions, Creation):

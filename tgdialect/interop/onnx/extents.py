@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, zip_longest
 from operator import add, mul
+from typing import Any
 
 import numpy as np
 

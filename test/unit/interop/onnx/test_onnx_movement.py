@@ -17,7 +17,7 @@ from single_node import compare, model_of
 SIZES = 3
 """The sizes that each program is run on."""
 
-F, I = TensorProto.FLOAT, TensorProto.INT64
+F, I = TensorProto.FLOAT, TensorProto.INT64  # noqa: E741
 
 
 def _floats(rng: np.random.Generator, *shape: Any) -> np.ndarray:

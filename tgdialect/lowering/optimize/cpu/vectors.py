@@ -52,7 +52,7 @@ ROWS, REDUCED_ROWS = 8, 4
 along a reduction. Larger: loads count for less beside stores. Orders of magnitude."""
 
 MASKED = 0.5
-"""The saving of vectors along a loop of dynamic extent, relative to others: the last one has a mask.
+"""The saving of vectors along a loop of dynamic extent, relative to others: the last has a mask.
 Smaller: vectors lie along other loops, if need be across strides."""
 
 MIN_REUSE = 4
