@@ -22,7 +22,9 @@ from onnx import (
 
 from tgdialect.diagnostics import CompilationError, Diagnostic
 from tgdialect.frontend import dtypes
+from tgdialect.frontend.base import named
 from tgdialect.frontend.graph import Node, serials
+from tgdialect.frontend.locations import located
 from tgdialect.frontend.symbolic import Dim, SymInt, greatest
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx import folding
@@ -167,8 +169,10 @@ class _Frame:
         domain = DOMAINS.get(node.domain, node.domain)
         opset = self.opsets.get(domain, 0)
         if not any(operand is _MISSING for operand in operands):
+            name = node.name or next((o for o in node.output if o), node.op_type)
             try:
-                results = self._results(node, domain, opset, operands, scope)
+                with located(name):
+                    results = self._results(node, domain, opset, operands, scope)
             except _Skipped:
                 pass
             except _ERRORS as error:
@@ -178,7 +182,7 @@ class _Frame:
                 self.importer.refuse(node, opset, str(error))
         for name, result in zip(node.output, results, strict=False):
             if name:
-                scope[name] = result
+                scope[name] = named(result, name) if isinstance(result, Tensor) else result
 
     def _results(
         self, node: NodeProto, domain: str, opset: int, operands: list[Value], scope: Scope

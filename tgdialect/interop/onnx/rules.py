@@ -23,7 +23,8 @@ class Rule:
 
     Operands are tensors; those in `known` are arrays of NumPy with their elements, of which some
     may be symbolic sizes; an operand that is left out is None, or is not passed at the end.
-    Attributes have the operator's defaults. With `raw` the function gets a `Call`, and operands as they are.
+    Attributes have the operator's defaults. With `raw` the function gets a `Call`, and operands as
+    they are.
     """
 
     function: Callable[..., Any]

@@ -23,7 +23,8 @@ from onnx import TensorProto
 from tgdialect.frontend.dtypes import to_dtype
 from tgdialect.frontend.symbolic import Dim, SymInt, least
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.interop.importing import constant, sizes_tensor
+from tgdialect.interop.importing import constant, constant_in_file, sizes_tensor
+from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
 
 
@@ -186,7 +187,8 @@ def as_tensor(value: Value) -> Tensor:
         return value
     if isinstance(value, np.ndarray):
         if value.dtype != object:
-            return constant(value)
+            contents: tg.DataAttr | None = getattr(value, "contents", None)
+            return constant(value) if contents is None else constant_in_file(value, contents)
         if any(isinstance(e, Ratio) for e in value.flat):
             dtype = next(e.dtype for e in value.flat if isinstance(e, Ratio))
             return Tensor.stack(*(Ratio.of(e, dtype).tensor for e in value.flat)).reshape(
