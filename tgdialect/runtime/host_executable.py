@@ -365,7 +365,7 @@ class HostExecutable(Executable):
                 return holding_launcher(launch, make, tuple(shape), holders, inputs, example)
         return super().holding_launcher(holders, inputs, example)
 
-    def at_addresses(self) -> Callable[..., None] | None:
+    def at_addresses(self) -> Callable[..., object] | None:
         """A function that calls the program with memory that the caller vouches for; None if Python
         has to look at the arguments in each call.
 
@@ -414,8 +414,8 @@ class HostExecutable(Executable):
 
         def launch(*addresses: int) -> None:
             frame = [0] * len(places)
-            for at, word in zip(places, addresses, strict=True):
-                frame[at] = word
+            for at, start in zip(places, addresses, strict=True):
+                frame[at] = start
             self._function(self._frame_type(*frame))
 
         return launch

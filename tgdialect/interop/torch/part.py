@@ -267,7 +267,7 @@ class Part:
         return node, chain[::-1]
 
     @cached_property
-    def _launch(self) -> Callable[..., None] | None:
+    def _launch(self) -> Callable[..., object] | None:
         """The program on addresses; None if calls have to be checked."""
         if not isinstance(self.executable, HostExecutable):
             return None
