@@ -65,7 +65,9 @@ class _Layer:
         """`products` are those of inputs and of hidden states with weights, if they are not W and R
         as they are."""
         x, w, r, bias, lengths, *_states = [*operands, *[None] * (8 - len(operands))]
-        assert x is not None and w is not None and r is not None
+        assert x is not None
+        assert w is not None
+        assert r is not None
         if direction not in _DIRECTIONS:
             raise Refused(f"direction {direction!r}: {', '.join(_DIRECTIONS)}")
         self.reverse, self.layout, self.clip = _DIRECTIONS[direction], layout, clip
@@ -75,7 +77,7 @@ class _Layer:
             raise Refused(f"hidden_size {hidden_size}: R has {self.hidden}")
         self.gates = gates
         self.sequence = x.transpose(0, 1) if layout else x
-        self.steps, self.batch, _ = self.sequence.shape
+        self.steps, self.batch = self.sequence.shape[:2]
         self.r, w = r.transpose(-1, -2), w.transpose(-1, -2)
         of_inputs, self.of_hidden = products or (lambda x: x.matmul(w), lambda h: h.matmul(self.r))
         bias = Tensor.zeros(count, 2 * gates * self.hidden, dtype=x.dtype) if bias is None else bias
