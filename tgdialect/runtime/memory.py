@@ -35,8 +35,8 @@ the system when they are freed. Smaller: the pool keeps many small blocks; large
 call."""
 
 MOST_SPARSE = 4
-"""The most sparse blocks that the pool keeps. Larger: pages that calls have used stay taken; smaller:
-calls of several programs in turn use new pages each time."""
+"""The most sparse blocks that the pool keeps. Larger: pages that calls have used stay taken;
+smaller: calls of several programs in turn use new pages each time."""
 
 PIECE = 4 << 20
 """The bytes that `Ahead` uses without asking whether it is to stop, and without Python's lock.
@@ -211,8 +211,8 @@ class ArrayPool(Pool[Block]):
     def workspace(self, nbytes: int) -> Block:
         """A block for the intermediate results of a call, which `give` takes back.
 
-        It is as large as for the greatest sizes, and the sizes of a call are mostly smaller: what the
-        system has no memory for as a whole gets addresses only.
+        It is as large as for the greatest sizes, and the sizes of a call are mostly smaller: what
+        the system has no memory for as a whole gets addresses only.
         """
         with self._lock:
             for block in self._sparse:

@@ -133,16 +133,16 @@ class Prepared(BackendRep):
         if greatest > self._bound:
             self._bound = next((bound for bound in BOUNDS if bound >= greatest), BOUNDS[-1])
         specs = self.arguments.specs(structures, self._bound)
-        fixed = {
-            name: Spec(arrays[name].shape, each.dtype)
-            for name, each in specs.items()
-            if arrays[name].ndim == len(each.shape)
-        }
         key = ((None, structures), (None, self._bound))
         state = _State(given, structures, dict(specs), dict(arrays), key=key)
         try:
             return self._run(state)
         except (CompilationError, MemoryError, ValueError) as error:
+            fixed = {
+                name: Spec(arrays[name].shape, each.dtype)
+                for name, each in specs.items()
+                if arrays[name].ndim == len(each.shape)
+            }
             if not _agree(specs, fixed) or (fixed == specs == state.inputs):
                 raise
             try:
@@ -274,7 +274,7 @@ def module_of(model: Model) -> ModuleOp:
     try:
         arguments = Arguments(model)
         structures = arguments.structure(None)
-        state = _State({}, structures, arguments.specs(structures, BOUNDS[-1]), {})
+        state = _State({}, structures, dict(arguments.specs(structures, BOUNDS[-1])), {})
         found, _ = _traced(model, arguments, state)
     except (Undecided, Refused) as reason:
         message = f"{reason}: run the model by tgdialect.interop.onnx.prepare"

@@ -190,6 +190,16 @@ def _exact(x: Array) -> Array:
     return found
 
 
+def _alike(*arrays: Array) -> Sequence[Array]:
+    """Arrays of which all are of numbers, or of sizes, or of fractions of sizes."""
+    if _is_exact(*arrays):
+        return arrays
+    found = [e.dtype for a in arrays for e in a.flat if isinstance(e, Ratio)]
+    if not found:
+        raise Inexact
+    return [_each(lambda e: Ratio.of(e, found[0]))(a) for a in arrays]
+
+
 def _quotient(a: Array, b: Array) -> Array | None:
     """Integers round to zero. Sizes are not negative."""
     if object in (a.dtype, b.dtype):
@@ -409,7 +419,7 @@ _RULES: Mapping[str, Callable[..., Any]] = {
     "And": operator.and_,
     "Cast": _cast,
     "Ceil": _rounded("up", np.ceil),
-    "Concat": lambda *xs, axis: np.concatenate(xs, axis) if _is_exact(*xs) else None,
+    "Concat": lambda *xs, axis: np.concatenate(_alike(*xs), axis),
     "CumProd": _running(np.cumprod),
     "CumSum": _running(np.cumsum),
     "Div": _quotient,
@@ -454,7 +464,7 @@ _RULES: Mapping[str, Callable[..., Any]] = {
     "Tile": _tile,
     "Transpose": lambda x, *, perm=None: np.transpose(x, perm),
     "Unsqueeze": lambda x, axes=None: np.expand_dims(x, _axes_of(axes) or ()),
-    "Where": lambda c, a, b: np.where(c, a, b) if _is_exact(a, b) else None,
+    "Where": lambda c, a, b: np.where(c, *_alike(a, b)),
     "Xor": operator.xor,
 }
 """The operators, of any opset, on arrays; None leaves a node to the program."""

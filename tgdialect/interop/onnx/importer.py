@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Generator, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, cast
 
@@ -36,7 +36,8 @@ from tgdialect.interop.onnx.dtypes import (
 )
 from tgdialect.interop.onnx.model import Model
 from tgdialect.interop.onnx.rules import Call, Rule
-from tgdialect.interop.onnx.table import rule_of
+from tgdialect.interop.onnx.schemas import schema_of
+from tgdialect.interop.onnx.table import rule_of, versions_of
 from tgdialect.interop.onnx.values import (
     Answers,
     Asked,
@@ -55,6 +56,9 @@ DOMAINS = {"ai.onnx": ""}
 
 _MISSING: Any = object()
 """The value of a result of a node that was refused: those that need it are not imported."""
+
+_ERRORS = Refused, ValueError, TypeError, LookupError, ArithmeticError, RuntimeError
+"""The errors of rules and of methods of `Tensor`, about operands and attributes."""
 
 Scope = MutableMapping[str, Value]
 
@@ -100,7 +104,7 @@ class Importer:
             return self._answer(Question(Asked.INPUT, given))
         return self._answer(self._question(Asked.ELEMENTS, value, name))
 
-    def count(self, value: Tensor, most: Dim, name: str) -> Dim:
+    def count(self, value: Tensor, most: Dim, name: str) -> Any:
         """A number that the program computes, a tensor of no axes, as a size: 0, or a symbolic
         one."""
         return self._answer(self._question(Asked.COUNT, value, name, greatest(most)))
@@ -166,7 +170,7 @@ class _Frame:
                 results = self._results(node, domain, opset, operands, scope)
             except _Skipped:
                 pass
-            except (Refused, ValueError, TypeError, IndexError, RuntimeError) as error:
+            except _ERRORS as error:
                 if isinstance(error, DependsOnStep) and self.importer.step is not None:
                     raise
                 self.importer.refuse(node, opset, str(error))
@@ -182,7 +186,8 @@ class _Frame:
             return self._called(function, node, operands)
         if (found := rule_of(domain, node.op_type, opset)) is None:
             body = self._body(node, domain, opset, operands)
-            return self._called(body, node, operands, self._defaults(node, domain, opset))
+            schema = schema_of(domain, node.op_type, opset)
+            return self._called(body, node, operands, schema.defaults if schema else {})
         attributes = self._attributes(node, domain, opset)
         if domain == "" and (
             (known := folding.folded(node, opset, operands, attributes, self.importer.answers))
@@ -222,14 +227,14 @@ class _Frame:
         known = [i for i, o in enumerate(operands) if isinstance(o, np.ndarray)]
         if not known or len(known) == len(operands):
             return
-        with suppress(defs.SchemaError):
-            inputs = defs.get_schema(node.op_type, opset, domain).inputs
-            types = [inputs[min(i, len(inputs) - 1)].type_str for i in range(len(given))]
-            for i in known:
-                for other, operand in enumerate(operands):
-                    pair = (operand, given[i], given[other])
-                    if types[other] == types[i] and all(isinstance(v, Tensor) for v in pair):
-                        given[i] = given[i].cast(given[other].dtype)
+        if (schema := schema_of(domain, node.op_type, opset)) is None:
+            return
+        types = [schema.types[min(i, len(schema.types) - 1)] for i in range(len(given))]
+        for i in known:
+            for other, operand in enumerate(operands):
+                pair = (operand, given[i], given[other])
+                if types[other] == types[i] and all(isinstance(v, Tensor) for v in pair):
+                    given[i] = given[i].cast(given[other].dtype)
 
     # -- functions
 
@@ -249,6 +254,9 @@ class _Frame:
                 given.attribute.extend(r for a in node.attribute if (r := self._resolved(a)).name)
                 text = schema.get_context_dependent_function(given.SerializeToString(), types)
                 return FunctionProto.FromString(text)
+            if later := [since for since in versions_of(domain, node.op_type) if since > opset]:
+                advice = "convert the model with onnx.version_converter"
+                raise Refused(f"this operator is supported from opset {min(later)} on: {advice}")
             raise Refused("this operator is not supported")
         raise Refused("there is no such operator")
 
@@ -282,20 +290,14 @@ class _Frame:
             found.name = attribute.name
         return found
 
-    def _defaults(self, node: NodeProto, domain: str, opset: int) -> dict[str, AttributeProto]:
-        """The defaults of an operator's attributes."""
-        with suppress(defs.SchemaError):
-            given = defs.get_schema(node.op_type, opset, domain).attributes.items()
-            return {name: a.default_value for name, a in given if a.default_value.name}
-        return {}
-
     def _attributes(self, node: NodeProto, domain: str, opset: int) -> dict[str, Any]:
-        """The attributes of a node by name, with the defaults of its operator."""
-        found = self._defaults(node, domain, opset)
-        for attribute in node.attribute:
-            resolved = self._resolved(attribute)
-            if resolved.name:
-                found[attribute.name] = resolved
+        """The attributes of a node by name, with the defaults of its operator. Raises Refused for a
+        node that is not as its schema has it."""
+        schema = schema_of(domain, node.op_type, opset)
+        given = [r for a in node.attribute if (r := self._resolved(a)).name]
+        if schema is not None:
+            schema.check(len(node.input), given)
+        found = {**(schema.defaults if schema else {}), **{a.name: a for a in given}}
         return {name: self._attribute(attribute) for name, attribute in found.items()}
 
     def _attribute(self, attribute: AttributeProto) -> Any:
@@ -321,7 +323,7 @@ class _NodeCall(Call):
     def known(self, value: Value, name: str) -> Array:
         return self._frame.importer.elements(value, name)
 
-    def count(self, value: Tensor, most: Dim, name: str) -> Dim:
+    def count(self, value: Tensor, most: Dim, name: str) -> Any:
         return self._frame.importer.count(value, most, name)
 
     def sign(self, a: Dim, b: Dim) -> int:
@@ -346,6 +348,17 @@ class _NodeCall(Call):
             yield
         finally:
             importer.step = before
+
+    def attempt(self, function: Callable[[], Any]) -> Any:
+        if self.is_in_step:
+            return function()
+        refusals = self._frame.importer.refusals
+        before = len(refusals)
+        try:
+            return function()
+        except (_Skipped, Refused, ValueError, TypeError):
+            del refusals[before:]
+            return None
 
     @property
     def is_in_step(self) -> bool:

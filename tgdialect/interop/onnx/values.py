@@ -221,7 +221,7 @@ def plain(array: Array) -> Array:
     return array.astype(np.int64)
 
 
-def dims(array: Array) -> list[Dim]:
+def dims(array: Array) -> list[Any]:
     """The elements of a known vector (or scalar) as sizes. Raises Refused for fractions."""
     if any(isinstance(e, Ratio) for e in array.flat):
         raise Refused("a float is no size")

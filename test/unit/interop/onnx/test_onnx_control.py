@@ -12,9 +12,9 @@ import pytest
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-import onnx  # noqa: E402
-from onnx import TensorProto, helper, parser  # noqa: E402
-from single_node import compare, reference  # noqa: E402
+import onnx
+from onnx import TensorProto, helper, parser
+from single_node import compare, reference
 
 F = TensorProto.FLOAT
 
@@ -123,7 +123,8 @@ def test_loops_that_use_the_number_of_a_step_as_an_index():
 
 @pytest.mark.parametrize("trips", [3, 12])
 def test_conditions_in_loops(trips: int):
-    model = _model(f"""g (float[N] x) => (float[N] last) <int64 trips = {{{trips}}}, bool true = {{1}}> {{
+    model = _model(f"""g (float[N] x) => (float[N] last)
+      <int64 trips = {{{trips}}}, bool true = {{1}}> {{
         last = Loop (trips, true, x) <body: graph =
           body (int64 i, bool c, float[N] a) => (bool c_out, float[N] a_out) {{
             c_out = Identity (c)
@@ -171,6 +172,33 @@ def test_conditions_with_the_same_shapes_in_conditions():
         {"x": _row(1, 2, 3), "big": np.array(big), "small": np.array(small)}
         for big in (True, False)
         for small in (True, False)
+    ]
+    compare(model, feeds, programs=None)
+
+
+def test_numbers_of_results_in_branches():
+    """Questions about values within graphs, one after the other."""
+    model = _model("""g (float[N] x, bool flag) => (float[M] y, int64[K] z) {
+        zero = Constant <value = float {0.0}> ()
+        y, z = If (flag) <
+          then_branch: graph = then () => (float[A] a, int64[B] b) {
+            is_more = Greater (x, zero)
+            some = Compress <axis: int = 0> (x, is_more)
+            one = Constant <value = float {1.0}> ()
+            is_great = Greater (some, one)
+            places = NonZero (is_great)
+            shape = Constant <value = int64[1] {-1}> ()
+            b = Reshape (places, shape)
+            a = Gather <axis: int = 0> (some, b)
+          },
+          else_branch: graph = other () => (float[C] c, int64[D] d) {
+            c, d = Unique <sorted: int = 1> (x)
+          }>
+      }""")
+    feeds = [
+        {"x": _row(*values), "flag": np.array(flag)}
+        for flag in (True, False)
+        for values in ((1, 2, 3, 0), (2, -1, 2), (-1, -2), (5,), (1, 1, 1, 1, 3))
     ]
     compare(model, feeds, programs=None)
 

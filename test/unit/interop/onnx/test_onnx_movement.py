@@ -11,13 +11,13 @@ import pytest
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from onnx import TensorProto  # noqa: E402
-from single_node import compare, model_of  # noqa: E402
+from onnx import TensorProto
+from single_node import compare, model_of
 
 SIZES = 3
 """The sizes that each program is run on."""
 
-F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+F, I = TensorProto.FLOAT, TensorProto.INT64
 
 
 def _floats(rng: np.random.Generator, *shape: Any) -> np.ndarray:

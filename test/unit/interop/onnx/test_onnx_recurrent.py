@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from onnx import TensorProto  # noqa: E402
-from single_node import compare, model_of  # noqa: E402
+from onnx import TensorProto
+from single_node import compare, model_of
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 ACTIVATIONS = {"LSTM": 3, "GRU": 2, "RNN": 1}

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from tgdialect.frontend import dtypes
+from tgdialect.frontend.dtypes import numpy_of
 from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.tensor import Tensor
+from tgdialect.interop.importing import constant
 from tgdialect.interop.onnx.dtypes import dtype_of
 from tgdialect.interop.onnx.ops.creation import uniform
 from tgdialect.interop.onnx.rules import Call, Rules, raw
@@ -61,13 +65,22 @@ def _batch_normalization(
     spatial: int = 1,
 ) -> Tensor | tuple[Tensor, ...]:
     """With statistics of the channels, or, not `spatial`, of each element of an example."""
-    given = as_tensor(x)
-    weight, shift, old_mean, old_variance = map(as_tensor, (scale, bias, mean, variance))
     if len([o for o in call.node.output if o]) > 1 and call.opset < 14:
         raise Refused("training is not supported before opset 14: convert the model to it")
+    given = as_tensor(x)
+    place = _along if spatial else lambda statistic, _: statistic
+    known = [s for s in (scale, bias, mean, variance) if isinstance(s, np.ndarray)]
+    if len(known) == 4 and not training_mode:
+        # One product and one sum, as constants are folded into weights.
+        a, b, c, d = (array.astype(np.float64) for array in known)
+        factor = a / np.sqrt(d + epsilon)
+        wide = given.cast(dtypes.promote(given.dtype, dtypes.float32))
+        pair = (constant(v.astype(numpy_of(wide.dtype))) for v in (factor, b - c * factor))
+        product, total = (place(v, given) for v in pair)
+        return (wide * product + total).cast(given.dtype)
+    weight, shift, old_mean, old_variance = map(as_tensor, (scale, bias, mean, variance))
 
     def normalized(x: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
-        place = _along if spatial else lambda statistic, _: statistic
         a, b, c, d = (place(s, x) for s in (weight, shift, mean, variance))
         return _normalized(x, a, b, c, d, epsilon).cast(given.dtype)
 

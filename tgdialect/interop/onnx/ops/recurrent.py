@@ -65,9 +65,8 @@ class _Layer:
         """`products` are those of inputs and of hidden states with weights, if they are not W and R
         as they are."""
         x, w, r, bias, lengths, *_states = [*operands, *[None] * (8 - len(operands))]
-        assert x is not None
-        assert w is not None
-        assert r is not None
+        if x is None or w is None or r is None:
+            raise Refused("X, W and R are needed")
         if direction not in _DIRECTIONS:
             raise Refused(f"direction {direction!r}: {', '.join(_DIRECTIONS)}")
         self.reverse, self.layout, self.clip = _DIRECTIONS[direction], layout, clip
