@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.affine.bounds import is_inside
 from tgdialect.analysis.affine.lanes import lane_indices
 from tgdialect.analysis.divisors import Divisors
 from tgdialect.analysis.min_max import MinMax
@@ -77,10 +78,8 @@ class MemoryViews(Generic[V]):
         cut = [axis for axis, same in enumerate(kept) if not same]
         if any(extent != 1 for extent in new[: max(cut, default=0)]):
             raise PassFailedException("a shrink that is not contiguous")
-        for axis, (offset, extent, bound) in enumerate(zip(offsets, new, old, strict=True)):
-            start, size, limit = (self._interval(dim) for dim in (offset, extent, bound))
-            inside = start.lo >= 0 and start.hi + size.hi <= limit.lo
-            if not inside and not (offset == 0 and kept[axis]):
+        for axis, bounds in enumerate(zip(offsets, new, old, strict=True)):
+            if not (offsets[axis] == 0 and kept[axis]) and not is_inside(bounds, self._intervals):
                 raise PassFailedException(f"a shrink that may leave its source on axis {axis}")
         return self._moved(source, offsets, old)
 

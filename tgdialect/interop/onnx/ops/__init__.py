@@ -1,5 +1,5 @@
-"""The rules of operators, by families. `RULES` of each file has, for an operator and the opset since
-which a rule holds, the function that makes its results.
+"""The rules of operators, by families. `RULES` of each file has, for an operator and the opset
+since which a rule holds, the function that makes its results.
 
 * `elementwise.py`: arithmetic, comparisons, activations, casts;
 * `creation.py`: constants, ranges, random numbers;

@@ -352,23 +352,11 @@ def _quantized_where(
     return condition.where(*(_integers(t, z_scale, z_zero_point, kind) for t in (a, b)))
 
 
-def _dynamic_lstm(
-    x: Tensor,
-    w: Tensor,
-    r: Tensor,
-    b: Tensor | None,
-    lengths: Tensor | None,
-    first_h: Tensor | None,
-    first_c: Tensor | None,
-    peepholes: Tensor | None,
-    w_scale: Tensor,
-    w_zero_point: Tensor,
-    r_scale: Tensor,
-    r_zero_point: Tensor,
-    **attributes: Any,
-) -> tuple[Tensor, ...]:
+def _dynamic_lstm(call: Call, *values: Value, **attributes: Any) -> tuple[Tensor, ...]:
     """LSTM by products of integers: inputs are quantised together, states in each step. Weights are
-    (directions, rows, gates)."""
+    (directions, rows, gates), and have scales and zero points as the last operands."""
+    x, *others = values[:8]
+    w, r, w_scale, w_zero_point, r_scale, r_zero_point = map(as_tensor, (*others[:2], *values[8:]))
 
     def product(
         weights: Tensor, scale: Tensor, zero: Tensor, axes: tuple[int, ...] | None
@@ -385,8 +373,8 @@ def _dynamic_lstm(
         product(w, w_scale, w_zero_point, None),
         product(r, r_scale, r_zero_point, (1, 2)),
     )
-    operands = x, w.transpose(-1, -2), r.transpose(-1, -2), b, lengths, first_h, first_c, peepholes
-    return lstm(*operands, products=products, **attributes)
+    weights = w.transpose(-1, -2), r.transpose(-1, -2)
+    return lstm(call, x, *weights, *others[2:], products=products, **attributes)
 
 
 def _integer_multiple(
@@ -397,7 +385,7 @@ def _integer_multiple(
 
 RULES: Rules = {
     "DequantizeLinear": {1: quantization.RULES["DequantizeLinear"][10]},
-    "DynamicQuantizeLSTM": {1: _dynamic_lstm},
+    "DynamicQuantizeLSTM": {1: raw(_dynamic_lstm)},
     "DynamicQuantizeMatMul": {1: _dynamic_product},
     "GatherBlockQuantized": {1: raw(_gather_block_quantized)},
     "MatMulBnb4": {1: _matmul_bnb4},

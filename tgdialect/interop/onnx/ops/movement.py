@@ -56,17 +56,18 @@ def _flatten(x: Tensor, *, axis: int = 1) -> Tensor:
 
 
 def _squeeze(call: Call, x: Value, axes: Value = None) -> Tensor:
-    """Without given axes, whether a symbolic extent is 1 is a question."""
+    """Whether a symbolic extent is 1 is a question."""
     tensor = as_tensor(x)
+    extents: tuple[Any, ...] = tensor.shape
     if axes is None:
-        left = [d for d in tensor.shape if call.sign(d, 1) != 0]
+        gone = {i for i, d in enumerate(extents) if call.sign(d, 1) == 0}
     else:
         gone = {axis_of(tensor, a) for a in dims(call.known(axes, "axes"))}
-        wanted: list[Any] = [tensor.shape[a] for a in gone]
-        if wrong := [d for d in wanted if not isinstance(d, SymInt) and d != 1]:
+        if wrong := [extents[a] for a in gone if call.sign(extents[a], 1) != 0]:
             raise ValueError(f"an axis of extent {wrong[0]} is no axis of 1")
-        left = [d for i, d in enumerate(tensor.shape) if i not in gone]
-    return tensor.reshape(left)
+    # A symbolic extent that is 1 for the present sizes.
+    tensor = tensor.shrink([(0, 1) if i in gone else None for i in range(tensor.ndim)])
+    return tensor.reshape([d for i, d in enumerate(extents) if i not in gone])
 
 
 def _unsqueeze(x: Tensor, axes: Array) -> Tensor:
