@@ -123,6 +123,15 @@ def _heads(rng: np.random.Generator, past: bool, mask: str = "") -> list[Any]:
     ]
 
 
+def _decoder(rng: np.random.Generator) -> list[Any]:
+    batch, before = n(rng), n(rng)
+    operands = [f(rng, batch, 1, 8) for _ in range(3)]
+    mask = np.maximum(rng.integers(0, 2, (batch, before + 1)), np.arange(before + 1) == 0)
+    pasts = [f(rng, batch, 2, before + 3, 4) for _ in range(2)]
+    count = np.array([before], np.int32)
+    return [*operands, mask.astype(np.int32), None, *pasts, count, None, None, f(rng, 24)]
+
+
 def _self(mask: str, past: bool = False) -> Callable[[np.random.Generator], list[Any]]:
     def make(rng: np.random.Generator) -> list[Any]:
         batch, places, before = n(rng), n(rng), n(rng) if past else 0
@@ -298,6 +307,15 @@ CASES: dict[str, Case] = {
     ),
     "CausalConvWithState": Case(
         "CausalConvWithState", _causal, [(F32, 3), (F32, 3)], {"activation": "silu"}, {0: "_ _ n"}
+    ),
+    "DecoderMaskedMultiHeadAttention": Case(
+        "DecoderMaskedMultiHeadAttention",
+        _decoder,
+        [(F32, 3), (F32, 4), (F32, 4)],
+        {"num_heads": 2, "past_present_share_buffer": 1},
+        {**dict.fromkeys((0, 1, 2), "n _ _"), 3: "n t", 5: "n _ p _", 6: "n _ p _"},
+        (10,),
+        compared=1,
     ),
     "DynamicQuantizeLSTM": Case(
         "DynamicQuantizeLSTM",

@@ -202,6 +202,52 @@ def _multi_head_attention(
     return _self_attention(q, k, v, mask, attention_bias, past, is_causal, scale, mask_filter_value)
 
 
+def _decoder_attention(
+    query: Tensor,
+    key: Tensor | None = None,
+    value: Tensor | None = None,
+    mask: Tensor | None = None,
+    attention_bias: Tensor | None = None,
+    past_key: Tensor | None = None,
+    past_value: Tensor | None = None,
+    past_sequence_length: Tensor | None = None,
+    beam_width: Tensor | None = None,
+    cache_indirection: Tensor | None = None,
+    bias: Tensor | None = None,
+    *,
+    num_heads: int,
+    scale: float | None = None,
+    mask_filter_value: float = _FILTER,
+    past_present_share_buffer: int = 0,
+    output_qk: int = 0,
+) -> tuple[Tensor, ...]:
+    """Attention of new queries to a cache of a greater number of places, to which their keys are
+    written from `past_sequence_length` on."""
+    if cache_indirection is not None or not past_present_share_buffer:
+        raise Refused("cache_indirection, and a cache that grows, are not supported")
+    if key is None or value is None or past_key is None or past_value is None:
+        raise Refused("packed operands, and attention without a cache, are not supported")
+    assert past_sequence_length is not None
+    operands = query, key, value
+    if bias is not None:
+        parts = bias.split([int(t.shape[-1]) for t in operands], 0)
+        operands = tuple(t + part for t, part in zip(operands, parts, strict=True))
+    q, k, v = (by_heads(t, num_heads) for t in operands)
+    start, places = past_sequence_length.reshape(1, 1, 1, 1), past_key.shape[2]
+    k, v = _written(past_key, k, start, places), _written(past_value, v, start, places)
+    masks = within(q.shape[2], places, start, right=0)
+    for each in (mask, attention_bias):
+        if each is not None:
+            longer = each.pad([0, places - each.shape[-1]])
+            masks.append(
+                _padding_mask(longer, places, q.shape[0], mask_filter_value)
+                if each is mask
+                else longer
+            )
+    y, scores = attended(q, k, v, masks, scale)
+    return joined(y), k, v, scores.products
+
+
 def _group_query_attention(
     call: Call,
     query: Value,
@@ -320,6 +366,7 @@ def _rotary(
 
 RULES: Rules = {
     "Attention": {1: _attention},
+    "DecoderMaskedMultiHeadAttention": {1: _decoder_attention},
     "GroupQueryAttention": {1: raw(_group_query_attention)},
     "MultiHeadAttention": {1: _multi_head_attention},
     "QAttention": {1: _quantized_attention},

@@ -352,9 +352,11 @@ def _quantized_where(
     return condition.where(*(_integers(t, z_scale, z_zero_point, kind) for t in (a, b)))
 
 
-def _dynamic_lstm(call: Call, *operands: Value, **attributes: Any) -> tuple[Tensor, ...]:
+def _dynamic_lstm(call: Call, *values: Value, **attributes: Any) -> tuple[Tensor, ...]:
     """LSTM by products of integers: inputs are quantised together, states in each step. Weights are
-    (directions, rows, gates)."""
+    (directions, rows, gates), and have scales and zero points as the last operands."""
+    x, *others = values[:8]
+    w, r, w_scale, w_zero_point, r_scale, r_zero_point = map(as_tensor, (*others[:2], *values[8:]))
 
     def product(
         weights: Tensor, scale: Tensor, zero: Tensor, axes: tuple[int, ...] | None
@@ -367,15 +369,12 @@ def _dynamic_lstm(call: Call, *operands: Value, **attributes: Any) -> tuple[Tens
 
         return function
 
-    w, r, w_scale, w_zero_point, r_scale, r_zero_point = (
-        as_tensor(operands[i]) for i in (1, 2, 8, 9, 10, 11)
-    )
     products = (
         product(w, w_scale, w_zero_point, None),
         product(r, r_scale, r_zero_point, (1, 2)),
     )
-    of_lstm = operands[0], w.transpose(-1, -2), r.transpose(-1, -2), *operands[3:8]
-    return lstm(call, *of_lstm, products=products, **attributes)
+    weights = w.transpose(-1, -2), r.transpose(-1, -2)
+    return lstm(call, x, *weights, *others[2:], products=products, **attributes)
 
 
 def _integer_multiple(
