@@ -106,7 +106,9 @@ _PATHS: Mapping[str, Mapping[int, str]] = {
     "attribute": {5: _TENSOR, 6: "graph", 10: _TENSOR, 11: "graph"},
 }
 """The fields of messages in which there are tensors, by number, and what they are."""
-_RAW_DATA, _EXTERNAL_DATA, _DATA_LOCATION = 9, 13, 14
+_ELEMENTS = {4: "float_data", 9: "raw_data", 10: "double_data"}
+"""The fields of a tensor with its elements one after the other, in as many bytes as in memory."""
+_EXTERNAL_DATA, _DATA_LOCATION = 13, 14
 _DELIMITED = 2
 
 
@@ -119,12 +121,14 @@ def without_weights(data: memoryview, location: str) -> bytes:
 def _rewritten(
     data: memoryview, start: int, end: int, kind: str, location: str, depth: int
 ) -> Iterator[bytes]:
-    kept = start
-    for field in _fields(data, start, end):
-        if field.kind != _DELIMITED:
-            continue
+    kept, fields = start, [f for f in _fields(data, start, end) if f.kind == _DELIMITED]
+    if kind == _TENSOR:
+        # Elements may also be in several parts.
+        fields = [field for field in fields if field.number in _ELEMENTS]
+        fields = fields if len(fields) == 1 else []
+    for field in fields:
         if kind == _TENSOR:
-            if field.number != _RAW_DATA or field.end - field.first < LEAST_BYTES:
+            if field.end - field.first < LEAST_BYTES:
                 continue
             yield bytes(data[kept : field.start])
             yield from _external(location, field)

@@ -5,11 +5,14 @@ Nothing here imports PyTorch before it is used.
 
 | file | subject |
 |---|---|
+| `archive.py` | `.pt2` files: a program in JSON, and the memory of its tensors |
 | `backend.py` | the backend: its options, the graphs that AOTAutograd makes |
 | `checking.py` | `options={"check": True}`: comparing a part with PyTorch, and finding the op |
 | `dtypes.py` | PyTorch's dtypes as ours |
+| `export.py` | programs of `torch.export` as modules |
+| `frontend.py`, `plugin.py` | `.pt2` files as an input format |
 | `layouts.py` | how tensors lie in memory, and which layouts programs take as they are |
-| `ops` | the table: a line for each overload of an ATen op, a file for each family |
+| `ops/` | the table: a line for each overload of an ATen op, a file for each family |
 | `part.py` | a part of a graph as a program, and calls of it with PyTorch's tensors |
 | `partition.py` | the parts of a graph that are compiled; PyTorch runs the rest |
 | `reporting.py` | what was compiled, what was left to PyTorch, and why |

@@ -38,7 +38,7 @@ KEPT = (
 
 
 @dataclass(frozen=True)
-class Options:
+class BackendOptions:
     """The options of the backend, as `torch.compile(model, backend="tgdialect", options={...})`
     takes them.
 
@@ -57,13 +57,13 @@ class Options:
     folder: str | Path = Path(tempfile.gettempdir()) / "tgdialect-torch"
 
 
-def options_of(given: Mapping[str, Any]) -> Options:
-    """Options by their names. Raises ValueError for those that there are not."""
-    names = [field.name for field in fields(Options)]
+def options_of(given: Mapping[str, Any]) -> BackendOptions:
+    """BackendOptions by their names. Raises ValueError for those that there are not."""
+    names = [field.name for field in fields(BackendOptions)]
     for name in given:
         if name not in names:
             raise ValueError(f"the backend has no option {name!r}; there are: {', '.join(names)}")
-    return Options(**given)
+    return BackendOptions(**given)
 
 
 @cache
@@ -98,7 +98,7 @@ def backend(
 
 
 def compiled_graph(
-    options: Options, kind: str, graph: GraphModule, inputs: Sequence[Any]
+    options: BackendOptions, kind: str, graph: GraphModule, inputs: Sequence[Any]
 ) -> Callable[[list[Any]], Any]:
     """A function of the list of a graph's inputs, which it empties."""
     start = perf_counter()

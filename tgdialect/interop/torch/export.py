@@ -34,7 +34,7 @@ from tgdialect.interop.torch.dtypes import ours
 from tgdialect.interop.torch.partition import reason_against
 from tgdialect.interop.torch.reporting import location_of
 from tgdialect.interop.torch.rules import Refusal
-from tgdialect.interop.torch.sizes import Sizes
+from tgdialect.interop.torch.sizes import Symbols
 from tgdialect.interop.torch.table import TABLE
 from tgdialect.interop.torch.translation import Translator, name_of
 
@@ -80,7 +80,7 @@ def module_of(input: IO[bytes], file: str | None = None) -> ModuleOp:
     Raises CompilationError with all that is refused.
     """
     try:
-        return Program(Archive(input)).lowered()
+        return ExportedProgram(Archive(input)).lowered()
     except MalformedArchive as error:
         raise CompilationError(Diagnostic(str(error), file=file)) from None
     except RefusedNodes as error:
@@ -108,7 +108,7 @@ def _assigned(name: str) -> RefusedNodes:
     )
 
 
-class Program:
+class ExportedProgram:
     """A program of `torch.export`."""
 
     def __init__(self, archive: Archive) -> None:
@@ -335,7 +335,7 @@ class Program:
 
     def _spec(self, node: Node) -> Spec:
         value = node.meta["val"]
-        sizes = Sizes({str(size.node.expr): name for name, size in self._symbols.items()})
+        sizes = Symbols({str(size.node.expr): name for name, size in self._symbols.items()})
         try:
             return spec(tuple(sizes.of(d) for d in value.shape), ours(value.dtype))
         except Refusal as refusal:

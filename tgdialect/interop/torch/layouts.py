@@ -19,7 +19,7 @@ from tgdialect.interop.torch.sizes import expression_of
 
 
 @dataclass(frozen=True)
-class Layout:
+class MemoryLayout:
     """The order of a tensor's axes in memory, from the outermost on; those in `repeated` have one
     cell that stands for all."""
 
@@ -71,10 +71,10 @@ class Layout:
         return value.permute(self.order)
 
 
-def layout_of(value: torch.Tensor) -> Layout:
+def layout_of(value: torch.Tensor) -> MemoryLayout:
     """The layout of a tensor that PyTorch has traced; that of a contiguous one if it has gaps, or
     if that depends on the values of sizes."""
-    plain = Layout(tuple(range(value.ndim)))
+    plain = MemoryLayout(tuple(range(value.ndim)))
     shape = [expression_of(extent) for extent in value.shape]
     strides = [expression_of(stride) for stride in value.stride()]
     if any(extent == 0 for extent in shape) or _are_dense(range(value.ndim), shape, strides):
@@ -82,7 +82,7 @@ def layout_of(value: torch.Tensor) -> Layout:
     repeated = tuple(a for a in range(value.ndim) if strides[a] == 0 and shape[a] != 1)
     hints = [_hint(stride) for stride in value.stride()]
     order = sorted(range(value.ndim), key=lambda axis: (-hints[axis], axis))
-    found = Layout(tuple(order), repeated)
+    found = MemoryLayout(tuple(order), repeated)
     cells = [1 if axis in repeated else extent for axis, extent in enumerate(shape)]
     return found if _are_dense(order, cells, strides) else plain
 

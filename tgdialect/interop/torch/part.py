@@ -22,7 +22,7 @@ from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.traced import Traced, trace
 from tgdialect.frontend.tracing import Inputs, Slot
 from tgdialect.interop.torch.dtypes import ours
-from tgdialect.interop.torch.layouts import Layout, layout_of
+from tgdialect.interop.torch.layouts import MemoryLayout, layout_of
 from tgdialect.interop.torch.reporting import LOG
 from tgdialect.interop.torch.rules import Refusal
 from tgdialect.interop.torch.sizes import MOST_BITS, symbols_of
@@ -61,12 +61,12 @@ class _Input:
     """
 
     place: int
-    layout: Layout
+    layout: MemoryLayout
     strides: tuple[int, ...] | None
     is_negated: bool
 
     @staticmethod
-    def of(place: int, layout: Layout, like: torch.Tensor) -> _Input:
+    def of(place: int, layout: MemoryLayout, like: torch.Tensor) -> _Input:
         """The input that PyTorch has traced as `like`."""
         is_static = all(isinstance(extent, int) for extent in like.shape)
         strides = layout.strides(like.shape) if is_static else None
@@ -362,7 +362,7 @@ class Part:
         return results
 
     def _plan(self, sizes: tuple[int, ...]) -> _Plan:
-        """What the sizes of a call decide."""
+        """The plan of calls of these sizes."""
         traced = self._traced
         atoms = {
             atom: Atom(atom.variable, size) for atom, size in zip(traced.sizes, sizes, strict=True)
@@ -408,8 +408,7 @@ class Part:
 
 
 class _Plan(NamedTuple):
-    """What the sizes of a call decide: the sizes that are results, and how to allocate each tensor
-    that is."""
+    """The results of calls of some sizes: those that are sizes, and how to allocate the tensors."""
 
     sizes: Mapping[Node, Any]
     allocators: Sequence[Callable[[], torch.Tensor]]
@@ -429,11 +428,11 @@ def _is_view(node: Node) -> bool:
     return info is not None and not info.is_write and node.all_input_nodes == [node.args[0]]
 
 
-def _layout_of_result(like: torch.Tensor) -> Layout:
+def _layout_of_result(like: torch.Tensor) -> MemoryLayout:
     """The layout of a result. One of symbolic size repeats no cells."""
     found = layout_of(like)
     is_static = all(isinstance(extent, int) for extent in like.shape)
-    return found if is_static else Layout(found.order)
+    return found if is_static else MemoryLayout(found.order)
 
 
 _NUMPY: Mapping[torch.dtype, Any] = {torch.bfloat16: np.int16}
@@ -441,7 +440,7 @@ _NUMPY: Mapping[torch.dtype, Any] = {torch.bfloat16: np.int16}
 
 
 def _allocator(
-    like: torch.Tensor, layout: Layout, extents: tuple[int, ...], is_cleared: bool
+    like: torch.Tensor, layout: MemoryLayout, extents: tuple[int, ...], is_cleared: bool
 ) -> Callable[[], torch.Tensor]:
     """A function that makes a tensor of a dtype and a layout, whose array in memory has these
     extents.
@@ -468,7 +467,7 @@ def _allocator(
     return make
 
 
-def _tensor(array: Any, like: torch.Tensor, layout: Layout) -> torch.Tensor:
+def _tensor(array: Any, like: torch.Tensor, layout: MemoryLayout) -> torch.Tensor:
     """A result of the program as a tensor with PyTorch's layout."""
     if (dtype := _NUMPY.get(like.dtype)) is not None:
         value = torch.from_numpy(array.view(dtype)).view(like.dtype)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Translate = Callable[..., Any]
-Lines = Mapping[Any, Translate]
+Functions = Mapping[Any, Translate]
 """Functions by their overloads, such as `torch.ops.aten.add.Tensor`."""
 
 
@@ -21,7 +21,7 @@ class Refusal(Exception):
 
 
 @dataclass(frozen=True)
-class Rule:
+class OpLine:
     """A line of the table.
 
     Attributes:
@@ -36,28 +36,28 @@ class Rule:
     takes_dtype: bool = False
 
 
-Table = Mapping[Any, Rule]
+Table = Mapping[Any, OpLine]
 
 IGNORED = frozenset({"layout", "device", "pin_memory", "memory_format", "non_blocking", "dtype"})
 """Arguments of ATen ops that no line gets. The results of a graph have the dtypes and the layouts
 that PyTorch has traced for them."""
 
 
-def in_result_dtype(lines: Lines) -> Table:
+def in_result_dtype(functions: Functions) -> Table:
     """Ops that compute in the dtype of their result: arithmetic, functions of floats, sums."""
-    return {overload: Rule(translate, "result") for overload, translate in lines.items()}
+    return {overload: OpLine(translate, "result") for overload, translate in functions.items()}
 
 
-def in_common_dtype(lines: Lines) -> Table:
+def in_common_dtype(functions: Functions) -> Table:
     """Ops that compute in the dtype that their arguments have in common: comparisons."""
-    return {overload: Rule(translate, "common") for overload, translate in lines.items()}
+    return {overload: OpLine(translate, "common") for overload, translate in functions.items()}
 
 
-def in_own_dtype(lines: Lines) -> Table:
+def in_own_dtype(functions: Functions) -> Table:
     """Ops whose arguments keep their dtypes: movement, indexing, masks."""
-    return {overload: Rule(translate, "own") for overload, translate in lines.items()}
+    return {overload: OpLine(translate, "own") for overload, translate in functions.items()}
 
 
-def of_dtype(lines: Lines) -> Table:
+def of_dtype(functions: Functions) -> Table:
     """Ops that make tensors of a `dtype`, which the function gets as a keyword."""
-    return {overload: Rule(translate, "own", True) for overload, translate in lines.items()}
+    return {overload: OpLine(translate, "own", True) for overload, translate in functions.items()}

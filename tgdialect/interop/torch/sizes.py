@@ -60,7 +60,7 @@ def is_data_dependent(size: Any) -> bool:
     return any(size.node.shape_env.is_unbacked_symint(s) for s in size.node.expr.free_symbols)
 
 
-class Sizes:
+class Symbols:
     """The symbols of a graph as variables without values."""
 
     def __init__(self, names: Mapping[str, str] = {}, most: int = DEFAULT_BOUNDS[1]) -> None:

@@ -20,8 +20,8 @@ from tgdialect.frontend.symbolic import SymInt, larger, smaller
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.torch.dtypes import ours
 from tgdialect.interop.torch.reporting import source_of
-from tgdialect.interop.torch.rules import IGNORED, Refusal, Rule
-from tgdialect.interop.torch.sizes import Sizes, is_data_dependent
+from tgdialect.interop.torch.rules import IGNORED, OpLine, Refusal
+from tgdialect.interop.torch.sizes import Symbols, is_data_dependent
 from tgdialect.interop.torch.table import TABLE
 from tgdialect.ops import tg
 
@@ -72,7 +72,7 @@ class Translator:
 
     def __init__(self, most: int = DEFAULT_BOUNDS[1]) -> None:
         """`most` is the greatest value of sizes whose bounds PyTorch does not know."""
-        self._sizes = Sizes(most=most)
+        self._sizes = Symbols(most=most)
 
     # -- inputs ------------------------------------------------------------------------------------
 
@@ -135,7 +135,7 @@ class Translator:
         return self._applied(node, rule, cast("tuple[Any, ...]", args), cast("Any", kwargs))
 
     def _applied(
-        self, node: Node, rule: Rule, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+        self, node: Node, rule: OpLine, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Any:
         expected = node.meta["val"]
         first = expected[0] if isinstance(expected, list | tuple) else expected

@@ -13,7 +13,7 @@ from compiled_models import compiled  # noqa: E402
 
 from tgdialect.interop.torch import backend, checking, part  # noqa: E402
 from tgdialect.interop.torch.checking import WrongResult  # noqa: E402
-from tgdialect.interop.torch.rules import Rule  # noqa: E402
+from tgdialect.interop.torch.rules import OpLine  # noqa: E402
 from tgdialect.interop.torch.table import TABLE  # noqa: E402
 
 pytestmark = pytest.mark.parity
@@ -34,7 +34,7 @@ def test_a_right_part_passes(tmp_path: Path) -> None:
 
 
 def test_a_wrong_translation_is_named(monkeypatch: Any, tmp_path: Path) -> None:
-    monkeypatch.setitem(TABLE, aten.relu.default, Rule(lambda x: x, "result"))
+    monkeypatch.setitem(TABLE, aten.relu.default, OpLine(lambda x: x, "result"))
     call = compiled(model, options={"check": True, "folder": tmp_path})
     with pytest.raises(WrongResult, match=r"first op that differs: relu, aten.relu.default") as e:
         call(torch.randn(4, 4))
@@ -45,7 +45,7 @@ def test_a_wrong_translation_is_named(monkeypatch: Any, tmp_path: Path) -> None:
 
 
 def test_a_warning_goes_on(monkeypatch: Any, tmp_path: Path) -> None:
-    monkeypatch.setitem(TABLE, aten.relu.default, Rule(lambda x: x, "result"))
+    monkeypatch.setitem(TABLE, aten.relu.default, OpLine(lambda x: x, "result"))
     call = compiled(model, options={"check": "warn", "folder": tmp_path})
     with pytest.warns(RuntimeWarning, match=r"aten.relu.default"):
         call(torch.randn(4, 4))

@@ -1,4 +1,4 @@
-"""The table of ATen ops, a file for each family. `rules.py` says what a line is.
+"""The table of ATen ops, a file for each family.
 
 | file | ops |
 |---|---|

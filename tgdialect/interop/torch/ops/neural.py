@@ -101,7 +101,7 @@ def _scores(
     attn_mask: Tensor | None,
     factor: float,
 ) -> Tensor:
-    """What attention takes the softmax of, in f32 at least. Raises Refusal for dropout."""
+    """The operand of attention's softmax, in f32 at least. Raises Refusal for dropout."""
     if dropout_p:
         raise Refusal("attention with dropout draws random numbers, which PyTorch does")
     scores = query.matmul(key.transpose(-2, -1), dtype=_wide(query).dtype) * factor
