@@ -27,6 +27,7 @@ From the lowest layer to the highest:
   and how other vocabularies become `tg`;
 * `tools/`: `tg-opt` and `tg-run`; `info.py`: `python -m tgdialect.info`;
 * `legacy/`: a plug-in: the older vocabularies of the same system;
+* `interop/`: plug-ins: importers of other vocabularies;
 * `environment.py`: the table of environment variables;
 * `platforms.py`: refuses platforms that are not supported;
 * `forking.py`: locks around `fork`;

@@ -31,6 +31,7 @@ def compile(
     opt: str = ...,
     allow_custom: bool = ...,
     custom: Registered | None = ...,
+    data_folder: str | os.PathLike[str] | None = ...,
 ) -> Executable | compiler.Callback: ...
 
 
@@ -52,6 +53,7 @@ def compile(
     opt: str = DEFAULT_OPT,
     allow_custom: bool = False,
     custom: Registered | None = None,
+    data_folder: str | os.PathLike[str] | None = None,
 ) -> Executable | CompiledFunction | compiler.Callback:
     """Compile the function `entry` of a program at any level (docs/ir.md), or a Python function.
 
@@ -76,6 +78,8 @@ def compile(
         custom: functions that stand for CUSTOMs and CUSTOMFUNCTIONs, by name: Python callables on
             arrays, Executables, or function pointers of ctypes; and kernels (docs/embedding.md).
             They need `allow_custom`.
+        data_folder: the folder of the files whose bytes a text names (`#tg.data<file ...>`), by
+            default that of the text's own file, or the working directory for a text without one.
 
     Returns:
         A callable on NumPy arrays (or anything with DLPack), one for each argument of the function;
@@ -83,12 +87,13 @@ def compile(
         Python function it is what `Lowered.compile` returns.
 
     Raises:
-        CompilationError: the program is not valid, or cannot be compiled.
+        CompilationError: the program is not valid, or cannot be compiled, or a file has not got the
+            bytes that it names.
         TypeError: the source is none of these, or has specs that do not fit; or what is registered
             is no function.
         DeviceError: there is no such device, or it refuses a kernel.
-        ValueError: there is no such target, or functions are registered without `allow_custom`; or
-            see `Lowered.compile`.
+        ValueError: there is no such target, functions are registered without `allow_custom`, or
+            there is a `data_folder` for a program that is no text; or see `Lowered.compile`.
         MemoryError: there is too little memory to compile.
     """
     if not callable(source):
@@ -101,7 +106,10 @@ def compile(
             opt=opt,
             allow_custom=allow_custom,
             custom=custom,
+            data_folder=data_folder,
         )
+    if data_folder is not None:
+        raise ValueError("data_folder= is for programs in text, and not for a Python function")
     from tgdialect.frontend.function import traceable
     from tgdialect.frontend.lowered import check_specs
 

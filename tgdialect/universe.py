@@ -10,7 +10,11 @@ from xdsl.universe import XDSL_UNIVERSE
 
 from tgdialect.plugin import Plugin, factories, merged, named
 
-PLUGINS = {"legacy": "tgdialect.legacy.plugin:PLUGIN"}
+PLUGINS = {
+    "legacy": "tgdialect.legacy.plugin:PLUGIN",
+    "onnx": "tgdialect.interop.onnx.plugin:PLUGIN",
+    "torch": "tgdialect.interop.torch.plugin:PLUGIN",
+}
 """The plug-ins of this package, by name: nothing else of it names one."""
 
 DIALECTS = {

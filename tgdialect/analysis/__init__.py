@@ -12,6 +12,7 @@ Graphs and loops:
 * `in_place.py`: which parameters may be the same memory;
 * `constants.py`: what depends on constant arguments alone;
 * `eviction.py`: which results no cache holds any more when a program ends;
+* `data_files.py`: the files whose bytes a module names;
 * `estimates.py`: floating-point operations and bytes of a kernel;
 * `communication.py`: bytes and time of collectives between devices.
 

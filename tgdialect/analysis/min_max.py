@@ -102,7 +102,7 @@ def keeps_integer(op: tg.CastOp, intervals: MinMax) -> bool:
     return is_integer and intervals[op.source].within(dtype.low, dtype.high)
 
 
-_UNBOUNDED = 2**63 - 1
+UNBOUNDED = 2**63 - 1
 """The greatest i64: an extent with this maximum counts as unbounded."""
 
 
@@ -116,7 +116,7 @@ def most_elements(buffer: tg.BufferOp, intervals: MinMax) -> int:
         most = extent if isinstance(extent, int) else None
         if isinstance(extent, SSAValue):
             most = int(max(intervals[extent].hi, 0))
-        if most is None or most >= _UNBOUNDED:
+        if most is None or most >= UNBOUNDED:
             message = (
                 f"no bound is known for the size of {buffer.result.type}: its dynamic dimensions "
                 "need a {tg.max}"

@@ -100,6 +100,8 @@ class Structures:
         text = None if may_have_floats else self._equal.get(attribute)
         if text is None:
             text = str(attribute)
+            if isinstance(attribute, tg.DataAttr) and not isinstance(attribute.data, bytes):
+                text = repr(attribute.data)  # With the folder, and the version of the file.
             if not may_have_floats:
                 self._equal[attribute] = text
         self._texts[id(attribute)] = attribute, text

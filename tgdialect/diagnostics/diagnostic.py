@@ -45,12 +45,14 @@ _SEVERITY_COLORS = {
 class SourceFile:
     """
     A named text, or a chunk of one: `first_line` is the line of the file on which the chunk begins,
-    so that positions in a chunk are reported as positions in the file.
+    so that positions in a chunk are reported as positions in the file. `data_folder` has the files
+    whose bytes the text names; None is the folder of the text's own file.
     """
 
     name: str
     text: str
     first_line: int = 1
+    data_folder: str | None = None
 
     @cached_property
     def _line_starts(self) -> list[int]:

@@ -115,6 +115,8 @@ class LocatedParser(BoundedParser):
 
     LEXER = _Lexer
     source: SourceFile
+    data_folder: str | None
+    """The folder of the files whose bytes the text names; None is that of the text's own file."""
     _op_name_offsets: list[int]
     """The offsets of the names of the operations that are being parsed, innermost last."""
     _first_uses: dict[str, Span]
@@ -122,6 +124,7 @@ class LocatedParser(BoundedParser):
 
     def __init__(self, ctx: Context, source: SourceFile) -> None:
         self.source = source
+        self.data_folder = source.data_folder
         self._filename = builtin.StringAttr(source.name)
         self._op_name_offsets = []
         self._first_uses = {}

@@ -1,15 +1,15 @@
 """Python functions that are compiled before they are called: `Function.lower` and `compile`; and
 `spec`, the shape and dtype of an argument, for compiling before there is an array.
 
-The program's parameters are the tensors among the arguments, the sizes in their shapes, the tensors
-that the function captures, and compound extents. A caller passes arrays for the first of these;
-each call adds the others.
+The program's parameters are the tensors among the arguments, the sizes in their shapes, and the
+tensors that the function captures. A caller passes arrays for the first of these; each call adds
+the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -190,17 +190,12 @@ class Interface:
     arguments: Sequence[Argument]
     traced: Traced[ModuleOp]
 
-    @property
-    def compound_sizes(self) -> Sequence[SymInt]:
-        """The compound extents of arguments and results, which the program takes."""
-        return [*self.traced.argument_sizes, *self.traced.result_sizes]
-
     @cached_property
     def is_direct(self) -> bool:
-        """Whether the program's parameters are just the arrays of a call, and its results are what
-        the function returns."""
+        """Whether a call of the program takes just its arrays, off which it reads the sizes, and
+        returns what the function returns."""
         traced = self.traced
-        if traced.sizes or traced.implicit or self.compound_sizes or traced.changed:
+        if traced.implicit or traced.changed:
             return False
         structure: Any = traced.structure
         if type(structure) is not tuple:
@@ -239,6 +234,11 @@ class Lowered:
     def __str__(self) -> str:
         return self.as_text()
 
+    @property
+    def source(self) -> ModuleOp:
+        """The traced program."""
+        return self._source
+
     def as_text(self, stage: str | None = None) -> str:
         """The traced program as text, or the program after a stage."""
         return str(self._source if stage is None else self.module(stage))
@@ -271,7 +271,7 @@ class Lowered:
 
         Returns:
             An `Executable`; a `CompiledFunction`, which has its methods, where the function
-            captures or assigns to tensors, has symbolic sizes, or returns more than tensors.
+            captures or assigns to tensors, or returns more than tensors.
 
         Raises:
             CompilationError: the program cannot be compiled.
@@ -344,7 +344,6 @@ class Binding:
             *(computed(a.node) if isinstance(a, Tensor) else a for a in arrays),
             *(sizes[atom].value for atom in interface.traced.sizes),
             *(node.data for node in nodes),
-            *(size.substituted(sizes).value for size in interface.compound_sizes),
         ]
 
     def _sizes(self, arrays: Sequence[Any]) -> Mapping[Atom, Atom]:
@@ -380,8 +379,8 @@ class Binding:
 
 
 class CompiledFunction(Binding):
-    """An `Executable` of a Python function that captures or assigns to tensors, has symbolic sizes,
-    or does not just return tensors.
+    """An `Executable` of a Python function that captures or assigns to tensors, or does not just
+    return tensors.
 
     Call it with NumPy arrays, one for each tensor among the arguments. It returns what the function
     returns, with arrays for tensors. Each call reads captured tensors, and assigns to tensors that
@@ -402,18 +401,7 @@ class CompiledFunction(Binding):
 
     def memory(self, **sizes: int) -> Footprint:
         """As `Executable.memory`. `sizes` are those in the shapes of the arguments, by name."""
-        interface, inputs = self._interface, self.executable.inputs
-        # Sizes that are computed from others have the bounds that these leave.
-        bounded = {
-            atom: replace(atom, variable=replace(atom.variable, min=sizes[name], max=sizes[name]))
-            for atom in interface.traced.sizes
-            if (name := atom.variable.name) in sizes
-        }
-        compound = interface.compound_sizes
-        names = (p.name for p in inputs[len(inputs) - len(compound) :])
-        bounds = {n: s.substituted(bounded).max for n, s in zip(names, compound, strict=True)}
-        found = self.executable.memory(**sizes, **bounds)
-        return replace(found, sizes={n: s for n, s in found.sizes.items() if n not in bounds})
+        return self.executable.memory(**sizes)
 
     @property
     def kernels(self) -> Sequence[Kernel]:

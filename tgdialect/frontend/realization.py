@@ -19,18 +19,16 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     ModuleOp,
     StringAttr,
-    TensorType,
     UnitAttr,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 
 from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.frontend.graph import (
     INDEX_TYPE,
     Data,
     Node,
-    Shape,
     emit_size,
     size_node,
     sorted_nodes,
@@ -110,7 +108,7 @@ def _compute(order: Sequence[Node], wanted: Sequence[Node], device: str | None) 
         executable = _executables[key] = compiled(module, device)
         for oldest in list(_executables)[:-_MAX_EXECUTABLES]:
             _executables.pop(oldest, None)
-    results = executable.resident(*values_of(leaves, compound_sizes((*leaves, *wanted))))
+    results = executable.resident(*(leaf.data for leaf in leaves))
     if len(wanted) == 1:
         results = (results,)
     for node, data in zip(wanted, results, strict=True):
@@ -173,25 +171,6 @@ def _key(order: Sequence[Node], wanted: Sequence[Node]) -> tuple[list[Node], Key
     return leaves, tuple(key)
 
 
-def values_of(leaves: Iterable[Node], sizes: Iterable[SymInt]) -> list[Data | int | None]:
-    """The arguments of a compiled function of leaves."""
-    return [*(node.data for node in leaves), *(size.value for size in sizes)]
-
-
-def compound_sizes(nodes: Iterable[Node]) -> list[SymInt]:
-    """The compound extents, once each: those other than a single variable.
-
-    A program takes each extent of its arguments and results as an argument. Variables are leaves;
-    compound extents come after the leaves.
-    """
-    found: dict[SymInt, None] = {}
-    for node in nodes:
-        for extent in node.extents or ():
-            if isinstance(extent, SymInt) and extent.atom is None:
-                found[extent] = None
-    return list(found)
-
-
 def module_of(function: FuncOp) -> ModuleOp:
     """A module of a function, with the built-in CUSTOMFUNCTIONs that it calls."""
     calls = (op for op in nested_ops(function) if isinstance(op, tg.CallOp))
@@ -207,18 +186,15 @@ def function_of(
     constants: Collection[Node] = (),
     donated: Mapping[Node, int] = {},
 ) -> FuncOp:
-    """A function from the leaves of a graph, and compound sizes, to some of its nodes.
+    """A function from the leaves of a graph to some of its nodes.
 
     `constants` are leaves whose values are the same in every call, `donated` those that are not
     needed after a call, and the number of the result that is to take the memory of each.
     """
     block = Block()
     builder = tg.OpBuilder.at_end(block)
-    sizes = compound_sizes((*leaves, *results))
-    values, extra = insert_parameters(builder, leaves, sizes)
+    values = insert_parameters(builder, leaves)
     for op in parameters(block):
-        if op.slot.data >= len(leaves):
-            continue
         if (named := name_of_value(leaves[op.slot.data].origin)) is not None:
             op.symbol = StringAttr(named)
             op.result.name_hint = identifier(named)
@@ -227,8 +203,7 @@ def function_of(
         elif leaf in donated:
             op.attributes["tg.donated"] = IntegerAttr(donated[leaf], 64)
     insert_nodes(builder, order, values)
-    found = [_resized(builder, values[node], node.extents, extra) for node in results]
-    builder.insert(ReturnOp(*found))
+    builder.insert(ReturnOp(*(values[node] for node in results)))
     function = FuncOp(name, ([], [n.type for n in results]), Region(block))
     names = [name_of_value(node.origin) for node in results]
     if any(names):
@@ -239,67 +214,46 @@ def function_of(
 
 
 def body_of(order: Sequence[Node], leaves: Sequence[Node], roots: Sequence[Node]) -> Region:
-    """The body of a FUNCTION from the leaves of a graph, and compound sizes, to some nodes."""
+    """The body of a FUNCTION from the leaves of a graph to some nodes."""
     body = Block()
     builder = tg.OpBuilder.at_end(body)
-    values, _ = insert_parameters(builder, leaves, compound_sizes(leaves))
+    values = insert_parameters(builder, leaves)
     insert_nodes(builder, order, values)
     builder.insert(tg.TupleOp([values[root] for root in roots]))
     return Region(body)
 
 
-def _resized(
-    builder: tg.OpBuilder, value: SSAValue, extents: Shape | None, sizes: Mapping[SymInt, SSAValue]
-) -> SSAValue:
-    """A value whose compound extents are the given index values, which equal those that it has."""
-    if not any(isinstance(e, SymInt) and e in sizes for e in extents or ()):
-        return value
-    known = [
-        sizes.get(e, d) if isinstance(e, SymInt) else e
-        for e, d in zip(extents or (), tg.shape_of(value), strict=True)
-    ]
-    return builder.put(tg.ShrinkOp(value, [0] * len(known), known))
+def insert_parameters(builder: tg.OpBuilder, leaves: Sequence[Node]) -> dict[Node, SSAValue]:
+    """Insert a PARAM for each leaf.
 
-
-def insert_parameters(
-    builder: tg.OpBuilder, leaves: Sequence[Node], sizes: Sequence[SymInt] = ()
-) -> tuple[dict[Node, SSAValue], dict[SymInt, SSAValue]]:
-    """Insert a PARAM for each leaf, and then one for each of `sizes`.
-
-    A tensor with a compound extent has the PARAM of that extent in its shape.
+    A compound extent is computed from the variables that it depends on. What a FUNCTION is passed
+    has such an extent by another op, so that a SHRINK gives it this one.
     """
     values: dict[Node, SSAValue] = {}
     factors: dict[Factor, SSAValue] = {}
-
-    def size_param(slot: int, type: TensorType[Attribute], size: SymInt) -> SSAValue:
-        name = size.atom.variable.name if size.atom else None
-        return builder.put(tg.ParamOp(slot, type, name=name, min=max(size.min, 0), max=size.max))
-
     # Sizes first, since the PARAMs of tensors use them.
     for slot, leaf in enumerate(leaves):
-        if leaf.size is not None:
-            values[leaf] = size_param(slot, leaf.tensor_type, leaf.size)
-            if leaf.size.atom is not None:
-                factors[leaf.size.atom] = values[leaf]
-    extra = {
-        size: size_param(slot, INDEX_TYPE, size) for slot, size in enumerate(sizes, len(leaves))
-    }
-    # Tensors. Inside, a compound extent is computed from the variables that it depends on.
+        if (size := leaf.size) is not None:
+            name = size.atom.variable.name if size.atom else None
+            low, high = max(size.min, 0), size.max
+            param = tg.ParamOp(slot, leaf.tensor_type, name=name, min=low, max=high)
+            values[leaf] = builder.put(param)
+            if size.atom is not None:
+                factors[size.atom] = values[leaf]
     for slot, leaf in enumerate(leaves):
-        if leaf.extents is None:
-            if leaf not in values:
-                values[leaf] = builder.put(tg.ParamOp(slot, leaf.tensor_type))
+        if leaf in values:
             continue
-        symbolic = [e for e in leaf.extents if isinstance(e, SymInt)]
-        dims = [extra[e] if e.atom is None else factors[e.atom] for e in symbolic]
-        value = builder.put(tg.ParamOp(slot, leaf.tensor_type, dims))
-        true = {e: emit_size(builder, e, factors) for e in symbolic if e.atom is None}
-        values[leaf] = _resized(builder, value, leaf.extents, true)
+        symbolic = [e for e in leaf.extents or () if isinstance(e, SymInt)]
+        dims = [emit_size(builder, e, factors) for e in symbolic]
+        values[leaf] = builder.put(tg.ParamOp(slot, leaf.tensor_type, dims))
+        if any(e.atom is None for e in symbolic):
+            shape = tg.shape_of(values[leaf])
+            values[leaf] = builder.put(tg.ShrinkOp(values[leaf], [0] * len(shape), shape))
     # Equal quotients and maxima are one value, also those of nodes.
     for factor, value in factors.items():
         if isinstance(factor, Derived):
             values[size_node(SymInt.of(factor))] = value
-    return values, extra
+    return values
 
 
 def insert_nodes(

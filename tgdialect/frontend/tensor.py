@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self, SupportsIndex, cast
@@ -29,6 +30,7 @@ from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.graph import (
     Node,
     Shape,
+    apply,
     argument_errors,
     extents_of_value,
     made,
@@ -42,7 +44,6 @@ from tgdialect.frontend.locations import origin_of
 from tgdialect.frontend.neural import Attention, Neural
 from tgdialect.frontend.realization import (
     as_array,
-    compound_sizes,
     computed,
     insert_nodes,
     insert_parameters,
@@ -166,6 +167,41 @@ class Tensor(
         memory = (ctypes.c_uint8 * (math.prod(extents) * wanted.itemsize)).from_address(ptr)
         array = np.frombuffer(memoryview(memory), dtypes.numpy_of(wanted)).reshape(extents)
         return cls._of_array(array, device)
+
+    @classmethod
+    def from_file(
+        cls,
+        file: str | os.PathLike[str],
+        shape: Any,
+        dtype: DTypeLike = None,
+        *,
+        offset: int = 0,
+        folder: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """The elements that are in a file from byte `offset` on, in C order, the lowest byte first,
+        by default floats. A bool is a byte, which is not 0.
+
+        They stay in the file, which is mapped into memory, and which programs name: neither their
+        text nor the object cache has a copy. The file must not change as long as the tensor, or a
+        program with it, is used. `file` is its path; with a `folder` it is relative to that, and
+        may not leave it: a path that an untrusted file names.
+
+        Raises ValueError for such a path that is absolute or has `.` or `..`, and for a shape that
+        is symbolic; OSError for a file without these bytes.
+        """
+        wanted = dtypes.to_dtype(dtype, dtypes.default_float)
+        extents = extents_of((shape,))
+        if not all(isinstance(extent, int) for extent in extents):
+            raise ValueError(f"a tensor of a file has a static shape, not {extents}")
+        name = os.fspath(file)
+        if folder is None:  # The caller's own path may be a link to anywhere.
+            folder, name = os.path.split(os.path.realpath(name))
+        length = math.prod(extents) * wanted.itemsize
+        data = tg.DataAttr.in_file(folder, name, offset, length)
+        _ = data.array  # Raises.
+        content = cls.of_node(apply(tg.BinaryDataOp, data))
+        flat = content != 0 if wanted.is_bool else content.bitcast(wanted)
+        return flat.reshape(extents)
 
     # -- numbers -----------------------------------------------------------------------------------
 
@@ -402,7 +438,7 @@ def gradient_nodes(root: Node, seed: Node, targets: Sequence[Node]) -> list[Node
     size_order = sorted_nodes(sizes)
     leaves = [node for node in size_order if node.size is not None and node.size.atom is not None]
     builder = Builder(Block())
-    values, _ = insert_parameters(builder, [*leaves, *sources], compound_sizes(sources))
+    values = insert_parameters(builder, [*leaves, *sources])
     insert_nodes(builder, size_order, values)
     factors = {v: n.size.factor for n, v in values.items() if n.size is not None and n.size.factor}
     seed_value = values[seed]

@@ -20,11 +20,10 @@ from xdsl.ir import Attribute, Block
 
 from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.frontend.base import TensorBase
-from tgdialect.frontend.graph import INDEX_TYPE, Node, Shape, apply, made, serials, size_node
+from tgdialect.frontend.graph import Node, Shape, apply, made, serials, size_node
 from tgdialect.frontend.realization import (
     body_of,
     compiled,
-    compound_sizes,
     device_of,
     function_of,
     lose,
@@ -66,8 +65,8 @@ def refuse_call(*_: object) -> None:
 class Traced(Generic[E]):
     """A traced function for one signature.
 
-    Its inputs are, in order: the tensors among the arguments, the sizes in their shapes, the
-    captured tensors, and compound extents.
+    Its inputs are, in order: the tensors among the arguments, the sizes in their shapes, and the
+    captured tensors.
     """
 
     implicit: Sequence[TensorBase]
@@ -86,10 +85,6 @@ class Traced(Generic[E]):
     """The number of results before the new values of `changed`."""
     kinds: Sequence[tuple[Attribute, Shape | None]]
     """Types and symbolic shapes of the results, then of the new values of `changed`."""
-    argument_sizes: Sequence[SymInt]
-    """Compound extents of arguments: polynomials other than a single variable."""
-    result_sizes: Sequence[SymInt]
-    """Compound extents of results, which only the executable takes as inputs."""
     prototype: tg.TgOp
     """The FUNCTION."""
     elements: Sequence[tg.TgOp]
@@ -148,10 +143,6 @@ class Traced(Generic[E]):
         """Execute the function on nodes with data. Results have data, some in the memory of the
         nodes."""
         data: list[Any] = [node.data for node in nodes]
-        data += (
-            np.array(size.substituted(sizes).value)
-            for size in (*self.argument_sizes, *self.result_sizes)
-        )
         assert self.executable is not None
         lost = overwritten(self.executable, nodes, data) if self.executable.overwritten else ()
         found: Array | tuple[Array, ...] = self.executable.resident(*data)
@@ -176,12 +167,11 @@ class Traced(Generic[E]):
         self, nodes: Sequence[Node], sizes: Mapping[Atom, Atom], count: int | None = None
     ) -> list[Node]:
         """The results as GETTUPLEs of the FUNCTION on nodes; the first `count` of them, or all."""
-        more = [size_node(size.substituted(sizes)) for size in self.argument_sizes]
-        call = made(self.prototype, (*nodes, *more))
+        call = made(self.prototype, tuple(nodes))
         results: list[Node] = []
         for element, (_, extents) in zip(self.elements[:count], self.kinds, strict=False):
             result = made(element, (call,), substituted(extents, sizes))
-            if compound_sizes([result]):
+            if any(isinstance(e, SymInt) and e.atom is None for e in result.extents or ()):
                 # The FUNCTION's type does not relate them to its arguments.
                 result = apply(tg.ShrinkOp, result, [0] * len(result.shape), result.shape)
             results.append(result)
@@ -276,8 +266,7 @@ def trace(
     assigned = {node for _, node in changed}
     frozen = [n for n in implicit if freeze and n not in assigned and n.size is None]
     module = module_of(function_of(entry, order, leaves, roots, frozen, unneeded))
-    argument_sizes = compound_sizes(leaves)
-    types = [leaf.type for leaf in leaves] + [INDEX_TYPE] * len(argument_sizes)
+    types = [leaf.type for leaf in leaves]
     prototype = tg.FunctionOp(Block(arg_types=types).args, body_of(order, leaves, roots))
     used = [_owner(node, inputs.kind) for node in implicit]
     return Traced(
@@ -289,8 +278,6 @@ def trace(
         structure=structure,
         first_change=len(outputs),
         kinds=[(n.type, n.extents) for n in roots],
-        argument_sizes=argument_sizes,
-        result_sizes=compound_sizes([*leaves, *roots])[len(argument_sizes) :],
         prototype=prototype,
         elements=[tg.GetTupleOp(prototype, i) for i in range(len(roots))],
         executable=None if is_apart else compiled(module, device_of([*leaves, *order])),
@@ -298,7 +285,7 @@ def trace(
         donated=donated,
         is_plain=isinstance(structure, Slot)
         and not is_apart
-        and not (sizes or argument_sizes or changed or donated)
+        and not (sizes or changed or donated)
         and not any(n.is_tracked for n in (*implicit, *(t.node for t in inputs.tensors)))
         and not any(n.extents is not None or n.size is not None for n in implicit),
     )

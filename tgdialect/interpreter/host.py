@@ -312,6 +312,13 @@ def _param(frame: Frame, op: tg.ParamOp, operands: Sequence[HostValue]) -> HostV
     value = frame.parameters[slot]
     if isinstance(value, TensorValue | VersionedView):
         check_parameter(op, value.array.materialised())
+        if op.dims:
+            sizes = [frame.read(op, operand) for operand in operands]
+            shape = extents(tg.tensor(op.result).get_shape(), sizes)
+            if (given := value.array.data.shape) != shape:
+                raise InterpretationError(
+                    f"parameter {slot} has shape {shape}, the argument {given}"
+                )
     return value
 
 

@@ -175,7 +175,7 @@ def constants(op: Operation, operands: Sequence[MaskedArray], lanes: int) -> Mas
 
 def binary(op: tg.BinaryDataOp, operands: Sequence[MaskedArray], lanes: int) -> MaskedArray:
     """BINARY: its bytes."""
-    return MaskedArray(np.frombuffer(op.data.data, np.uint8).reshape((1,) * lanes + (-1,)))
+    return MaskedArray(op.data.array.reshape((1,) * lanes + (-1,)))
 
 
 def reduction(op: tg.ReduceOp, operands: Sequence[MaskedArray], lanes: int) -> MaskedArray:

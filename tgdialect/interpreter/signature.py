@@ -17,6 +17,7 @@ from tgdialect.interpreter.values import check_size
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import NUMPY_DTYPES
 from tgdialect.ops.call import parameters
+from tgdialect.ops.expressions import evaluate, is_expression, parsed, size_sources
 from tgdialect.ops.numpy_dtypes import Array
 
 
@@ -46,6 +47,18 @@ class EntryArgument:
         return not tg.ALLOCATED.isdisjoint(self.attributes)
 
     @property
+    def axes(self) -> Sequence[int | None]:
+        """For each axis, the position of the index argument that gives its extent; None for a
+        static one, or if nothing does."""
+        dims = iter(self.extents)
+        return [next(dims) if d == DYNAMIC_INDEX else None for d in self.type.get_shape()]
+
+    @property
+    def formula(self) -> str | None:
+        """For an index argument that is computed from others, the expression."""
+        return tg.computed_attribute(self.attributes)
+
+    @property
     def buffer(self) -> int | None:
         """For an argument that was a BUFFER, the slot; otherwise None."""
         return tg.integer_attribute(self.attributes, "tg.buffer")
@@ -72,6 +85,8 @@ def signature(entry: Operation) -> list[EntryArgument]:
         attributes: dict[str, Attribute] = {
             name: IntegerAttr(bound.data, 64) for name, bound in bounds.items() if bound is not None
         }
+        if (formula := param.attributes.get("tg.computed")) is not None:
+            attributes["tg.computed"] = formula
         name = param.slot.data if param.symbol is None else param.symbol.data
         result.append(EntryArgument(f"parameter {name}", tg.tensor(param.result), attributes, dims))
     return result
@@ -104,16 +119,26 @@ def bind(
 ) -> list[Array]:
     """The arrays of all arguments: checked inputs, and allocated arrays.
 
-    Raises InterpretationError if an input does not have the dtype and shape of its argument, or if
+    Inputs may leave out all index arguments that are extents of others. Raises InterpretationError
+    if an input does not have the dtype and shape of its argument, or if
     an index is out of its bounds or differs from the extent that it stands for.
     """
-    wanted = [p for p in params if not p.is_allocated]
-    if len(wanted) != len(inputs):
-        raise InterpretationError(f"{len(wanted)} inputs are wanted, {len(inputs)} given")
-    given = iter(inputs)
-    arrays: list[Array | None] = [
-        None if p.is_allocated else _checked(p, next(given)) for p in params
-    ]
+    wanted = [i for i, p in enumerate(params) if not p.is_allocated]
+    sources = size_sources((i, params[i].axes) for i in wanted)
+    sources = {i: source for i, source in sources.items() if i in wanted}
+    passed = [i for i in wanted if i not in sources]
+    if len(inputs) not in (len(wanted), len(passed)):
+        also = f", or {len(passed)} without sizes" if sources else ""
+        raise InterpretationError(f"{len(wanted)} inputs are wanted{also}, {len(inputs)} given")
+    arrays: list[Array | None] = [None] * len(params)
+    for i, value in zip(wanted if len(inputs) == len(wanted) else passed, inputs, strict=True):
+        arrays[i] = _checked(params[i], value)
+    for i, (source, axis) in sources.items():
+        if arrays[i] is None and (array := arrays[source]) is not None:
+            arrays[i] = _checked(params[i], array.shape[axis])
+    for i, param in enumerate(params):
+        if param.formula is not None:
+            arrays[i] = _computed(param, arrays[:i])
     for param, array in zip(params, arrays, strict=True):
         if array is not None:
             _check_extents(param, array, params, arrays)
@@ -121,6 +146,16 @@ def bind(
         _allocated(p, arrays, buffers) if array is None else array
         for p, array in zip(params, arrays, strict=True)
     ]
+
+
+def _computed(param: EntryArgument, before: Sequence[Array | None]) -> Array:
+    """The value of an index argument that is computed from those before it."""
+    numbers = [None if a is None or a.shape or a.dtype != np.int64 else int(a) for a in before]
+    expression = parsed(param.formula or "")
+    is_known = is_expression(expression, lambda i: i < len(numbers) and numbers[i] is not None)
+    if not is_known:
+        raise InterpretationError(f"{param.label}: {param.formula!r} is no expression in others")
+    return _checked(param, evaluate(expression, numbers))
 
 
 def _checked(param: EntryArgument, value: Any) -> Array:
@@ -198,7 +233,8 @@ def _allocated(
     if (data := tg.data_attribute(param.attributes)) is not None:
         if len(data) != math.prod(shape) * dtype.itemsize:
             raise InterpretationError(f"{param.label}: tg.data has {len(data)} bytes")
-        return np.frombuffer(data, dtype).reshape(shape).copy()
+        # What writes memory makes another version of it.
+        return tg.array_of(data).view(dtype).reshape(shape)
     for axis, position in zip(_dynamic_axes(param), param.extents, strict=True):
         index = None if position is None else arrays[position]
         if index is None:

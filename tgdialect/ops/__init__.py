@@ -27,5 +27,6 @@ What rewrites and analyses build on:
 * `folding.py`: constant folding; `intervals.py`: interval arithmetic;
 * `affine.py`: sums of integers with coefficients;
 * `operators.py`: Python's operators as ops, for rules, recipes and hand-written kernels;
+* `data_files.py`: bytes of files, as contents of BINARYs;
 * `printing.py`: the text of a module, and the devices that it names.
 """

@@ -5,6 +5,7 @@
 | `tg.name` | any, and a result | its name in the source; of a dynamic dimension its name |
 | `tg.min`, `tg.max` | an index scalar | the bounds of a dynamic dimension |
 | `tg.dims` | a tensor with `?` | per `?`, the position of the argument with its value |
+| `tg.computed` | an index scalar | its value, of those before it: `"%0 2 idiv"` is half of `%0` |
 | `tg.constant` | a tensor | passing the same array again means the same contents |
 | `tg.donated` | a tensor | not needed after a call: a result may be stored there, best the n-th |
 | `tg.output` | memory | a result is stored here |
@@ -25,6 +26,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument
 
 from tgdialect.ops.attributes import DataAttr
+from tgdialect.ops.data_files import Contents
 
 NAME = "tg.name"
 """The attribute with the source's name for an argument or a result: any text."""
@@ -35,14 +37,16 @@ ARENAS = frozenset({"tg.workspace", "tg.persistent"})
 ANY_RESULT = -1
 """The `tg.donated` of an argument for whose memory no result is the best."""
 
-ALLOCATED = ARENAS | {"tg.output", "tg.buffer", "tg.data"}
-"""Attributes of arguments that a stage has added. The caller of the function allocates them."""
+ALLOCATED = ARENAS | {"tg.output", "tg.buffer", "tg.data", "tg.computed"}
+"""Attributes of arguments that a stage has added. No caller gives them: they are allocated, or
+computed, by each call."""
 
 ARGUMENT_ATTRIBUTES: Mapping[str, type[Attribute]] = {
     NAME: builtin.StringAttr,
     "tg.min": builtin.IntegerAttr,
     "tg.max": builtin.IntegerAttr,
     "tg.dims": builtin.DenseArrayBase,
+    "tg.computed": builtin.StringAttr,
     "tg.constant": builtin.UnitAttr,
     "tg.donated": builtin.IntegerAttr,
     "tg.output": builtin.UnitAttr,
@@ -85,10 +89,17 @@ def integer_attribute(attributes: Mapping[str, Attribute], name: str) -> int | N
     return attribute.value.data if isinstance(attribute, builtin.IntegerAttr) else None
 
 
-def data_attribute(attributes: Mapping[str, Attribute]) -> bytes | None:
+def data_attribute(attributes: Mapping[str, Attribute]) -> Contents | None:
     """The contents that an argument has in every call; None if it is given them, or writes them."""
     attribute = attributes.get("tg.data")
     return attribute.data if isinstance(attribute, DataAttr) else None
+
+
+def computed_attribute(attributes: Mapping[str, Attribute]) -> str | None:
+    """The expression that gives the value of an index argument (`expressions.py`); None if the
+    caller does."""
+    attribute = attributes.get("tg.computed")
+    return attribute.data if isinstance(attribute, builtin.StringAttr) else None
 
 
 def overwritten_arguments(function: FuncOp) -> list[tuple[int, BlockArgument]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -24,6 +25,8 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from tgdialect.fast_xdsl import unchecked
+from tgdialect.ops.data_files import Contents, FileData, array_of
+from tgdialect.ops.numpy_dtypes import Array
 
 Device = str | tuple[str, ...] | None
 """No device, one device, or the devices over which a value is sharded or replicated."""
@@ -89,19 +92,67 @@ class NumberAttr(Data[int]):
 
 
 @irdl_attr_definition
-class DataAttr(Data[bytes]):
-    """Bytes, written in hexadecimal: `#tg.data<"7f454c46">`.
+class DataAttr(Data[Contents]):
+    """Bytes, written in hexadecimal: `#tg.data<"7f454c46">`; or those of a file, which stay there:
+    `#tg.data<file "weights/a.bin", offset = 64, length = 4096>`.
 
     A string of hexadecimal digits would take twice the memory, and xDSL prints strings character by
     character: 16 MiB would take 15 seconds.
+
+    The name of a file is relative to the folder of the text's own file, unless the reader names
+    another folder. Nothing outside of the folder is opened. The file need not be there before the
+    bytes are needed: they are mapped into memory then, and neither copied nor hashed.
     """
 
     name = "tg.data"
 
     @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> bytes:
+    def in_file(
+        cls, folder: str | os.PathLike[str], name: str, offset: int, length: int
+    ) -> DataAttr:
+        """`length` bytes of the file `name` in a folder, from byte `offset` on.
+
+        The name is relative to the folder, with `/` between folders. Equal attributes name the same
+        bytes of the same version of a file: one that has changed since is refused.
+
+        Raises ValueError for a name that is absolute, or that has `.` or `..`. Whether the file has
+        these bytes is asked when they are needed (`array`).
+        """
+        return cls(FileData.of(folder, name, offset, length))
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes."""
+        return len(self.data)
+
+    @property
+    def array(self) -> Array:
+        """The bytes as a vector of ui8, read only. Raises DataFileError, an OSError, for a file
+        that has not got them."""
+        return array_of(self.data)
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Contents:
         with parser.in_angle_brackets():
-            return cls.parse_bytes(parser)
+            return cls.parse_contents(parser)
+
+    @staticmethod
+    def parse_contents(parser: AttrParser) -> Contents:
+        """Bytes as digits, or the file that has them, without the angle brackets."""
+        start = parser.pos
+        if parser.parse_optional_keyword("file") is None:
+            return DataAttr.parse_bytes(parser)
+        name = parser.parse_str_literal(" of the name of a file")
+        numbers: list[int] = []
+        for keyword in ("offset", "length"):
+            parser.parse_punctuation(",")
+            parser.parse_keyword(keyword)
+            parser.parse_punctuation("=")
+            numbers.append(parser.parse_integer(allow_boolean=False, allow_negative=False))
+        try:
+            return FileData.of(_data_folder(parser), name, *numbers)
+        except ValueError as error:
+            parser.raise_error(str(error), start, parser.pos)
 
     @staticmethod
     def parse_bytes(parser: AttrParser) -> bytes:
@@ -109,24 +160,46 @@ class DataAttr(Data[bytes]):
         start = parser.pos
         text = parser.parse_str_literal(" of hexadecimal bytes")
         try:
-            return DataAttr.of_digits(text).data
+            return digits_as_bytes(text)
         except VerifyException as error:
             parser.raise_error(str(error), start, parser.pos)
 
     @staticmethod
     def of_digits(text: str) -> DataAttr:
         """The attribute for lower-case hexadecimal digits. Raises VerifyException for others."""
-        with suppress(ValueError):
-            # `fromhex` also takes upper case and spaces.
-            if (data := bytes.fromhex(text)).hex() == text:
-                return DataAttr(data)
-        wrong = re.search("[^0-9a-f]", text)
-        reason = f"{wrong[0]!r} is none" if wrong else f"there are {len(text)} digits"
-        raise VerifyException(f"expected lower-case hexadecimal bytes: {reason}")
+        return DataAttr(digits_as_bytes(text))
 
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            printer.print_string(f'"{self.data.hex()}"')
+            self.print_contents(printer)
+
+    def print_contents(self, printer: Printer) -> None:
+        """The inverse of `parse_contents`."""
+        data = self.data
+        if isinstance(data, bytes):
+            printer.print_string(f'"{data.hex()}"')
+            return
+        printer.print_string("file ")
+        printer.print_string_literal(data.name)
+        printer.print_string(f", offset = {data.offset}, length = {data.length}")
+
+
+def digits_as_bytes(text: str) -> bytes:
+    """The bytes that lower-case hexadecimal digits say. Raises VerifyException for others."""
+    with suppress(ValueError):
+        # `fromhex` also takes upper case and spaces.
+        if (data := bytes.fromhex(text)).hex() == text:
+            return data
+    wrong = re.search("[^0-9a-f]", text)
+    reason = f"{wrong[0]!r} is none" if wrong else f"there are {len(text)} digits"
+    raise VerifyException(f"expected lower-case hexadecimal bytes: {reason}")
+
+
+def _data_folder(parser: AttrParser) -> str:
+    """The folder of the files that a text names: that which the reader has been told, or that of
+    the text's file, or the working directory for a text that has none."""
+    told: str | None = getattr(parser, "data_folder", None)
+    return os.path.dirname(parser.lexer.input.name) if told is None else told
 
 
 _NULL = unchecked.made(NoneAttr)

@@ -20,7 +20,16 @@ from tgdialect.fast_xdsl.operations import FastOp
 from tgdialect.ops.attributes import VOID, TupleType, is_tensor
 from tgdialect.ops.dtypes import INDEX, dtype_row
 from tgdialect.ops.properties import is_type_written, place_of, result_type, static_shape
-from tgdialect.ops.syntax import Bytes, Constant, Edges, Int, IntegerRuns, Integers, Name, Signature
+from tgdialect.ops.syntax import (
+    Constant,
+    DataContents,
+    Edges,
+    Int,
+    IntegerRuns,
+    Integers,
+    Name,
+    Signature,
+)
 
 AttributeCovT = TypeVar("AttributeCovT", bound=Attribute, covariant=True)
 
@@ -92,7 +101,7 @@ class TgOp(FastOp):
     HOLDS_KERNEL: ClassVar[bool] = False
     """Whether the op's body is that of a kernel."""
 
-    custom_directives = (Signature, Integers, Int, IntegerRuns, Name, Constant, Edges, Bytes)
+    custom_directives = (Signature, Integers, Int, IntegerRuns, Name, Constant, Edges, DataContents)
 
     @property
     def is_valid_by_types(self) -> bool:

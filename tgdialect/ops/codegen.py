@@ -539,6 +539,13 @@ class ProgramOp(TgOp):
         return next((op for op in self.body.block.ops if isinstance(op, BinaryDataOp)), None)
 
     @property
+    def machine_code(self) -> bytes:
+        """The machine code that it has already; empty if it has none."""
+        data = b"" if self.binary is None else self.binary.data.data
+        assert isinstance(data, bytes), "a program whose machine code is in a file is not valid"
+        return data
+
+    @property
     def calls(self) -> bool:
         """Whether it calls other programs, and computes nothing but which memory they get."""
         return any(op.name == "tg.call" for op in ops_of(self.linear.body.block))
@@ -548,3 +555,5 @@ class ProgramOp(TgOp):
         _ = self.linear
         if kinds[1:] not in ([], [SourceOp], [BinaryDataOp], [SourceOp, BinaryDataOp]):
             raise VerifyException("a program holds a linear, then a source and a binary at most")
+        if self.binary is not None and not isinstance(self.binary.data.data, bytes):
+            raise VerifyException("the machine code of a program is in its text, and in no file")

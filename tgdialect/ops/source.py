@@ -245,19 +245,21 @@ class VConstOp(ValueOp):
 
 @op_definition
 class BinaryDataOp(ValueOp):
-    """BINARY (), data: raw bytes, written in hexadecimal; ui8 of shape (len(data),).
+    """BINARY (), data: raw bytes, written in hexadecimal or left in a file; ui8 of shape
+    (len(data),).
 
     It is a constant of any size, except in a PROGRAM: there it is the machine code. `tg-callify`
     makes it an argument with these contents; a BITCAST of it, or of an aligned part, costs nothing.
 
-    `%0 = tg.binary "7f454c46" : tensor<4xui8>`
+    `%0 = tg.binary "7f454c46" : tensor<4xui8>`,
+    `%1 = tg.binary file "a.bin", offset = 64, length = 4096 : tensor<4096xui8>`
     """
 
     name = "tg.binary"
 
     data = prop_def(DataAttr)
 
-    assembly_format = "custom<Bytes>($data) attr-dict `:` type($result)"
+    assembly_format = "custom<DataContents>($data) attr-dict `:` type($result)"
 
-    def __init__(self, data: bytes):
-        self.infer((), {"data": DataAttr(data)})
+    def __init__(self, data: bytes | DataAttr):
+        self.infer((), {"data": DataAttr(data) if isinstance(data, bytes) else data})

@@ -243,17 +243,17 @@ class Int(OptionalDirective):
 
 
 @irdl_custom_directive
-class Bytes(CustomDirective):
-    """A bare string of hexadecimal digits for a `DataAttr`: `"7f45"`."""
+class DataContents(CustomDirective):
+    """A `DataAttr` without its name: digits, as `"7f45"`, or a file and the place of its bytes."""
 
     value: AttributeVariable
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
-        self.value.set(state, DataAttr(DataAttr.parse_bytes(parser)))
+        self.value.set(state, DataAttr(DataAttr.parse_contents(parser)))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
-        printer.print_string(f'"{cast(DataAttr, self.value.get(op)).data.hex()}"')
+        cast(DataAttr, self.value.get(op)).print_contents(printer)
 
 
 _RESULTS = re.compile(r"%[^\s,=:]+(:\d+)?(\s*,\s*%[^\s,=:]+(:\d+)?)*\s*=")

@@ -33,6 +33,7 @@ from tgdialect.ops.arguments import (
     ANY_RESULT,
     NAME,
     argument_attributes,
+    computed_attribute,
     data_attribute,
     dims_attribute,
     integer_attribute,
@@ -44,6 +45,7 @@ from tgdialect.ops.base import PureInGraph, TgOp
 from tgdialect.ops.builder import OpBuilder, UniquingBuilder
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.codegen import is_shared_factor, warp_of
+from tgdialect.ops.data_files import Contents, DataFileError, DataReader, FileData, array_of
 from tgdialect.ops.dtypes import (
     BOOL,
     DTYPES,

@@ -8,6 +8,7 @@ from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp
 
+from tgdialect.analysis.data_files import check_data_files
 from tgdialect.backends.commands import cubin
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.custom import CustomCode
@@ -20,7 +21,7 @@ from tgdialect.runtime.devices.device import DEVICES, KINDS
 from tgdialect.runtime.devices.program import DeviceKernel, DeviceProgram
 from tgdialect.runtime.images import NativeCode, digest_of
 from tgdialect.runtime.launcher import launcher_ir
-from tgdialect.runtime.program import DEFAULT_OPT, HOST, Program
+from tgdialect.runtime.program import DEFAULT_OPT, HOST, Program, with_contents
 from tgdialect.runtime.program_file import AnyProgram, ProgramFile, this_system
 from tgdialect.runtime.threads import openmp_ir, pool_ir
 from tgdialect.targets import DEFAULT_TARGET, TARGETS, Target, target_named
@@ -41,7 +42,7 @@ def compile_ahead(
     allow_custom: bool = False,
 ) -> ProgramFile:
     """Compile functions of a verified module, which is not changed, for a machine that need not be
-    this one.
+    this one. The bytes of files that it names are in the result.
 
     Args:
         module: a program at any level.
@@ -55,9 +56,11 @@ def compile_ahead(
         opt, allow_custom: as for `tgdialect.compile`.
 
     Raises PassFailedException and VerifyException for programs that cannot be compiled, and
+    CompilationError for bytes that a file has not got, and
     ValueError for an unknown target, a device whose target the caller has to name, and features or
     threads for another target than "cpu".
     """
+    check_data_files(module)
     target = target or _target_of_device(module)
     if target != DEFAULT_TARGET and (features is not None or threads is not None):
         raise ValueError(f"features and threads are of the target {DEFAULT_TARGET}, not {target}")
@@ -71,7 +74,7 @@ def compile_ahead(
             there_are = ", ".join((DEFAULT_TARGET, PORTABLE.name, *kinds))
             raise ValueError(f"nothing loads programs for {target}, only for {there_are}")
         made = [DeviceBuild(module, entry, *options, described).program() for entry in entries]
-        assembled = [_assembled(program, described) for program in made]
+        assembled = [_assembled(with_contents(program), described) for program in made]
         return ProgramFile(dict(zip(entries, assembled, strict=True)), target)
     machine = _cpu(module, features, threads)
     code = CpuTarget.of(machine)
@@ -107,6 +110,7 @@ def _cpu(module: ModuleOp, features: Sequence[str] | None, threads: int | None) 
 def _host_file(
     entries: Sequence[str], programs: Sequence[Program], target: str, features: Sequence[str]
 ) -> ProgramFile:
+    programs = [*map(with_contents, programs)]
     code = b"".join(each.code for program in programs for each in program.objects)
     named = dict[str, AnyProgram](zip(entries, programs, strict=True))
     native = native_code(has_threads=b"tg_parallel" in code)

@@ -35,7 +35,6 @@ from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops import tg
 from tgdialect.runtime.cache import ObjectCache, cache_key, object_cache
 from tgdialect.runtime.codegen import CodeGenerator, generated
-from tgdialect.runtime.expressions import Window
 from tgdialect.runtime.inspection import CodeOf, host_code
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.processes import process_count, spread
@@ -49,6 +48,7 @@ from tgdialect.runtime.staged import (
     lower_kernel,
     not_in_process,
 )
+from tgdialect.runtime.windows import Window
 from tgdialect.targets import DEFAULT_TARGET, Target
 from tgdialect.targets.attribute import lacking_here, state_target, target_of
 from tgdialect.targets.cpu import cpu_features, with_arithmetic_alone, without_implied
@@ -146,8 +146,7 @@ def _level(program: tg.KernelOp | tg.ProgramOp) -> int:
 
 def _brought(program: tg.KernelOp | tg.ProgramOp) -> bytes:
     """The machine code that a program has already; empty if it has none."""
-    binary = program.binary if isinstance(program, tg.ProgramOp) else None
-    return b"" if binary is None else binary.data.data
+    return program.machine_code if isinstance(program, tg.ProgramOp) else b""
 
 
 class _Kernels:
@@ -388,7 +387,7 @@ def _check_brought(module: ModuleOp, *, is_for_here: bool) -> None:
             message = f"the machine code of @{name} needs {', '.join(lacking)}"
             raise locate(PassFailedException(f"{message}, which this CPU lacks"), binary)
         try:
-            load(binary.data.data).address(OBJECT.symbol(name))
+            load(program.machine_code).address(OBJECT.symbol(name))
         except OSError as error:
             message = f"the machine code of @{name} is no object code for this machine: {error}"
             raise locate(PassFailedException(message), binary) from error

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -18,6 +19,7 @@ import numpy as np
 
 from tgdialect.backends.headroom import check_memory_for_library
 from tgdialect.custom import NO_CUSTOM, CustomCode, CustomFunction, Registered, kernels_in
+from tgdialect.ops.data_files import DataFileError
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.cache import ObjectCache, cache_key, cached, object_cache
 from tgdialect.runtime.devices.device import DEVICES, PROCESS, Device
@@ -31,7 +33,7 @@ from tgdialect.runtime.program import DEFAULT_OPT, HOST, Program
 from tgdialect.runtime.speed import imported
 from tgdialect.targets import DEFAULT_TARGET, INTERPRETER, MPI, TARGETS, Target, target_named
 from tgdialect.targets.cpu import PORTABLE
-from tgdialect.targets.host import host_cpu, host_target
+from tgdialect.targets.host import host_cpu, host_target, loads_anywhere
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -43,6 +45,9 @@ if TYPE_CHECKING:
 
 _PLACE = "tg.place"
 """A text without this names no device: it need not be parsed to know that."""
+_FILE = "file"
+_FILE_WORD = re.compile(rf"(?<![\w.$-]){_FILE}(?=[\s\"/])")
+"""A text without this word has no data of files."""
 
 _MODULE = "<module>"
 """The name of a program that has no file, and is no text."""
@@ -61,6 +66,7 @@ def compile(
     opt: str = DEFAULT_OPT,
     allow_custom: bool = False,
     custom: Registered | None = None,
+    data_folder: str | os.PathLike[str] | None = None,
     is_verified: bool = False,
 ) -> Executable | Callback:
     """Compile the function `entry` of a program at any level (docs/ir.md, "Levels").
@@ -86,6 +92,8 @@ def compile(
             nothing checks memory accesses.
         custom: functions that stand for CUSTOMs and CUSTOMFUNCTIONs, and kernels for the latter, by
             name (`tgdialect.custom`); they need `allow_custom`.
+        data_folder: the folder of the files whose bytes a text names (`#tg.data<file ...>`), by
+            default that of the text's own file, or the working directory for a text without one.
         is_verified: the source is a module that is known to be valid, in ops of `tg`, and that
             nobody needs afterwards: it may be changed.
 
@@ -94,10 +102,12 @@ def compile(
         it returns an array, or a tuple of them where the function has several results.
 
     Raises:
-        CompilationError: the program is not valid, or cannot be compiled.
+        CompilationError: the program is not valid, or cannot be compiled, or a file has not got the
+            bytes that it names.
         DeviceError: there is no such device, or it refuses a kernel.
-        ValueError: there is no such target, the interpreter is given a schedule, or functions are
-            registered without `allow_custom`.
+        ValueError: there is no such target, the interpreter is given a schedule, functions are
+            registered without `allow_custom`, or there is a `data_folder` for a program that is no
+            text.
         MemoryError: there is too little memory to compile.
     """
     kernels = kernels_in(custom or {})
@@ -105,7 +115,7 @@ def compile(
     code = CustomCode(allow_custom, cast("Mapping[str, CustomFunction]", functions))
     if kernels and not allow_custom:
         raise ValueError("kernels are registered, and allow_custom is not set")
-    program = _source(source, kernels, is_verified=is_verified)
+    program = _source(source, kernels, is_verified=is_verified, data_folder=data_folder)
     if target == INTERPRETER:
         if opt not in ("none", DEFAULT_OPT):
             raise ValueError(f"opt={opt!r} schedules compiled kernels: the interpreter takes none")
@@ -124,10 +134,13 @@ class _Source:
         kernels: Mapping[str, KernelOp] = {},
         *,
         is_verified: bool = False,
+        data_folder: str | None = None,
     ) -> None:
         """`name` is that of the text's file, for errors. A module that `is_verified` may be
-        changed. `kernels` take the place of the CUSTOMFUNCTIONs of their names."""
+        changed. `kernels` take the place of the CUSTOMFUNCTIONs of their names. `data_folder` has
+        the files whose bytes a text names, if it is not that of the text's file."""
         self.name = name
+        self._data_folder = data_folder
         self._kernels = kernels
         if kernels and not isinstance(given, str):
             module = given if is_verified else load_module(given).clone()
@@ -164,7 +177,34 @@ class _Source:
         """A text that is the same for the same program, whatever nodes its locations name."""
         kernels = (f"{name}\n{kernel}" for name, kernel in sorted(self._kernels.items()))
         text = self._given if isinstance(self._given, str) else self._printed.key
-        return "\n".join((text, *kernels))
+        return "\n".join((text, *kernels, *map(repr, self.folders)))
+
+    @cached_property
+    def folders(self) -> Sequence[str]:
+        """The folders of the files whose bytes the program names, in the order of these: its text
+        has names in them only. A text may be parsed as one that names files without doing so."""
+        if not (_FILE in self.text and _FILE_WORD.search(self.text)):
+            return ()
+        if self.is_text:
+            folder = self._data_folder
+            return (os.path.realpath(os.path.dirname(self.name) if folder is None else folder),)
+        from tgdialect.analysis.data_files import data_files
+
+        return [data.folder for _, data in data_files(self.module())]
+
+    def check_files(self) -> None:
+        """Raise CompilationError, at an op, for bytes that a file has not got."""
+        if self.folders:
+            self._check_files(self.module())
+
+    def _check_files(self, module: ModuleOp) -> ModuleOp:
+        """A module of this program. Raises as `check_files`."""
+        if self.folders:
+            from tgdialect.analysis.data_files import check_data_files
+
+            with self.errors():
+                check_data_files(module)
+        return module
 
     @cached_property
     def devices(self) -> frozenset[str]:
@@ -182,21 +222,29 @@ class _Source:
         given = self._given
         if not isinstance(given, str):
             return given
-        return self._linked(parse_verified(self.name, given), given)
+        parsed = parse_verified(self.name, given, data_folder=self._data_folder)
+        return self._linked(parsed, given)
 
     @property
     def shown(self) -> tuple[str, str]:
         """The name and the text that errors show. A module of a file of bytes has no lines."""
         return self.name, self.text if self.is_text else ""
 
-    def as_text(self) -> _Source:
-        """The same program, which keeps no module."""
-        return _Source(self.name if self.is_text else _MODULE, self.text, self._kernels)
+    def kept(self) -> _Source:
+        """The same program, which stays when this one is consumed: its text, or a copy of a module
+        that names files, whose folders the text lacks."""
+        if self.folders and not self.is_text:
+            return _Source(self.name, self.verified().clone(), is_verified=True)
+        folder = self.folders[0] if self.folders else None  # Absolute, as the process may move.
+        name = self.name if self.is_text else _MODULE
+        return _Source(name, self.text, self._kernels, data_folder=folder)
 
     def verified(self) -> ModuleOp:
-        """The module, verified and in ops of `tg`."""
+        """The module, verified and in ops of `tg`, whose files have all bytes that it names."""
         module = self.module()
-        return module if self.is_text or self._is_verified else load_module(module)
+        if not (self.is_text or self._is_verified):
+            module = load_module(module)
+        return self._check_files(module)
 
     def is_split(self, target: str | None) -> bool:
         """Whether each device of the program has a program of its own: a value is on several, or
@@ -224,7 +272,7 @@ def _on_one_device(
         message = f"the program names the device {min(named)}, and no target stands for it: {error}"
         raise DeviceError(message) from error
     described = PORTABLE if target == PORTABLE.name else target_of_device(device)
-    as_text = source.as_text()  # Before it is consumed.
+    kept = source.kept()  # Before it is consumed.
     options = entry, opt, custom
     kind = Program if device.is_host else DeviceProgram
     cache, memory = object_cache(), None
@@ -249,6 +297,8 @@ def _on_one_device(
         program, memory = compiled()
     else:
         places = _Places(source)
+        if not source.is_text:
+            source.check_files()  # They may have changed since the module was made.
         cpu = _host_key(described, source) if device.is_host else ""
         key = cache_key(source.key, places.key, cpu, str(described), *map(repr, options))
         if (data := cache.get(key)) is not None:
@@ -261,14 +311,18 @@ def _on_one_device(
                     program, memory = compiled()
                     cache.put(key, places.anywhere(program).to_bytes())
     of = source.shown if source.name != _MODULE else ("", "")
-    inspected = lambda: build(as_text.module())  # noqa: E731
-    if isinstance(program, DeviceProgram):
-        return DeviceExecutable(program, device, inspected, source=of)
+    inspected = lambda: build(kept.module())  # noqa: E731
     try:
-        return HostExecutable(program, inspected, source=of, memory=memory, custom=custom)
+        if isinstance(program, DeviceProgram):
+            return DeviceExecutable(program, device, inspected, source=of)
+        is_aligned = described.name == PORTABLE.name or not loads_anywhere()
+        more: dict[str, Any] = {"memory": memory, "custom": custom, "is_aligned": is_aligned}
+        return HostExecutable(program, inspected, source=of, **more)
     except OSError as error:
         from tgdialect.diagnostics import CompilationError, Diagnostic
 
+        if isinstance(error, DataFileError):
+            kept.check_files()  # Says at which op.
         raise CompilationError(Diagnostic(str(error))) from error
 
 
@@ -446,13 +500,16 @@ def _source(
     kernels: Mapping[str, KernelOp] = {},
     *,
     is_verified: bool = False,
+    data_folder: str | os.PathLike[str] | None = None,
 ) -> _Source:
     """A program in any form, with kernels for some of its CUSTOMFUNCTIONs. Raises CompilationError
-    if it cannot be read."""
+    if it cannot be read, and ValueError for a folder for what is no text."""
+    folder = None if data_folder is None else os.fspath(data_folder)
     if isinstance(source, str) and ("\n" in source or "{" in source):
-        return _Source("<string>", source, kernels)
+        return _Source("<string>", source, kernels, data_folder=folder)
     if not isinstance(source, str | os.PathLike):
         _check_is_module(source)
+        _refuse_folder(folder, "a module, whose attributes have folders")
         return _Source(_MODULE, source, kernels, is_verified=is_verified)
     file = os.fspath(source)
     if os.path.splitext(file)[1] not in ("", ".mlir"):  # Else plug-ins are not looked through.
@@ -460,17 +517,26 @@ def _source(
         from tgdialect.registry import frontend_of
 
         if not isinstance(frontend_of(file), TextFrontend | None):
+            _refuse_folder(folder, f"the format of {file}")
             return _Source(file, parse_verified(file, ""), kernels, is_verified=True)
     try:
-        return _Source(file, Path(file).read_bytes().decode(), kernels)
+        text = Path(file).read_bytes().decode()
+        return _Source(file, text, kernels, data_folder=folder)
     except (OSError, UnicodeDecodeError):
         from tgdialect.diagnostics import read_source
 
         read = read_source(file)  # Says what is wrong with it.
-        return _Source(read.name, read.text, kernels)
+        return _Source(read.name, read.text, kernels, data_folder=folder)
 
 
-def parse_verified(name: str, text: str, format: str | None = None) -> ModuleOp:
+def _refuse_folder(folder: str | None, what: str) -> None:
+    if folder is not None:
+        raise ValueError(f"data_folder= is for programs in text, and not for {what}")
+
+
+def parse_verified(
+    name: str, text: str, format: str | None = None, *, data_folder: str | None = None
+) -> ModuleOp:
     """The verified module, in ops of `tg`, of a file that `registry.read_program` has read."""
     from xdsl.dialects.builtin import Builtin
     from xdsl.dialects.func import Func
@@ -480,7 +546,7 @@ def parse_verified(name: str, text: str, format: str | None = None) -> ModuleOp:
     from tgdialect.fast_xdsl.context import FastContext
     from tgdialect.registry import make_context, parse_program, upgrade
 
-    source, context = SourceFile(name, text), FastContext()
+    source, context = SourceFile(name, text, data_folder=data_folder), FastContext()
     for dialect in (Builtin, Func, TG):
         # Loading a dialect that the text does not name would take a millisecond.
         context.register_dialect(dialect.name, lambda dialect=dialect: dialect)
@@ -553,8 +619,9 @@ def with_constant_memory(
 
 
 def _types_of_constants(module: ModuleOp) -> Sequence[str]:
-    """The types of the arguments and PARAMs that are constants."""
+    """The types of the arguments, PARAMs and BINARYs that are constants."""
     from tgdialect.analysis.symbols import own_functions  # Late: they import the compiler.
+    from tgdialect.fast_xdsl.walk import nested_ops
     from tgdialect.ops import tg
 
     types: list[str] = []
@@ -562,4 +629,6 @@ def _types_of_constants(module: ModuleOp) -> Sequence[str]:
         types += [str(a.type) for a in function.args if _CONSTANT in tg.argument_attributes(a)]
         params = [op for op in function.body.block.ops if isinstance(op, tg.ParamOp)]
         types += [str(op.result.type) for op in params if _CONSTANT in op.attributes]
+        binaries = [op for op in nested_ops(function) if isinstance(op, tg.BinaryDataOp)]
+        types += [str(op.result.type) for op in binaries]
     return types

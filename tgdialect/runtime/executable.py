@@ -10,10 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from tgdialect.runtime.expressions import Window, check_windows
+from tgdialect.ops.expressions import (
+    argument_at,
+    arguments_of,
+    evaluate,
+    infix,
+    size_sources,
+)
 from tgdialect.runtime.memory import ReleasedArray, copied
 from tgdialect.runtime.program import HOST, HasShape, Parameter
 from tgdialect.runtime.text import show_bytes
+from tgdialect.runtime.windows import Window, check_windows
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -36,10 +43,29 @@ class ParameterSlot(NamedTuple):
     parameter: Parameter
 
 
+Allocation = tuple[Callable[..., Any], tuple[int, ...], "np.dtype[Any]"]
+"""How to allocate an array: a function of its shape and dtype, and these."""
+
+
+class Sizes(NamedTuple):
+    """The scalars of calls, and the arrays that they decide about."""
+
+    words: Mapping[int, int]
+    """All scalars by position: those of the caller, then those that are computed."""
+    allocations: Sequence[Allocation]
+    """How to allocate the results of programs that run on the host."""
+
+
+MOST_SIZES = 64
+"""The most values of the scalars for which an executable keeps `Sizes`. Larger: more memory, some
+100 bytes each; smaller: calls whose sizes vary check and compute them again, in microseconds."""
+
+
 class Executable(ABC):
     """A compiled function: call it with NumPy arrays, get NumPy arrays.
 
-    Inputs are in the order of the function's arguments. An argument that was memory in the program
+    Inputs are in the order of the function's arguments. A call may leave out all index arguments
+    that are extents of arrays: they are read off these. An argument that was memory in the program
     is passed by reference, so that the program's STOREs show in the caller's array. The array of an
     argument that is `{tg.donated}` becomes a result if the program stores one there, unless it is
     not contiguous, is read-only, is on another device or shares memory with another such array:
@@ -74,7 +100,23 @@ class Executable(ABC):
         def having(*roles: str) -> list[ParameterSlot]:
             return [slot for slot in slots if slot.parameter.role in roles]
 
-        self._arguments = having("input", "scalar")
+        self._arguments = [s for s in having("input", "scalar") if s.parameter.computed is None]
+        """The parameters that a caller passes."""
+        numbers = {slot.position: i for i, slot in enumerate(self._arguments)}
+        self._scalars_given = [
+            (i, slot) for i, slot in enumerate(self._arguments) if slot.parameter.role == "scalar"
+        ]
+        """The scalars of a caller, with the numbers of their arguments."""
+        self._computed = [s for s in slots if s.parameter.computed is not None]
+        arrays = ((i, s.parameter.axes) for i, s in enumerate(self._arguments))
+        found = size_sources(arrays)
+        self._sources = {numbers[p]: source for p, source in found.items() if p in numbers}
+        """The argument and the axis that have an index argument as extent, by its number."""
+        passed = [i for i in range(len(self._arguments)) if i not in self._sources]
+        self._passed = passed if self._sources else []
+        """The numbers of the arguments of a call that leaves out the sizes of its arrays."""
+        self._sizes: dict[tuple[int, ...], Sizes] = {}
+        """By the scalars of a caller, those of the last calls."""
         self._results, self._workspaces = having("output"), having("workspace")
         self._persistent, self._data = having("persistent"), having("data")
         self._buffers = having("buffer")
@@ -88,6 +130,8 @@ class Executable(ABC):
         self._is_dynamic = any(p.is_dynamic for p in parameters)
         self._released: Set[int] = frozenset()
         """The positions of the parameters whose arrays have been released."""
+        self._mapped = 0
+        """The bytes of BINARYs that are those of files, in no memory of their own."""
         self.inputs = [s.parameter for s in self._arguments]
         self.outputs = [s.parameter for s in self._results]
 
@@ -111,7 +155,7 @@ class Executable(ABC):
         from tgdialect.runtime.footprint import footprint_of
 
         held = [p for i, p in enumerate(self.parameters) if i not in self._released]
-        return (footprint_of(held, self._place, frame),)
+        return (footprint_of(held, self._place, frame, self._mapped),)
 
     @property
     def kernels(self) -> Sequence[Kernel]:
@@ -190,25 +234,94 @@ class Executable(ABC):
         frame = self._frame.copy()
         given: dict[int, Any] = {}
         written: list[Any] = []
+        for position, word in self._sizes_of(arrays).words.items():
+            frame[position] = word
         for i, slot in enumerate(self._arguments):
             position, parameter = slot
-            value = arrays[i]
             if parameter.role == "scalar":
-                frame[position] = parameter.number(value)
                 continue
+            value = arrays[i]
             if parameter.result is not None:
                 value = cast("list[Any]", arrays)[i] = self._overwritable(value, written)
             given[position] = value = self._given(slot, value)
             if parameter.by_reference:
                 written.append(value)
-        if self._windows:
-            check_windows(self._windows, frame, *self._source)
         if self._is_dynamic:
             for position, array in given.items():
-                parameter = self.parameters[position]
-                if array.shape != (wanted := parameter.shape_for(frame)):
-                    raise parameter.wrong_shape(array, wanted)
+                if array.shape != self.parameters[position].shape_for(frame):
+                    raise self._wrong_shape(position, array.shape, frame)
         return frame, given
+
+    # -- sizes
+
+    def completed(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """All arguments of a call, of which the caller may have left out the sizes of its arrays.
+
+        Raises ValueError for an array that lacks the axis of a size.
+        """
+        if not self._sources or len(arrays) != len(self._passed):
+            return arrays
+        given: dict[int, Any] = dict(zip(self._passed, arrays, strict=True))
+        for number, (array, axis) in self._sources.items():
+            value = given[array]
+            shape = value.shape if hasattr(value, "shape") else np.shape(value)
+            position, parameter = self._arguments[array]
+            if len(shape) != len(parameter.shape):
+                raise self._wrong_shape(position, tuple(shape), None)
+            size, extent = self._arguments[number].parameter, int(shape[axis])
+            if not size.low <= extent <= size.high:
+                where = f", and is axis {axis} of {parameter.name}"
+                raise ValueError(f"{size.out_of_bounds(extent)}{where}")
+            given[number] = extent
+        return [given[i] for i in range(len(self._arguments))]
+
+    def _sizes_of(self, arrays: Sequence[Any]) -> Sizes:
+        """What the scalars of a call decide, given all its arguments. Raises as a call does."""
+        key = tuple([slot.parameter.number(arrays[i]) for i, slot in self._scalars_given])
+        found = self._sizes.get(key)
+        return self._checked_sizes(key) if found is None else found
+
+    def _checked_sizes(self, numbers: tuple[int, ...]) -> Sizes:
+        frame = self._frame.copy()
+        words: dict[int, int] = {}
+        for (_, slot), number in zip(self._scalars_given, numbers, strict=True):
+            words[slot.position] = frame[slot.position] = number
+        for position, parameter in self._computed:
+            assert parameter.computed is not None
+            words[position] = frame[position] = evaluate(parameter.computed, frame)
+        if self._windows:
+            check_windows(self._windows, frame, *self._source)
+        for position, parameter in self._computed:
+            parameter.number(words[position])
+        found = Sizes(words, self._allocations(frame))
+        if len(self._sizes) >= MOST_SIZES:
+            self._sizes = {}  # Other threads may read the old one.
+        self._sizes[numbers] = found
+        return found
+
+    def _allocations(self, frame: Sequence[Any]) -> Sequence[Allocation]:
+        """How to allocate the results of a call, if this is a program of the host; `frame` has the
+        scalars by position."""
+        return ()
+
+    def _wrong_shape(
+        self, position: int, given: tuple[int, ...], frame: Sequence[Any] | None
+    ) -> ValueError:
+        """The error for an array whose shape is not that of its parameter, with the names of sizes,
+        and the values that they have in the frame of a call."""
+        parameter, names = self.parameters[position], [p.name for p in self.parameters]
+        extents: list[object] = []
+        sizes: dict[int, None] = {}
+        for extent, size in zip(parameter.shape, parameter.axes, strict=True):
+            if size is None:
+                extents.append(extent)
+                continue
+            formula = self.parameters[size].computed or argument_at(size)
+            extents.append(infix(formula, names))
+            sizes |= dict.fromkeys(arguments_of(formula))
+        error = parameter.wrong_shape(given, extents)
+        known = [] if frame is None else [f"{names[size]} = {frame[size]}" for size in sizes]
+        return ValueError(f"{error} where {', '.join(known)}") if known else error
 
     @abstractmethod
     def _given(self, slot: ParameterSlot, value: Any) -> Any:
@@ -223,9 +336,8 @@ class Executable(ABC):
     def _scalars(self, arrays: Sequence[Any]) -> list[Any]:
         """The scalars among the arguments, by position."""
         frame: list[Any] = [None] * len(self.parameters)
-        for value, (position, parameter) in zip(arrays, self._arguments, strict=False):
-            if parameter.role == "scalar":
-                frame[position] = parameter.number(value)
+        for position, word in self._sizes_of(arrays).words.items():
+            frame[position] = word
         return frame
 
     @staticmethod
@@ -234,7 +346,7 @@ class Executable(ABC):
         this result."""
         parameter.check(target)
         if target.shape != result.shape:
-            raise parameter.wrong_shape(target, result.shape)
+            raise parameter.wrong_shape(target.shape, result.shape)
         if isinstance(target, np.ndarray):
             target[...] = np.asarray(result)
         else:
@@ -268,7 +380,11 @@ class Executable(ABC):
         """Raise ValueError for a call with too few or too many arguments."""
         if len(arrays) != len(self._arguments):
             names = ", ".join(p.name for p in self.inputs)
-            raise ValueError(f"expected {len(self.inputs)} inputs ({names}), got {len(arrays)}")
+            expected = f"{len(self.inputs)} inputs ({names})"
+            if self._sources:
+                arrays_alone = ", ".join(self.inputs[i].name for i in self._passed)
+                expected = f"{len(self._passed)} inputs ({arrays_alone}), or {expected}"
+            raise ValueError(f"expected {expected}, got {len(arrays)}")
 
     def _check_out_count(self, given: Sequence[Any]) -> None:
         """Raise ValueError for `out` with too few or too many arrays."""

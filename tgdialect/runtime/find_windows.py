@@ -8,27 +8,19 @@ prove to be in bounds need no check. The others become expressions in the argume
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial, reduce
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.bounds import exact_polynomial, greatest
+from tgdialect.analysis.index_expressions import index_arguments, index_expression
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import SHAPES, Diagnostic, kept_facts, operation_diagnostic
 from tgdialect.fast_xdsl.walk import nested_ops, ops_of
 from tgdialect.ops import tg
-from tgdialect.ops.affine import monomials
-from tgdialect.runtime.expressions import OPERATIONS, WRAP, Expression, Window, applied, argument_at
-
-MAX_DEPTH = 6
-"""The number of ops, other than sums and products, that may compute a bound one after the other. A
-polynomial may have each of them several times. Beyond it a bound is not checked."""
-
-_FACTORS = OPERATIONS.keys() - {"neg", "add", "sub", "mul", "shl", "shr"}
-"""The operations that compute factors. Sums and products of index values are the expression itself;
-those of bools are other operations."""
+from tgdialect.ops.expressions import Expression
+from tgdialect.runtime.windows import Window
 
 _Bounds = tuple[tg.Dim, tg.Dim, tg.Dim]
 """The offset, the inner and the outer extent of a window on one axis."""
@@ -46,19 +38,17 @@ def find_windows(function: FuncOp, buffers: Mapping[int, Diagnostic]) -> tuple[W
 
     `buffers` are the places of its BUFFERs, which are arguments now.
     """
-    known: dict[SSAValue, Expression] = {
-        a: argument_at(a.index) for a in function.args if a.type == tg.tensor_type(tg.INDEX)
-    }
-    if not known:
+    if not (known := index_arguments(function.args)):
         return ()
     min_max = MinMax()
     found: dict[object, Window] = {}
 
-    def add(at: Diagnostic, windows: Iterable[_Bounds]) -> None:
+    def add(at: Diagnostic, windows: Iterable[_Bounds], *, of_source: bool = False) -> None:
         for axis, bounds in enumerate(windows):
             if all(isinstance(dim, int) for dim in bounds) or _is_inside(bounds, min_max):
                 continue
-            if (terms := _checked(bounds, known)) is not None and terms not in found:
+            terms = _checked(bounds, known)
+            if terms is not None and terms not in found and not (of_source and _is_whole(terms)):
                 found[terms] = Window(axis, *terms, *_place(at))
 
     for argument in function.args:
@@ -68,7 +58,7 @@ def find_windows(function: FuncOp, buffers: Mapping[int, Diagnostic]) -> tuple[W
             add(at, _extents(tg.shape_of(argument)))
     for op in function.body.block.ops:
         if isinstance(op, tg.ShrinkOp | tg.PadOp | tg.ResizeOp):
-            add(operation_diagnostic(op, ""), _windows(op))
+            add(operation_diagnostic(op, ""), _windows(op), of_source=isinstance(op, tg.ShrinkOp))
     return tuple(found.values())
 
 
@@ -131,55 +121,20 @@ def _is_inside(bounds: _Bounds, min_max: MinMax) -> bool:
     return all(greatest(of, min_max) <= 0 for of in (-offset, -inner, offset + inner - outer))
 
 
+def _is_whole(terms: tuple[Expression, Expression, Expression]) -> bool:
+    """Whether a window is the whole axis in every call: its extent is checked where the source is
+    computed."""
+    offset, inner, outer = terms
+    return offset == (0,) and inner == outer
+
+
 def _checked(
     bounds: _Bounds, known: Mapping[SSAValue, Expression]
 ) -> tuple[Expression, Expression, Expression] | None:
     """The part of a window that a call can check: only its extent if its offset is loaded from
     memory."""
-    offset, inner, outer = (_expression(dim, known) for dim in bounds)
+    offset, inner, outer = (index_expression(dim, known) for dim in bounds)
     if offset is not None and inner is not None and outer is not None:
         return offset, inner, outer
     extent = inner if inner is not None else outer
     return None if extent is None else ((0,), extent, extent)
-
-
-def _expression(
-    dim: tg.Dim, known: Mapping[SSAValue, Expression], depth: int = 0
-) -> Expression | None:
-    """An extent as a sum of products of the arguments and of what is computed from them, in an
-    order that does not depend on that of the program; None if it depends on anything else."""
-    terms: list[Expression] = []
-    for factors, coefficient in monomials(tg.polynomial(dim)):
-        found: list[Expression] = []
-        for factor in factors:
-            if not isinstance(factor, SSAValue):
-                return None
-            computed = known.get(factor) or _computed(factor, known, depth)
-            if computed is None:
-                return None
-            found.append(computed)
-        scale: list[Expression] = [] if coefficient == 1 and found else [(coefficient,)]
-        terms.append(reduce(partial(applied, "mul"), [*scale, *sorted(found, key=repr)]))
-    return reduce(partial(applied, "add"), sorted(terms, key=repr) or [(0,)])
-
-
-def _computed(
-    value: SSAValue, known: Mapping[SSAValue, Expression], depth: int
-) -> Expression | None:
-    """A scalar that an op computes from index values and bools."""
-    op = value.owner
-    if not isinstance(op, tg.ElementwiseOp) or depth == MAX_DEPTH or tg.tensor(value).get_shape():
-        return None
-    dtype, name = tg.dtype_of(value), op.name.removeprefix("tg.")
-    bounds: tuple[Expression, ...] = ()
-    if isinstance(op, tg.CastOp):
-        if dtype.is_float or dtype.is_bool or tg.dtype_of(op.source).is_float:
-            return None
-        name, bounds = WRAP, ((int(dtype.low),), (int(dtype.high),))
-    elif not all(tg.dtype_of(each).name in ("i1", "index") for each in (*op.operands, value)):
-        return None
-    operands = [_expression(operand, known, depth + 1) for operand in op.operands]
-    found = [operand for operand in operands if operand is not None]
-    if name not in _FACTORS or len(found) < len(operands):
-        return None
-    return applied(name, *found, *bounds)

@@ -8,6 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from tgdialect.ops.expressions import arguments_of, evaluate
 from tgdialect.runtime.program import Parameter
 from tgdialect.runtime.text import aligned, show_bytes
 
@@ -21,7 +22,8 @@ class DeviceFootprint:
 
     `workspace` is for intermediate results, at most: it is as large as for the greatest sizes.
     `persistent` is for values derived from constant arguments, and for the program's BINARYs,
-    `buffers` for its BUFFERs: both stay between calls.
+    `buffers` for its BUFFERs: both stay between calls. `mapped` are bytes of files, which the
+    system reads when they are used, and lets go of when memory is short: no part of `peak`.
     """
 
     device: str
@@ -30,11 +32,12 @@ class DeviceFootprint:
     workspace: int = 0
     persistent: int = 0
     buffers: int = 0
+    mapped: int = 0
 
     @property
     def peak(self) -> int:
-        """All of them, which are there at the same time."""
-        return sum(getattr(self, field.name) for field in fields(self)[1:])
+        """All of them, which are there at the same time, without what is mapped."""
+        return sum(getattr(self, field.name) for field in fields(self)[1:]) - self.mapped
 
 
 @dataclass(frozen=True)
@@ -78,16 +81,17 @@ class Footprint(Sequence[DeviceFootprint]):
 
 
 def footprint_of(
-    parameters: Sequence[Parameter], device: str, frame: Sequence[Any]
+    parameters: Sequence[Parameter], device: str, frame: Sequence[Any], mapped: int = 0
 ) -> DeviceFootprint:
-    """The memory of a program's parameters on one device. `frame` has the scalars by position."""
+    """The memory of a program's parameters on one device. `frame` has the scalars by position, and
+    `mapped` of the BINARYs' bytes are in files."""
 
     def total(*roles: str) -> int:
         return sum(p.nbytes_for(frame) for p in parameters if p.role in roles)
 
-    persistent = total("persistent", "data")
+    persistent, buffers = total("persistent", "data") - mapped, total("buffer")
     return DeviceFootprint(
-        device, total("input"), total("output"), total("workspace"), persistent, total("buffer")
+        device, total("input"), total("output"), total("workspace"), persistent, buffers, mapped
     )
 
 
@@ -100,11 +104,13 @@ def known_sizes(
     Raises TypeError for the name of no scalar, ValueError for a value out of bounds, or none for a
     scalar that is an extent and has no bound.
     """
-    scalars = {p.name: (i, p) for i, p in enumerate(parameters) if p.role == "scalar"}
+    numbers = [(i, p) for i, p in enumerate(parameters) if p.role == "scalar"]
+    scalars = {p.name: (i, p) for i, p in numbers if p.computed is None}
     if unknown := given.keys() - scalars.keys():
         there_are = ", ".join(scalars) or "none"
         raise TypeError(f"{', '.join(sorted(unknown))}: no size of the program; it has {there_are}")
     extents = {position for p in parameters for position in p.dims}
+    extents |= {i for _, p in numbers for i in arguments_of(p.computed or ())}
     frame: list[int | None] = [None] * len(parameters)
     sizes: dict[str, int] = {}
     for name, (position, parameter) in scalars.items():
@@ -117,4 +123,12 @@ def known_sizes(
         else:
             frame[position] = max(parameter.high, 0)
         sizes[name] = frame[position] or 0
+    # Computed sizes, exactly if the given ones decide them.
+    for position, parameter in numbers:
+        if (formula := parameter.computed) is None:
+            continue
+        if given.keys() >= {parameters[i].name for i in arguments_of(formula)}:
+            frame[position] = evaluate(formula, frame)
+        else:
+            frame[position] = parameter.high
     return frame, sizes, frozenset(sizes.keys() - given.keys())

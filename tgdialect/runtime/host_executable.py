@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import is_not
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,11 +12,20 @@ import numpy as np
 from numpy import ndarray
 
 from tgdialect.custom import NO_CUSTOM, Callbacks, CustomCode
+from tgdialect.ops.data_files import Contents, DataReader, FileData, leave
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.runtime.executable import Executable, ParameterSlot, listed, returned
+from tgdialect.runtime.executable import (
+    Allocation,
+    Executable,
+    ParameterSlot,
+    Sizes,
+    listed,
+    returned,
+)
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, ReleasedArray, address, zeros
 from tgdialect.runtime.program import Parameter, Program
+from tgdialect.targets.cpu import ALIGNMENT
 
 if TYPE_CHECKING:
     from tgdialect.runtime.launcher import Holders, Launcher
@@ -30,6 +40,8 @@ class _Kept(NamedTuple):
     constants: Sequence[Any]
     blocks: Sequence[Block]
     addresses: Sequence[int]
+    is_released: bool = False
+    """Whether what is not read any more has been let go of."""
 
     @classmethod
     def of(cls, constants: Sequence[Any], sizes: Sequence[int], memory: Sequence[Block]) -> _Kept:
@@ -52,11 +64,12 @@ def _refuse(*_: object) -> bool:
     return False
 
 
-def _allocator(parameter: Parameter) -> Callable[..., Array]:
-    """How to allocate a result of static shape."""
+def _allocator(parameter: Parameter, shape: tuple[int, ...]) -> Callable[..., Array]:
+    """The function that allocates a result of a shape."""
     if parameter.is_cleared:
         return zeros
-    return np.empty if parameter.nbytes < POOLED_BYTES else POOL.empty
+    nbytes = math.prod(shape) * parameter.dtype.itemsize
+    return np.empty if nbytes < POOLED_BYTES else POOL.empty
 
 
 class HostExecutable(Executable):
@@ -73,10 +86,14 @@ class HostExecutable(Executable):
         source: tuple[str, str] = ("", ""),
         memory: Block | None = None,
         custom: CustomCode = NO_CUSTOM,
+        *,
+        is_aligned: bool = True,
     ) -> None:
         """`symbols` are addresses of external symbols; `memory` is for values derived from
-        constants; `custom` has the functions that the code may call; the others are those of
-        `Executable`."""
+        constants; `custom` has the functions that the code may call; `is_aligned` says whether
+        arrays have to be aligned to their elements; the others are those of `Executable`.
+
+        Raises DataFileError for a BINARY of a file that has not got its bytes."""
         super().__init__(program.parameters, program.windows, build, source)
         self._kept: _Kept | None = None
         # Of threads that call at the same time, one takes it.
@@ -93,10 +110,21 @@ class HostExecutable(Executable):
                 self.buffers[parameter.name] = buffer
                 self._frame[position] = start = address(buffer)
                 self._buffer_spans.append((start, start + buffer.nbytes))
-        # BINARYs, each once and aligned for vectors.
-        given = [p.data for p in program.parameters if p.data is not None]
-        blocks = {data: _filled(data) for data in given}
-        self._data_at = [blocks[data].address for data in given]
+        # BINARYs, each once: those of the text aligned for vectors, those of files where they are.
+        self._is_aligned = is_aligned
+        data = [(p, p.data) for p in program.parameters if p.data is not None]
+        given = [(contents, self._alignment(p, contents)) for p, contents in data]
+        reader = DataReader()
+        blocks = {each: _placed(reader.array(each[0]), each[1]) for each in dict.fromkeys(given)}
+        self._data_at = [blocks[each].address for each in given]
+        files = [
+            (p, blocks[each].memory)
+            for (p, contents), each in zip(data, given, strict=True)
+            if isinstance(contents, FileData)
+        ]
+        self._mapped = sum(p.nbytes for p, memory in files if not memory.flags.writeable)
+        self._read_once = [memory for p, memory in files if p.is_read_once]
+        """The bytes of files that no call reads after what is derived from them."""
         for slot, start in zip(self._data, self._data_at, strict=True):
             self._frame[slot.position] = start
         # Keep them alive even if the caller changes `buffers`: frames have their addresses.
@@ -115,18 +143,32 @@ class HostExecutable(Executable):
         self._function: Callable[..., None] = _ENTRY(self._start)
         # How calls run: by a launcher from the second call on, where sizes are static.
         self._launch: Launcher = self._wait
-        is_checked = self._is_dynamic or self._callbacks is not None
-        if is_checked or any(p.role in ("scalar", "buffer") for p in self.parameters):
+        if self._callbacks is not None or self._buffers:
             self._launch = _refuse
-        self._made = [
-            (_allocator(p), p.shape_for(()), p.dtype) for p in self.outputs if not self._is_dynamic
+        self._memory_given = [
+            i for i, slot in enumerate(self._arguments) if slot.parameter.role == "input"
         ]
-        """How to allocate each result: the function, the shape and the dtype."""
+        """The numbers of the arguments that are arrays."""
         self._clears = any(p.is_cleared for p in self.outputs)
-        is_simple = len(self._made) == 1 and not (
+        self._is_simple = len(self.outputs) == 1 and not (
             self._workspaces or self._persistent or self.overwritten
         )
-        self._one = self._made[0] if is_simple else None
+        """Whether a call takes no memory but those of the arguments and of one result."""
+        has_scalars = bool(self._scalars_given or self._computed)
+        is_one = self._is_simple and not has_scalars
+        self._one = self._allocations(())[0] if is_one else None
+        """How to allocate the result of a simple program without scalars."""
+        sources = [self._sources.get(i) for i, *_ in self._scalars_given]
+        places = {argument: place for place, argument in enumerate(self._passed)}
+        self._read = [(places[source[0]], source[1]) for source in sources if source is not None]
+        """The number among the arrays, and the axis, that each scalar is read off."""
+        self._reads_all = self._is_simple and 0 < len(self._read) == len(sources)
+
+    def _alignment(self, parameter: Parameter, contents: Contents) -> int:
+        """The alignment of the contents of a BINARY, in bytes."""
+        if isinstance(contents, bytes):
+            return ALIGNMENT
+        return parameter.dtype.itemsize if self._is_aligned else 1
 
     def profile(
         self, *arrays: Any, out: Array | Sequence[Array] | None = None, seconds: float = 1.0
@@ -137,10 +179,16 @@ class HostExecutable(Executable):
         build = self._build()
         records = new_records(build)
         symbols = record_symbols(records)
-        timed = HostExecutable(build.profiled(), lambda: build, symbols, custom=self._custom)
+        timed = HostExecutable(
+            build.profiled(),
+            lambda: build,
+            symbols,
+            custom=self._custom,
+            is_aligned=self._is_aligned,
+        )
         for name, buffer in self.buffers.items():
             timed.buffers[name][...] = buffer
-        given = list(arrays)
+        given = list(self.completed(arrays))
         for position, parameter in enumerate(timed.inputs[: len(given)]):
             if parameter.by_reference:
                 given[position] = np.array(given[position])
@@ -156,40 +204,72 @@ class HostExecutable(Executable):
                 if self._launch(result := empty(shape, dtype), *arrays):
                     return result
                 return self._call(arrays, None)[0]
+            known = self._of_known_sizes(arrays) if out is None and self._reads_all else None
+            if known is not None:
+                return known
+            arrays = tuple(self.completed(arrays))
             return returned(self._overwriting(self._called, arrays, listed(out)))
         except MemoryError as error:
             reason = str(error) or "this process gets no more"
-            raise MemoryError(self._does_not_fit(self._scalars(arrays), reason)) from None
+            frame = self._scalars(self.completed(arrays))
+            raise MemoryError(self._does_not_fit(frame, reason)) from None
 
     resident = __call__
+
+    def _of_known_sizes(self, arrays: Sequence[Any]) -> Array | None:
+        """The result of a simple program for arrays whose sizes a call before this one has had;
+        None for any other call, of which nothing has been done."""
+        if len(arrays) != len(self._passed):
+            return None
+        try:
+            key = tuple([arrays[number].shape[axis] for number, axis in self._read])
+            sizes = self._sizes.get(key)
+        except (AttributeError, LookupError, TypeError):  # It is no array, or of another rank.
+            return None
+        if sizes is None:
+            return None
+        ((empty, shape, dtype),) = sizes.allocations
+        called = self._launch(*sizes.words.values(), result := empty(shape, dtype), *arrays)
+        return result if called else None
 
     def _called(self, arrays: Sequence[Any], out: Sequence[Array] | None) -> list[Array]:
         """The results that are in no argument but in new memory, or in `out`. `arrays` is a list if
         there are others, whose arrays it has after the call."""
-        if out is None:
-            results = [empty(shape, dtype) for empty, shape, dtype in self._made]
-        else:
+        if self._launch is _refuse or len(arrays) != len(self._arguments):
+            return self._call(arrays, out)
+        sizes = self._sizes_of(arrays)
+        if out is not None:
             results = list(out)
-        if (out is None or not self._clears) and self._launched(results, arrays):
+        else:
+            try:
+                results = [empty(shape, dtype) for empty, shape, dtype in sizes.allocations]
+            except (MemoryError, ValueError):  # The sizes may be those of no argument.
+                return self._call(arrays, out)
+        if (out is None or not self._clears) and self._launched(sizes, results, arrays):
             return results
         return self._call(arrays, out)
 
-    def _launched(self, results: Sequence[Array], arrays: Sequence[Any]) -> bool:
+    def _launched(self, sizes: Sizes, results: Sequence[Array], arrays: Sequence[Any]) -> bool:
         """Whether the launcher has called the function. It refuses arguments that have to be
         checked or converted by Python."""
-        if len(arrays) != len(self._arguments):
-            return False
         kept = self._kept_for(arrays)
+        words = sizes.words.values()
+        if words:
+            arrays = [arrays[i] for i in self._memory_given]
         if self._released:
             arrays = [0 if type(array) is ReleasedArray else array for array in arrays]
         if not self._workspaces:
-            return self._launch(*results, *arrays, *kept.addresses)
+            return self._launch(*words, *results, *arrays, *kept.addresses)
         blocks = self._scratch()
         scratch = [block.address for block in blocks]
-        called = self._launch(*results, *arrays, *kept.addresses, *scratch)
+        called = self._launch(*words, *results, *arrays, *kept.addresses, *scratch)
         for block in blocks:
             POOL.give(block)
         return called
+
+    def _allocations(self, frame: Sequence[Any]) -> Sequence[Allocation]:
+        shapes = [(p, p.shape_for(frame)) for p in self.outputs]
+        return [(_allocator(p, shape), shape, p.dtype) for p, shape in shapes]
 
     def _kept_for(self, arrays: Sequence[Any]) -> _Kept:
         """The memory of values derived from constants; new memory if these are other arrays.
@@ -210,20 +290,23 @@ class HostExecutable(Executable):
         return kept
 
     def release(self, reason: str) -> Mapping[int, ReleasedArray]:
-        if self._kept is None:
+        kept = self._kept
+        if kept is None or kept.is_released:
             return {}
+        for memory in self._read_once:
+            leave(memory)
         found: dict[int, ReleasedArray] = {}
-        constants = list(self._kept.constants)
+        constants = list(kept.constants)
         for place, argument in enumerate(self._constants):
             if self._arguments[argument].parameter.is_read_once:
-                if isinstance(array := constants[place], ReleasedArray):
-                    return {}
+                array = constants[place]
                 found[argument] = ReleasedArray(array.shape, array.dtype, reason)
                 constants[place] = found[argument]
-        self._kept = self._kept._replace(constants=constants)
-        self._released = {self._arguments[argument].position for argument in found}
-        if self._launch is not _refuse:
-            self._launch = self._first_launch
+        self._kept = kept._replace(constants=constants, is_released=True)
+        if found:
+            self._released = {self._arguments[argument].position for argument in found}
+            if self._launch is not _refuse:
+                self._launch = self._first_launch
         return found
 
     def _scratch(self) -> Sequence[Block]:
@@ -246,22 +329,25 @@ class HostExecutable(Executable):
     def _new_launcher(self) -> Launcher | None:
         from tgdialect.runtime.launcher import FrameSlot, launcher
 
+        given = [slot for i, slot in enumerate(self._arguments) if i in {*self._memory_given}]
+        scalars = [*(slot for _, slot in self._scalars_given), *self._computed]
         memory = (*self._persistent, *self._workspaces, *self._data)
-        addresses = self._released | {position for position, _ in memory}
+        words = self._released | {position for position, _ in (*scalars, *memory)}
         slots = [
             FrameSlot(
                 position=position,
-                shape=None if position in addresses else p.shape_for(()),
+                shape=None if position in words else p.shape,
                 dtype=p.dtype,
-                nbytes=p.nbytes,
                 is_written=p.role == "output" or p.by_reference,
+                sizes=p.dims,
             )
-            for position, p in (*self._results, *self._arguments, *memory)
+            for position, p in (*scalars, *self._results, *given, *memory)
         ]
         # Written arrays must share no memory with any other argument. If only results are written,
         # the launcher need not compare inputs with each other.
         has_written = any(p.by_reference for p in self.inputs)
-        made = launcher(self._start, slots, len(slots if has_written else self._results))
+        first = len(scalars) + len(self._results)
+        made = launcher(self._start, slots, len(slots) if has_written else first)
         if made is None or not self._data:
             return made
         data = self._data_at
@@ -277,6 +363,51 @@ class HostExecutable(Executable):
             if (launch := self._new_launcher()) is not None:
                 return holding_launcher(launch, make, tuple(shape), holders, inputs, example)
         return super().holding_launcher(holders, inputs, example)
+
+    def at_addresses(self) -> Callable[..., None] | None:
+        """A function that calls the program with memory that the caller vouches for, or None if
+        Python has to look at the arguments in each call.
+
+        It takes the addresses of the results that are in no argument, and then of all arguments, as
+        integers: of arrays in C order, aligned, with the parameters' shapes and dtypes, that share
+        no memory with what the program writes; a result that `is_cleared` is 0 before the call.
+        `arguments` are objects that stand for the arguments: another one for a constant argument
+        says that its contents are others.
+        """
+        if self._is_dynamic or self._callbacks is not None or self._buffers or self._released:
+            return None
+        if any(p.role == "scalar" for p in self.inputs):
+            return None
+        from tgdialect.runtime.launcher import FrameSlot, launcher
+
+        memory = (*self._persistent, *self._workspaces, *self._data)
+        places = [slot.position for slot in (*self._results, *self._arguments, *memory)]
+        slots = [FrameSlot(at, None, self.parameters[at].dtype, 0, False) for at in places]
+        launch = launcher(self._start, slots, 0) or self._by_frame(places)
+        data = self._data_at
+        if not self._persistent and not self._workspaces:
+            if not data:
+                return launch
+            return lambda *addresses: launch(*addresses, *data)
+
+        def call(*addresses: int, arguments: Sequence[object] = ()) -> None:
+            kept, blocks = self._kept_for(arguments), self._scratch()
+            launch(*addresses, *kept.addresses, *[block.address for block in blocks], *data)
+            for block in blocks:
+                POOL.give(block)
+
+        return call
+
+    def _by_frame(self, places: Sequence[int]) -> Callable[..., Any]:
+        """A launcher without a limit of arguments."""
+
+        def launch(*addresses: int) -> None:
+            frame = [0] * len(places)
+            for at, address in zip(places, addresses, strict=True):
+                frame[at] = address
+            self._function(self._frame_type(*frame))
+
+        return launch
 
     def _call(self, arrays: Sequence[Any], out: Sequence[Array] | None) -> list[Array]:
         """A call by Python, which checks each argument and converts it if necessary."""
@@ -386,10 +517,13 @@ class HostExecutable(Executable):
         return copies
 
 
-def _filled(data: bytes) -> Block:
-    """A block with these contents."""
-    block = Block.new(len(data))
-    ctypes.memmove(block.address, data, len(data))
+def _placed(array: Array, alignment: int) -> Block:
+    """The memory of an array if it is aligned to so many bytes, else a copy."""
+    start = array.ctypes.data
+    if start % alignment == 0:
+        return Block(array, start, array.nbytes)
+    block = Block.new(array.nbytes)
+    ctypes.memmove(block.address, start, array.nbytes)
     return block
 
 

@@ -9,6 +9,7 @@ calls the compiled function. If an argument is not as expected, it does nothing 
 from __future__ import annotations
 
 import ctypes
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -51,21 +52,23 @@ _FASTCALL = 0x80
 
 class FrameSlot(NamedTuple):
     """An argument of a launcher: its position in the frame, and the array that it has to be. If
-    `shape` is None it is an address, an int."""
+    `shape` is None it is an address or a scalar, an int. A dynamic extent is None in `shape`, and
+    `sizes` has, in order, the positions of the scalars with these extents."""
 
     position: int
-    shape: tuple[int, ...] | None
+    shape: tuple[int | None, ...] | None
     dtype: np.dtype[Any]
-    nbytes: int
     is_written: bool
+    sizes: tuple[int, ...] = ()
 
 
 def launcher(function: int, slots: Sequence[FrameSlot], results: int) -> Launcher | None:
     """A builtin that calls the function at an address with a frame: an array of pointers, one for
     each slot. The function has to live as long as the builtin.
 
-    It accepts arrays of NumPy's own class (no subclass) with the slots' shapes and the same dtype
-    objects, in C order, aligned, and writable if they are written. The first `results` of them must
+    Scalars come before the arrays whose extents they are. It accepts arrays of NumPy's own class
+    (no subclass) with the slots' shapes and the same dtype objects, in C order, aligned, and
+    writable if they are written. The first `results` slots, of which some may be scalars, must
     share no memory with any other. It releases the interpreter's lock during the call.
 
     Returns None if there are too many arguments or axes, or if this Python lays out objects in
@@ -77,11 +80,15 @@ def launcher(function: int, slots: Sequence[FrameSlot], results: int) -> Launche
         return None
     words = [function, len(slots), results, id(np.ndarray), id(int)]
     for slot in slots:
-        shape = slot.shape or ()
+        shape, sizes = slot.shape or (), iter(slot.sizes)
         rank = ADDRESS if slot.shape is None else len(shape)
         flags = CONTIGUOUS | ALIGNED | (WRITEABLE if slot.is_written else 0)
-        words += [slot.position, id(slot.dtype), rank, flags, slot.nbytes]
-        words += [*shape, *[0] * (MAX_AXES - len(shape))]
+        # The bytes of an array are those of one of its static extents, times its dynamic ones,
+        # which are the complements of positions in the frame.
+        nbytes = slot.dtype.itemsize * math.prod(e for e in shape if e is not None)
+        words += [slot.position, id(slot.dtype), rank, flags, nbytes]
+        words += [~next(sizes) if extent is None else extent for extent in shape]
+        words += [0] * (MAX_AXES - len(shape))
     return _new_builtin(own, words, *[slot.dtype for slot in slots])
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, NamedTuple, Protocol, Self, cast
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
+from tgdialect.ops.data_files import Contents, DataReader, FileData
+from tgdialect.ops.expressions import Expression
 from tgdialect.ops.numpy_dtypes import Array, dtype_named
 from tgdialect.runtime.dlpack import host_array, is_on_host
-from tgdialect.runtime.expressions import Window
+from tgdialect.runtime.windows import Window
 
 HOST = "CPU"
 """The name of the CPU that Python runs on, as a device."""
@@ -46,12 +48,13 @@ class Parameter:
 
     `shape` has None for each dynamic extent, and `dims` has, in order, the positions of the scalar
     parameters with their values. `role` is input, scalar, buffer, data, output, workspace or
-    persistent; one of role data has the bytes `data`, which the program only reads. `low` and
-    `high` bound a scalar. `by_reference` means that the program writes the caller's array, and
-    `result` is the number of the program's result that is there then, if one is. `is_constant`
-    means that an array that is passed again has the same contents, `is_read_once` that it is not
-    read any more then, and `is_cleared` that a result is 0 before the program runs, because it may
-    leave cells as they are.
+    persistent; one of role data has the bytes `data`, which the program only reads: they may be in
+    a file. `low` and `high` bound a scalar; one that is `computed` is the value of an expression in
+    scalars before it, and no caller passes it. `by_reference` means that the program writes the
+    caller's array, and `result` is the number of the program's result that is there then, if one
+    is. `is_constant` means that an array that is passed again has the same contents, `is_read_once`
+    that it is not read any more then, and `is_cleared` that a result is 0 before the program runs,
+    because it may leave cells as they are.
     """
 
     name: str
@@ -61,18 +64,23 @@ class Parameter:
     dims: tuple[int, ...] = ()
     low: int = _INT64.min
     high: int = _INT64.max
+    computed: Expression | None = None
     by_reference: bool = False
     is_constant: bool = False
     is_read_once: bool = False
     is_cleared: bool = False
     result: int | None = None
-    data: bytes | None = field(default=None, repr=False)
+    data: Contents | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> Parameter:
         """A parameter of a packed program. Raises ValueError, LookupError or TypeError for what
         cannot be one."""
         given: dict[str, Any] = {**entry, "dtype": dtype_named(entry["dtype"])}
+        if isinstance(data := given["data"], dict):
+            # Of any version: the code of a program depends on no contents.
+            place: dict[str, Any] = {**cast("dict[str, Any]", data), "version": None}
+            given["data"] = FileData(**place)
         found = cls(**given)
         if found.role == "data" and len(found.data or b"") != found.nbytes:
             raise ValueError(f"{found} has other contents")
@@ -86,6 +94,12 @@ class Parameter:
     def is_dynamic(self) -> bool:
         """Whether the shape is known only when the program is called."""
         return bool(self.dims)
+
+    @property
+    def axes(self) -> tuple[int | None, ...]:
+        """For each axis, the position of the scalar that is its extent; None for a static one."""
+        sizes = iter(self.dims)
+        return tuple(next(sizes) if d is None else None for d in self.shape)
 
     @property
     def nbytes(self) -> int:
@@ -109,8 +123,12 @@ class Parameter:
             raise TypeError(f"{self.name} is an integer, got {value!r}")
         result = int(cast(int, value))
         if not self.low <= result <= self.high:
-            raise ValueError(f"{self.name} is {result}, outside [{self.low}, {self.high}]")
+            raise self.out_of_bounds(result)
         return result
+
+    def out_of_bounds(self, value: int) -> ValueError:
+        """The error for a scalar that is out of bounds."""
+        return ValueError(f"{self.name} is {value}, outside [{self.low}, {self.high}]")
 
     def array(self, value: Any) -> Array:
         """An input as an array that compiled code can read, and write if it is by reference.
@@ -139,7 +157,7 @@ class Parameter:
         if array.dtype != self.dtype:
             raise TypeError(f"{self.name} is {self.dtype}, got {array.dtype}")
         if not self.is_dynamic and array.shape != self.shape:
-            raise self.wrong_shape(array, cast("tuple[int, ...]", self.shape))
+            raise self.wrong_shape(array.shape, self.shape)
 
     def check_out(self, array: Any, arguments: Sequence[Any]) -> None:
         """Raise TypeError or ValueError for an `out` argument that cannot hold this result."""
@@ -153,13 +171,18 @@ class Parameter:
     def check_result(self, array: HasShape, arguments: Sequence[Any]) -> None:
         """Raise TypeError or ValueError for memory of another shape or dtype than this result's."""
         if array.shape != (wanted := self.shape_for(arguments)):
-            raise self.wrong_shape(array, wanted)
+            raise self.wrong_shape(array.shape, wanted)
         if array.dtype != self.dtype:
             raise TypeError(f"out for {self}: got {array.dtype}")
 
-    def wrong_shape(self, given: HasShape, wanted: tuple[int, ...]) -> ValueError:
+    def wrong_shape(self, given: tuple[int, ...], wanted: Sequence[object]) -> ValueError:
         """The error for an array of another shape."""
-        return ValueError(f"{self.name} has shape {wanted}, got {given.shape}")
+        return ValueError(f"{self.name} has shape {given}, expected {shown_shape(wanted)}")
+
+
+def shown_shape(extents: Sequence[object]) -> str:
+    """A shape as Python shows it, whose extents may be names: `(n, 4)`."""
+    return f"({', '.join(map(str, extents))}{',' * (len(extents) == 1)})"
 
 
 Entries = Mapping[str, Callable[[Any], Any]]
@@ -193,6 +216,28 @@ class CompiledProgram:
         made = {"parameters": Parameter.of, "windows": Window._make, **cls.entries}
         given = unpacked(data).items()
         return cls(**{name: tuple(map(made[name], v)) if name in made else v for name, v in given})
+
+
+P = TypeVar("P", bound=CompiledProgram)
+
+
+def with_contents(program: P) -> P:
+    """The program with the bytes of files that it names, each part once: it needs no files then.
+
+    Raises DataFileError if a file has not got them.
+    """
+    read: dict[FileData, bytes] = {}
+    reader = DataReader()
+
+    def in_memory(data: Contents | None) -> bytes | None:
+        if not isinstance(data, FileData):
+            return data
+        if data not in read:
+            read[data] = reader.array(data).tobytes()
+        return read[data]
+
+    parameters = (replace(p, data=in_memory(p.data)) for p in program.parameters)
+    return replace(program, parameters=tuple(parameters))
 
 
 @dataclass(frozen=True, slots=True)

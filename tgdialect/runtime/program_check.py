@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import prod
 
+from tgdialect.ops.expressions import Expression, is_expression
 from tgdialect.ops.numpy_dtypes import NUMPY_NAMES
 from tgdialect.runtime.devices.program import DeviceKernel, DeviceProgram, Launch, View
-from tgdialect.runtime.expressions import OPERATIONS, Expression, Window
 from tgdialect.runtime.program import Parameter, Program
+from tgdialect.runtime.windows import Window
 
 _ROLES = frozenset({"input", "scalar", "buffer", "data", "output", "workspace", "persistent"})
 _DTYPES = frozenset(NUMPY_NAMES.values())
@@ -29,8 +30,11 @@ def check_program(program: Program | DeviceProgram) -> None:
     """Raise ValueError, or an error of a value of another type, for a program whose tables
     contradict themselves."""
     parameters = program.parameters
-    for parameter in parameters:
+    for position, parameter in enumerate(parameters):
         _check_parameter(parameter, parameters)
+        if parameter.computed is not None:
+            _require(parameter.role == "scalar", f"the value of {parameter.name}")
+            _check_expression(parameter.computed, parameters[:position])
     outputs = sum(p.role == "output" for p in parameters)
     overwritten = sorted(p.result for p in parameters if p.result is not None)
     count = outputs + len(overwritten)
@@ -156,15 +160,5 @@ def _check_launch(launch: Launch, program: DeviceProgram) -> None:
 
 def _check_expression(expression: Iterable[object], parameters: Sequence[Parameter]) -> None:
     """Raise ValueError unless an expression in postfix notation has one value."""
-    depth = 0
-    for token in expression:
-        text = token if isinstance(token, str) else ""
-        if text.startswith("%"):
-            position = text[1:]
-            is_one = position.isascii() and position.isdecimal() and len(position) < 10
-            _require(is_one and _is_scalar(int(position), parameters), "an expression")
-        elif not _is_number(token):
-            _require(text in OPERATIONS and depth >= OPERATIONS[text][0], "an expression")
-            depth -= OPERATIONS[text][0]
-        depth += 1
-    _require(depth == 1, "an expression")
+    found = is_expression(expression, lambda i: _is_scalar(i, parameters))
+    _require(found, "an expression")

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 from zlib import crc32
 
 from tgdialect.backends.c_compiler import shared_library
 from tgdialect.lowering.render.names import SOURCE
-from tgdialect.runtime.expressions import OPERATIONS, WRAP, Expression
+from tgdialect.ops.expressions import OPERATIONS, WRAP, Expression, argument_at, infix
 from tgdialect.runtime.native import native_text
-from tgdialect.runtime.program import Parameter, Program
+from tgdialect.runtime.program import Parameter, Program, with_contents
 from tgdialect.runtime.program_file import ProgramFile
 from tgdialect.runtime.threads import POOL_LINES
 from tgdialect.targets.cpu import ALIGNMENT
@@ -84,6 +84,11 @@ class _Named(NamedTuple):
         return f"a{self.position}"
 
     @property
+    def is_given(self) -> bool:
+        """Whether it is an input that the caller passes."""
+        return self.parameter.role in ("input", "scalar") and self.parameter.computed is None
+
+    @property
     def is_number(self) -> bool:
         return self.parameter.role == "scalar"
 
@@ -130,16 +135,18 @@ class SharedLibrary:
         self.function = f"{self._library}_{SOURCE.symbol(self._entry).strip('_')}"
         """The name of the function in C."""
         self._named = [*_named(program.parameters)]
-        given = [each for each in self._named if each.parameter.role in ("input", "scalar")]
+        given = [each for each in self._named if each.is_given]
         self._given = [*given, *(each for each in self._named if each.parameter.role == "output")]
         """The parameters of the C function."""
         self._has_threads = b"tg_parallel" in b"".join(each.code for each in program.objects)
         self._buffers = [each for each in self._named if each.parameter.role == "buffer"]
-        data = dict.fromkeys(p.data for p in program.parameters if p.data is not None)
+        program = with_contents(program)
+        data = dict.fromkeys(p.data for p in program.parameters if isinstance(p.data, bytes))
         self._data = {each: number for number, each in enumerate(data)}
         """The contents of BINARYs, and their numbers in the library."""
         roles = {parameter.role for parameter in program.parameters}
         given_constants = any(each.parameter.is_constant for each in given)
+        self._computes_sizes = any(p.computed is not None for p in program.parameters)
         self._derives_once = "persistent" in roles and not given_constants
         """Whether all that is derived from constants is derived from BINARYs."""
 
@@ -178,9 +185,8 @@ class SharedLibrary:
     def _described(self, each: _Named) -> str:
         """A line of the header about a parameter of the function."""
         parameter = each.parameter
-        sizes = iter(parameter.dims)
-        names = (self._named[next(sizes)].name if n is None else str(n) for n in parameter.shape)
-        shape = " x ".join(names)
+        extents = zip(parameter.shape, parameter.axes, strict=True)
+        shape = " x ".join(str(n) if size is None else self._size(size) for n, size in extents)
         notes = [f"array of {shape} {parameter.dtype}" if shape else f"one {parameter.dtype}"]
         if each.is_number:
             bounds = f"from {parameter.low} to {parameter.high}"
@@ -192,6 +198,12 @@ class SharedLibrary:
         elif each.is_written:
             notes.append("read and written")
         return f"   {each.name}: {', '.join(notes)}"
+
+    def _size(self, position: int) -> str:
+        """A scalar by its name, or by those of the sizes that it is computed from."""
+        formula = self._named[position].parameter.computed or argument_at(position)
+        text = infix(formula, [each.name for each in self._named])
+        return f"({text})" if " " in text else text
 
     def _body(self) -> str:
         steps, ends = [*self._checks()], list[str]()
@@ -207,6 +219,7 @@ class SharedLibrary:
             has_threads=int(self._has_threads),
             takes_turns=int(bool(self._buffers) or self._derives_once),
             has_windows=int(bool(self._program.windows)),
+            has_expressions=int(bool(self._program.windows) or self._computes_sizes),
             alignment=ALIGNMENT,
             state=self._state(),
             name=self.function,
@@ -237,9 +250,17 @@ class SharedLibrary:
                 outside = f"{name} < {_number(parameter.low)} || {name} > {_number(parameter.high)}"
                 yield f"if ({outside}) {bad}"
             yield f"frame[{each.position}] = (int64_t){name};"
+        for each in self._named:
+            if (formula := each.parameter.computed) is not None:
+                yield f"frame[{each.position}] = {_expression(formula)};"
         for window in self._program.windows:
             bounds = map(_expression, (window.offset, window.inner, window.outer))
             yield f"if (is_outside({', '.join(bounds)})) {bad}"
+        for each in self._named:
+            if each.parameter.computed is not None:
+                low, high = _number(each.parameter.low), _number(each.parameter.high)
+                value = f"frame[{each.position}]"
+                yield f"if ({value} < {low} || {value} > {high}) {bad}"
 
     def _allocate(self, steps: list[str], ends: list[str]) -> None:
         """Statements that allocate what the caller does not, and those that free it."""
@@ -257,7 +278,7 @@ class SharedLibrary:
             at, bytes = each.position, self._bytes(each.parameter)
             match each.parameter.role:
                 case "data":
-                    number = self._data[each.parameter.data or b""]
+                    number = self._data[cast(bytes, each.parameter.data)]
                     steps.append(f"frame[{at}] = (int64_t)data{number};")
                 case "persistent" | "buffer" as role if role == "buffer" or self._derives_once:
                     made = f"(state{at} = block({bytes}))"

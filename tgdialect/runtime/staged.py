@@ -32,14 +32,15 @@ from tgdialect.lowering.signature import (
 )
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype
+from tgdialect.ops.expressions import parsed
 from tgdialect.ops.sorts import SORTS
 from tgdialect.ops.source import name_of_input, parameters
-from tgdialect.runtime.expressions import Window
 from tgdialect.runtime.find_windows import buffer_places, find_windows
 from tgdialect.runtime.inspection import CodeOf, Kernel, kernels_of
 from tgdialect.runtime.program import DEFAULT_OPT, HOST, CompiledProgram, Parameter, Program
 from tgdialect.runtime.progress import Progress
 from tgdialect.runtime.speed import at_full_speed
+from tgdialect.runtime.windows import Window
 from tgdialect.targets import DEFAULT_TARGET, Target
 from tgdialect.targets.attribute import MODULE_ATTRIBUTE, TargetAttr, fit_to_host, state_target
 
@@ -170,6 +171,7 @@ class StagedModule(ABC):
         for position, argument in enumerate(function.args):
             attributes = tg.argument_attributes(argument)
             role = next((r.removeprefix("tg.") for r in _ROLES if r in attributes), None)
+            formula = tg.computed_attribute(attributes)
             parameter = Parameter(
                 name=name_of_input(argument) or f"arg{position}",
                 role=role or ("input" if tg.is_memory(argument) else "scalar"),
@@ -178,6 +180,7 @@ class StagedModule(ABC):
                 ),
                 dtype=numpy_dtype(tg.dtype_of(argument)),
                 dims=tg.dims_attribute(attributes) or (),
+                computed=None if formula is None else parsed(formula),
                 by_reference=position in by_reference or "tg.result" in attributes,
                 is_constant="tg.constant" in attributes,
                 is_read_once=argument in once,

@@ -75,6 +75,12 @@ def last_level_cache() -> int:
     return min(max((size for _, size in cache_sizes()), default=share), share)
 
 
+def loads_anywhere() -> bool:
+    """Whether instructions that load elements, and vectors of them, take any address, whatever the
+    elements' size."""
+    return platform.machine().lower() in _PAUSES
+
+
 def pause_instruction() -> str:
     """The instruction by which a spinning thread leaves its core to others; none if that is not
     known."""

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Collection, Sequence
 
-from tgdialect.tools.console import ConsoleParser, add_flags, file_name, whole_number
+from tgdialect.tools.console import ConsoleParser, add_flags, file_name, folder_name, whole_number
 from tgdialect.tools.pass_pipeline import nearest_names
 
 DESCRIPTION = "Parse, verify, transform and print IR: the tg dialect, and every dialect of xDSL."
@@ -90,6 +90,7 @@ passes
   --shrink: exit code 0 exactly if a pass raised ShrinkException
 input
   -f --frontend FORMAT: input format (default: by the extension of the file)
+  --data-folder DIR: the folder of the files whose bytes the input names (default: its own folder)
   --split-input-file MARK: treat the pieces between lines MARK (default: '// -----') separately
   --allow-unregistered-dialect: accept operations of unknown dialects
   --no-implicit-module: do not wrap operations into a builtin.module
@@ -135,6 +136,7 @@ def add_arguments(
         _FLAGS.replace("TARGETS", ", ".join(sorted(targets))),
         verify_each={"type": _boolean},
         frontend={"choices": frontends, "metavar": None},
+        data_folder={"type": folder_name},
         output_file={"type": file_name},
         target={"default": "mlir", "metavar": None},
         mlir_elide_elementsattrs_if_larger={"type": whole_number(0, 2**31)},

@@ -152,6 +152,13 @@ def file_name(text: str) -> str:
     return text
 
 
+def folder_name(text: str) -> str:
+    """A type of option: the name of a folder, which is there."""
+    if not os.path.isdir(text):
+        raise argparse.ArgumentTypeError(f"there is no folder {text!r}")
+    return text
+
+
 def input_format(text: str) -> str:
     """A type of option: the name of an input format. Plug-ins, which have some, are looked up when
     one is given."""

@@ -11,6 +11,7 @@ from tgdialect.tools.console import (
     add_flags,
     exit_code,
     file_name,
+    folder_name,
     input_format,
     tool_errors,
     whole_number,
@@ -51,6 +52,7 @@ _FLAGS = """
   --opt OPT: schedule, as for tg-run (default: heuristic)
   --allow-custom: compile unchecked code: tg.custom, tg.ins of unknown targets, machine code of a
     tg.program, and programs from level linear on
+  --data-folder DIR: the folder of the files whose bytes the program names (default: that of FILE)
   --version: print the versions and exit
 """
 
@@ -62,6 +64,7 @@ def argument_parser() -> ConsoleParser:
         parser,
         PROGRAM_FLAGS + _FLAGS,
         frontend={"type": input_format},
+        data_folder={"type": folder_name},
         output={"required": True, "type": file_name},
         threads={"type": whole_number(1, 4096)},
         opt={"default": "heuristic"},
@@ -88,7 +91,8 @@ def _compile(args: Sequence[str]) -> int:
     features = names and [name.strip() for name in names if name.strip()]
     source = read_program(parsed.file, parsed.frontend)
     with errors_in(source):
-        module = parse_verified(source.name, source.text, parsed.frontend)
+        folder = parsed.data_folder
+        module = parse_verified(source.name, source.text, parsed.frontend, data_folder=folder)
         entries = [find_entry(module, entry).sym_name.data for entry in parsed.entry or [None]]
         with tool_errors(ValueError, DeviceError):
             made = compile_ahead(

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from io import StringIO
 from itertools import zip_longest
 from typing import IO, Any, ClassVar, cast
@@ -278,7 +279,8 @@ class TgOptMain(xDSLOptMain):
     def read_source(self) -> SourceFile:
         """The input, from the file or stdin."""
         file = "-" if self.args.input_file is None else self.args.input_file
-        return registry.read_program(file, self.args.frontend, self.frontends)
+        source = registry.read_program(file, self.args.frontend, self.frontends)
+        return replace(source, data_folder=self.args.data_folder)
 
     def compile_chunk(
         self, chunk: SourceFile, runner: PassRunner, timing: Timing
@@ -330,7 +332,8 @@ class TgOptMain(xDSLOptMain):
         with failures_as_diagnostics("round trip", source.name, module):
             printer.print_op(module)
             printer.print_metadata(self.ctx.loaded_dialects)
-            printed = SourceFile(f"{source.name} as printed", stream.getvalue())
+            name = f"{source.name} as printed"
+            printed = replace(source, name=name, text=stream.getvalue(), first_line=1)
             again = parse_module(self.ctx, printed)
         if module.is_structurally_equivalent(again):
             return
@@ -435,10 +438,10 @@ def _split(source: SourceFile, mark: str | None) -> Iterator[SourceFile]:
     separator = re.compile(rf"^{re.escape(mark or '')}[ \t]*\r?(\n|\Z)", re.MULTILINE)
     start, line = 0, source.first_line
     for found in separator.finditer(source.text) if mark else ():
-        yield SourceFile(source.name, source.text[start : found.start()], line)
+        yield replace(source, text=source.text[start : found.start()], first_line=line)
         line += source.text.count("\n", start, found.end())
         start = found.end()
-    yield SourceFile(source.name, source.text[start:], line)
+    yield replace(source, text=source.text[start:], first_line=line)
 
 
 main = TgOptMain.main

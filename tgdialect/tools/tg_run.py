@@ -11,6 +11,7 @@ from tgdialect.tools.console import (
     add_flags,
     exit_code,
     file_name,
+    folder_name,
     input_format,
     whole_number,
 )
@@ -112,6 +113,7 @@ _FLAGS = """
     machine code of a tg.program, and programs from level linear on
   --custom [NAME=]MODULE:FUNCTION...: a function of a Python module, or of a file (decode.py:rle),
     that stands for the tg.custom or tg.customfunction of its name (repeatable; with --allow-custom)
+  --data-folder DIR: the folder of the files whose bytes the program names (default: that of FILE)
   --version: print the versions and exit
 """
 
@@ -123,6 +125,7 @@ def argument_parser() -> RunParser:
         parser,
         PROGRAM_FLAGS + _FLAGS,
         frontend={"type": input_format},
+        data_folder={"type": folder_name},
         output={"type": file_name},
         digits={"type": whole_number(1, 17)},
         benchmark={"type": _repetitions},

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from runpy import run_path
 from typing import Any, NamedTuple, cast
 
+import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
@@ -22,6 +23,7 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import DiagnosticException
 
 from tgdialect import registry
+from tgdialect.analysis.data_files import check_data_files
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.symbols import own_functions
@@ -38,6 +40,7 @@ from tgdialect.interpreter import run
 from tgdialect.lowering.signature import arguments_said_to_be_written
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import overwritten_arguments
+from tgdialect.ops.expressions import size_sources
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.source import name_of_input, parameters
 from tgdialect.runtime import compiler
@@ -92,6 +95,7 @@ def _interpreter(module: ModuleOp, entry: str, options: argparse.Namespace) -> E
         return _results(results)
 
     custom = _registered(options.custom)
+    check_data_files(module)
     return Executor(execute)
 
 
@@ -184,23 +188,28 @@ def find_parameters(entry: FuncOp) -> list[ProgramInput]:
         a for a in entry.args if tg.ALLOCATED.isdisjoint(tg.argument_attributes(a))
     ]
     params = {op.slot.data: op for op in entry.body.block.ops if isinstance(op, tg.ParamOp)}
-    inputs += (op.result for _, op in sorted(params.items()))
+    inputs += (op.result for _, op in sorted(params.items()) if "tg.computed" not in op.attributes)
     positions = {
         value: position
         for position, value in enumerate(inputs)
         if value.type == tg.tensor_type(tg.INDEX)
     }
     bounds, written = MinMax(), written_inputs(entry)
+    types = [_tensor_type(entry, value.type) for value in inputs]
+    dims = [
+        tuple(positions.get(d) if isinstance(d, SSAValue) else None for d in tg.shape_of(value))
+        for value in inputs
+    ]
+    sources = size_sources(enumerate(dims))
     return [
         ProgramInput(
             position,
             name_of_input(value),
-            _tensor_type(entry, value.type),
-            tuple(
-                positions.get(d) if isinstance(d, SSAValue) else None for d in tg.shape_of(value)
-            ),
+            types[position],
+            dims[position],
             bounds[value],
             value in written,
+            sources.get(position),
         )
         for position, value in enumerate(inputs)
     ]
@@ -243,31 +252,58 @@ def _tensor_type(entry: FuncOp, type: Attribute) -> TensorType[Attribute]:
 def bind_inputs(
     parameters: Sequence[ProgramInput], positional: Sequence[str], named: Sequence[str]
 ) -> list[Array]:
-    """An array for each parameter: those of `--arg` by name, `--input` for the others in order."""
-    texts = _texts_of(parameters, positional, named)
-    arrays = [read_input(t, p) for t, p in zip(texts, parameters, strict=True) if t is not None]
+    """An array for each parameter: those of `--arg` by name, `--input` for the others in order.
+
+    If `--input` has too few for all, the index inputs that are extents of arrays are read off
+    these.
+    """
+    texts = _texts_of(parameters, positional, named, reads_sizes=True)
+    found = _read(texts, parameters)
+    arrays = [array for array in found if array is not None]
     if len(arrays) < len(parameters):
-        raise _wrong_count(parameters, len(arrays))
+        raise _wrong_count(parameters, sum(text is not None for text in texts))
     for parameter, array in zip(parameters, arrays, strict=True):
-        _check_dimensions(parameter, array, arrays)
+        _check_dimensions(parameter, array, arrays, parameters, texts)
+    return arrays
+
+
+def _read(
+    texts: Sequence[str | None], parameters: Sequence[ProgramInput]
+) -> Sequence[Array | None]:
+    """The arrays of the texts that are given, and of the index inputs that are extents of these."""
+    arrays = [
+        None if text is None else read_input(text, parameter)
+        for text, parameter in zip(texts, parameters, strict=True)
+    ]
+    for parameter in parameters:
+        if parameter.source is not None and arrays[parameter.position] is None:
+            source, axis = parameter.source
+            if (array := arrays[source]) is not None:
+                arrays[parameter.position] = np.array(array.shape[axis], np.int64)
     return arrays
 
 
 def bind_sizes(
     parameters: Sequence[ProgramInput], positional: Sequence[str], named: Sequence[str]
 ) -> dict[int, int]:
-    """The index inputs that are given, by position. No other input is read, or has to be given."""
+    """The index inputs that are given, or extents of arrays that are, by position."""
+    found = _read(_texts_of(parameters, positional, named), parameters)
     return {
-        p.position: int(read_input(text, p))
-        for text, p in zip(_texts_of(parameters, positional, named), parameters, strict=True)
-        if text is not None and p.type == tg.tensor_type(tg.INDEX)
+        p.position: int(array)
+        for array, p in zip(found, parameters, strict=True)
+        if array is not None and p.type == tg.tensor_type(tg.INDEX)
     }
 
 
 def _texts_of(
-    parameters: Sequence[ProgramInput], positional: Sequence[str], named: Sequence[str]
+    parameters: Sequence[ProgramInput],
+    positional: Sequence[str],
+    named: Sequence[str],
+    *,
+    reads_sizes: bool = False,
 ) -> list[str | None]:
-    """The text that is given for each parameter."""
+    """The text that is given for each parameter. If `reads_sizes`, positional ones that are too few
+    for all others are for those that are no extents of arrays."""
     given: dict[str | None, str] = {}
     for text in named:
         name, equals, value = text.partition("=")
@@ -279,8 +315,11 @@ def _texts_of(
             known = f"the inputs are {', '.join(names)}" if names else "the inputs have no names"
             raise ToolError(f"there is no input {name!r}: {known}")
         given[name] = value
+    others = [p for p in parameters if p.name not in given]
+    if reads_sizes and len(positional) < len(others):
+        others = [p for p in others if p.source is None]
     rest = iter(positional)
-    texts = [given.get(p.name) if p.name in given else next(rest, None) for p in parameters]
+    texts = [next(rest, None) if p in others else given.get(p.name) for p in parameters]
     if next(rest, None) is not None:
         raise _wrong_count(parameters, len(positional) + len(named))
     return texts
@@ -289,19 +328,28 @@ def _texts_of(
 def _wrong_count(parameters: Sequence[ProgramInput], count: int) -> CompilationError:
     expected = ", ".join(_show_parameter(p) for p in parameters) or "none"
     plural = "" if len(parameters) == 1 else "s"
-    return ToolError(f"expected {len(parameters)} input{plural}, got {count}: {expected}")
+    fewest = sum(p.source is None for p in parameters)
+    also = f" ({fewest} without sizes)" if fewest < len(parameters) else ""
+    return ToolError(f"expected {len(parameters)} input{plural}{also}, got {count}: {expected}")
 
 
-def _check_dimensions(parameter: ProgramInput, array: Array, inputs: Sequence[Array]) -> None:
+def _check_dimensions(
+    parameter: ProgramInput,
+    array: Array,
+    inputs: Sequence[Array],
+    parameters: Sequence[ProgramInput],
+    texts: Sequence[str | None],
+) -> None:
     """Raise if an index input is out of bounds, or a dynamic extent is not equal to its index
-    input."""
+    input, which has no text if it is the extent of another array."""
     if array.shape == () and parameter.dtype.is_integer and int(array) not in parameter.interval:
         raise parameter.error(f"{array} is outside {parameter.interval}")
     for axis, (extent, source) in enumerate(zip(array.shape, parameter.dims, strict=True)):
         if source is not None and extent != (wanted := int(inputs[source])):
-            raise parameter.error(
-                f"axis {axis} has {extent} elements, but input {source} is {wanted}"
-            )
+            size = f"input {source}"
+            if texts[source] is None and (found := parameters[source].source) is not None:
+                size = f"axis {found[1]} of input {found[0]}"
+            raise parameter.error(f"axis {axis} has {extent} elements, but {size} is {wanted}")
 
 
 def _show_parameter(parameter: ProgramInput) -> str:
@@ -353,7 +401,8 @@ def run_session(options: argparse.Namespace) -> None:
         raise UsageError("--opt schedules compiled kernels: the interpreter takes none")
     source = registry.read_program(options.file, options.frontend)
     try:
-        module = compiler.parse_verified(source.name, source.text, options.frontend)
+        how = {"data_folder": options.data_folder}
+        module = compiler.parse_verified(source.name, source.text, options.frontend, **how)
         run_module(module, options)
     except UsageError:
         raise
@@ -442,8 +491,10 @@ def signature(
     """The inputs and outputs of the entry, one per line."""
     lines = [printable(f"@{name}")]
     for each in parameters:
-        written = " (written)" if each.is_written else ""
-        lines.append(f"  input  {each.position}  {_show_parameter(each)}{written}")
+        note = " (written)" if each.is_written else ""
+        if each.source is not None:
+            note = printable(f" (axis {each.source[1]} of {parameters[each.source[0]].label})")
+        lines.append(f"  input  {each.position}  {_show_parameter(each)}{note}")
     for position, (type, called) in enumerate(zip(results, names, strict=True)):
         lines.append(f"  output {position}  {_show_named(called, type)}")
     return "\n".join(lines)

@@ -51,8 +51,8 @@ class ProgramInput:
     """An input of the program: its name and type.
 
     `dims` has, for each dynamic extent, the position of the index input with its value, and None
-    for other extents. `interval` bounds the values. It `is_written` if it is memory that the
-    program stores to.
+    for other extents. `source` is the position and the axis of an array whose extent an index input
+    is. `interval` bounds the values. It `is_written` if it is memory that the program stores to.
     """
 
     position: int
@@ -61,6 +61,7 @@ class ProgramInput:
     dims: tuple[int | None, ...]
     interval: tg.Interval
     is_written: bool
+    source: tuple[int, int] | None = None
 
     @property
     def dtype(self) -> tg.DType:

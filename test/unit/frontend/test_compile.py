@@ -62,7 +62,7 @@ def test_extents_are_checked():
     refused = [
         ((A, B[:2]), "b has shape"),
         ((A[0], B), "a has shape"),
-        ((A,), r"expected 2 inputs \(a, b\), got 1"),
+        ((A,), r"expected 2 inputs \(a, b\), or 3 inputs \(a, b, n\), got 1"),
         ((np.ones((4, 9), np.float32), np.ones((9, 5), np.float32)), r"n is 9, outside \[1, 8\]"),
     ]
     for arrays, message in refused:

@@ -23,7 +23,8 @@ RUNNING_SUM = f"""func.func @main(%n: tensor<index> {BOUNDS}, %m: tensor<index> 
 COMPUTED = f"""func.func @main(%n: tensor<index> {BOUNDS}) {{
   %m = tg.add %n, %n : tensor<index>
   %e = tg.buffer 0(%m) : tensor<?xf32, {H}>
-  %z = tg.neg %e : (tensor<?xf32, {H}>) -> tensor<?xf32, {C}>
+  %one = tg.const 1.0 : tensor<f32>
+  %z = tg.add %e, %one : (tensor<?xf32, {H}>, tensor<f32>) -> tensor<?xf32, {C}>
   %s = tg.store %e, %z : tensor<?xf32, {H}>, tensor<?xf32, {C}>
   tg.sink %s : !tg.void
   func.return
@@ -84,8 +85,15 @@ def test_a_buffer_of_a_kernel(space):
             assert out.tolist() == [*range(n)][::-1] + [0] * (9 - n)
 
 
-def test_extents_that_nothing_bounds_and_computed_ones_are_refused():
+def test_extents_that_nothing_bounds_are_refused():
     with pytest.raises(tg.CompilationError, match="4:12: error: no bound is known for the size"):
         tg.compile(mirrored("local", ""), opt="none")
-    with pytest.raises(tg.CompilationError, match=r"3:8: error: the dynamic dimensions"):
-        tg.compile(COMPUTED, opt="none")
+
+
+@pytest.mark.parametrize("opt", ["none", "heuristic"])
+def test_a_buffer_whose_extent_is_computed(opt):
+    exe = tg.compile(COMPUTED, opt=opt)
+    for n in (2, 2, 0, 3):
+        exe(n)
+    (buffer,) = exe.buffers.values()
+    assert buffer.tolist() == [1] * 6

@@ -27,6 +27,7 @@ from xdsl.utils.exceptions import LLVMTranslationException, PassFailedException
 
 import tgdialect as tg
 from tgdialect.backends import commands
+from tgdialect.ops.expressions import evaluate
 from tgdialect.runtime.ahead import compile_ahead
 from tgdialect.runtime.compiler import load_module
 from tgdialect.runtime.devices.program import DeviceProgram
@@ -94,6 +95,19 @@ func.func @main(%n: tensor<index> {tg.min = 1 : index, tg.max = 100 : index},
   return %3 : tensor<?xf32>
 }
 """
+COMPUTED = """
+func.func @main(%n: tensor<index> {tg.min = 1 : index, tg.max = 100 : index},
+                %x: tensor<?xf32> {tg.dims = array<i64: 0>}) -> (tensor<?xf32>, tensor<?xf32>) {
+  %two = tg.const 2 : tensor<index>
+  %five = tg.const 5 : tensor<index>
+  %half = tg.idiv %n, %two : tensor<index>
+  %more = tg.max %n, %five : tensor<index>
+  %most = tg.add %more, %half : tensor<index>
+  %0 = tg.shrink %x at [%half] to [%half] : tensor<?xf32> -> tensor<?xf32>
+  %1 = tg.pad %x at [0] to [%most] fill 1.0 : f32 : tensor<?xf32> -> tensor<?xf32>
+  return %0, %1 : tensor<?xf32>, tensor<?xf32>
+}
+"""
 STATE = f"""
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32, #tg.place<"CPU">> {{
   %state = tg.buffer 0 : {MEMORY}
@@ -119,6 +133,7 @@ PROGRAMS = {
     "weights": WEIGHTS,
     "data": DATA,
     "symbolic": SYMBOLIC,
+    "computed": COMPUTED,
     "state": STATE,
     "in_place": IN_PLACE,
 }
@@ -182,6 +197,9 @@ def call_of(path: Path, name: str, executable: Any) -> Any:
     def call(*inputs: Any) -> tuple[Any, ...]:
         scalars = dict(zip((p.name for p in executable.inputs), inputs, strict=True))
         frame = [scalars.get(p.name) for p in executable.parameters]
+        for position, parameter in enumerate(executable.parameters):
+            if parameter.computed is not None:
+                frame[position] = evaluate(parameter.computed, frame)
         results = [np.full(p.shape_for(frame), 77, p.dtype) for p in executable.outputs]
         passed = [
             ctypes.c_void_p(each.ctypes.data)
@@ -305,6 +323,20 @@ def test_c_gets_codes_for_wrong_arguments(tmp_path: Path) -> None:
     assert (y == 5).all()
     assert code(9, 9) == 0
     np.testing.assert_array_equal(y, x + 36)
+
+
+@needs_cc
+def test_c_passes_no_size_that_is_computed(tmp_path: Path) -> None:
+    header = SharedLibrary(compiled(COMPUTED), "sizes", "sizes.mlir").header("sizes")
+    assert "sizes_main(int64_t n, const float *x, float *out0, float *out1)" in header
+    assert "out0: array of (n // 2) float32, result" in header
+    function = ctypes.CDLL(os.fspath(written(tmp_path, "sizes", COMPUTED))).sizes_main
+    x, y = np.arange(4, dtype=np.float32), np.full(9, 7, np.float32)
+    at_x, at_y = ctypes.c_void_p(x.ctypes.data), ctypes.c_void_p(y.ctypes.data)
+    at_end = ctypes.c_void_p(y.ctypes.data + 8)
+    assert function(ctypes.c_int64(0), at_x, at_y, at_end) == 2
+    assert function(ctypes.c_int64(4), at_x, at_y, at_end) == 0
+    assert y.tolist() == [2, 3, 0, 1, 2, 3, 1, 1, 1]
 
 
 @needs_cc
@@ -512,6 +544,7 @@ def test_a_window_out_of_bounds_is_one_error(tmp_path: Path) -> None:
     [
         ("softmax", "cpu"),
         ("symbolic", "cpu"),
+        ("computed", "cpu"),
         ("several_kernels", "cpu"),
         ("state", "cpu"),
         pytest.param("gemm", "opencl", marks=needs_opencl),

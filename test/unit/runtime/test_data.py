@@ -130,7 +130,7 @@ def test_weights_are_packed_once() -> None:
     assert executable.memory()[0].persistent >= 2 * w.nbytes
 
 
-def _random(random: Random) -> tuple[str, Array, Sequence[Array]]:
+def random_views(random: Random) -> tuple[str, Array, Sequence[Array]]:
     """A program of views and BITCASTs of a BINARY: its text, its argument, and its results."""
     array = data(random.choice((8, 24, 31, 64, 100)), random.randrange(1000))
     x = np.array([random.randrange(len(array)) for _ in range(5)])
@@ -183,7 +183,7 @@ def _movement(random: Random, name: str, dtype: str, value: Array) -> tuple[str,
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_DATA", 200))
 def test_random_views(seeds: range) -> None:
     for seed in seeds:
-        text, x, expected = _random(Random(seed))
+        text, x, expected = random_views(Random(seed))
         for target in ("interpreter", "cpu"):
             assert_gives(compiled(text, target=target), [x], *expected)
         if seed % 5 == 0:

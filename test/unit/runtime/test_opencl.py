@@ -160,7 +160,7 @@ def test_where_arrays_are(twice: DeviceExecutable):
     np.testing.assert_array_equal(y.numpy(), 16 * X)
     with pytest.raises(TypeError, match=r"x is float32, got int32"):
         twice(device.array(X.astype(np.int32)))
-    with pytest.raises(ValueError, match=r"shape \(1000,\), got \(10,\)"):
+    with pytest.raises(ValueError, match=r"shape \(10,\), expected \(1000,\)"):
         twice(device.array(X[:10]))
 
 

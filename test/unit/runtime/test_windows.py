@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import tgdialect as tg
+from tgdialect.analysis.index_expressions import MAX_DEPTH
 from tgdialect.diagnostics import CompilationError
 from tgdialect.runtime.build import Build
 from tgdialect.runtime.compiler import load_module
-from tgdialect.runtime.find_windows import MAX_DEPTH
 from tgdialect.runtime.program import Program
 from tgdialect.tools.tg_run import main
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from io import StringIO
 from typing import Any, cast
 
@@ -18,7 +19,7 @@ from xdsl.irdl import IRDLOperation, OptPropertyDef, PropertyDef
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from tgdialect.diagnostics import LocatedParser, SourceFile, lasting_hint
+from tgdialect.diagnostics import LocatedParser, lasting_hint
 from tgdialect.fast_xdsl.accessors import SEGMENTS
 from tgdialect.legacy.listing import arguments
 from tgdialect.legacy.listing.dtypes import ELEMENTS, show_element
@@ -76,7 +77,7 @@ def show_attribute(attribute: Attribute, element: Attribute | None) -> str:
             return str(attribute.data)
         case builtin.StringAttr(data=text):
             return repr(text)
-        case tg.DataAttr(data=data):
+        case tg.DataAttr(data=bytes() as data):
             return repr(data.hex())
         case builtin.DenseArrayBase(elt_type=of) if of in (builtin.i1, builtin.i64):
             values = cast(builtin.DenseArrayBase[builtin.IntegerType], attribute).get_values()
@@ -244,7 +245,7 @@ def parse_symbol(ctx: Context, token: Token) -> str:
 def parse_mlir(ctx: Context, token: Token) -> Attribute:
     """An attribute or a type, as MLIR writes it."""
     try:
-        parser = LocatedParser(ctx, SourceFile(token.source.name, token.text))
+        parser = LocatedParser(ctx, replace(token.source, text=token.text, first_line=1))
         attribute = parser.parse_attribute()
     except ParseError as error:
         # The parser leaves a placeholder in one message.

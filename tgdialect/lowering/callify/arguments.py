@@ -9,6 +9,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.index_expressions import ComputedExtents, index_arguments
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.creation import created
@@ -35,6 +36,9 @@ class NewFunction:
         self.builder = tg.OpBuilder.at_end(self.block, old.location)
         self._attributes: list[ArgumentAttributes] = []
         self._data: dict[tuple[tg.DataAttr, Attribute], SSAValue] = {}
+        self._extents = ComputedExtents({}, {}, self._add_computed)
+        self._inputs = 0
+        """The arguments before those of BINARYs and results."""
         self.contents: dict[SSAValue, tg.DataAttr] = {}
         """The bytes that arguments have in every call."""
         properties = {"sym_name": old.sym_name, "function_type": unchecked.function_type((), ())}
@@ -85,10 +89,18 @@ class NewFunction:
 
     # -- arguments
 
-    def _add(self, type: Attribute, attributes: ArgumentAttributes, hint: str | None) -> SSAValue:
-        argument = self.block.insert_arg(type, len(self.block.args))
+    def _add(
+        self,
+        type: Attribute,
+        attributes: ArgumentAttributes,
+        hint: str | None,
+        position: int | None = None,
+    ) -> SSAValue:
+        """Add an argument, last unless a position is given."""
+        position = len(self.block.args) if position is None else position
+        argument = self.block.insert_arg(type, position)
         argument.name_hint = hint
-        self._attributes.append(attributes)
+        self._attributes.insert(position, attributes)
         return argument
 
     def _write_attributes(self) -> None:
@@ -109,7 +121,18 @@ class NewFunction:
             self._add_slots(kind, values)
         # The shapes of values are inferred from the attributes while the body is built.
         self._write_attributes()
+        known = index_arguments(self.block.args)
+        positions: dict[SSAValue, int] = {a: a.index for a in self.block.args if a in known}
+        self._extents = ComputedExtents(known, positions, self._add_computed)
+        self._inputs = len(self.block.args)
         return values
+
+    def _add_computed(self, attributes: Mapping[str, Attribute], name: str) -> tuple[SSAValue, int]:
+        """Add an index argument that no caller passes. It comes before those of BINARYs and
+        results, which later stages may erase: positions of index arguments stay."""
+        position = self._inputs
+        self._inputs += 1
+        return self._add(tg.tensor_type(tg.INDEX), dict(attributes), name, position), position
 
     def _add_slots(
         self, kind: type[tg.ParamOp] | type[tg.BufferOp], values: dict[SSAValue, SSAValue]
@@ -130,10 +153,32 @@ class NewFunction:
             if by_slot[slot].type != type:
                 raise self.error(f"slot {slot} is {by_slot[slot].type} and {result.type}", op)
             values[result] = by_slot[slot]
-        # Dynamic dimensions are index arguments, of which some may be PARAMs themselves.
+        # Dynamic dimensions are index arguments, of which some may be PARAMs themselves. Those that
+        # the body computes are known when it is built (`sized`).
         for attributes, op in dynamic:
-            extents = [values.get(d, d) for d in op.dims]
-            attributes["tg.dims"] = self._dims_attribute(extents, op)
+            extents = [values[d] for d in op.dims if d in values]
+            if len(extents) == len(op.dims):
+                attributes["tg.dims"] = self._dims_attribute(extents, op)
+
+    def sized(
+        self, op: tg.ParamOp | tg.BufferOp, memory: SSAValue, dims: Sequence[SSAValue]
+    ) -> SSAValue:
+        """The memory of a PARAM or BUFFER, an argument, with the extents that it has in the body;
+        `dims` are the dynamic ones."""
+        assert isinstance(memory, BlockArgument)
+        found, attributes = self._dims_attribute(dims, op), self._attributes[memory.index]
+        if attributes.setdefault("tg.dims", found) != found:
+            raise self.error(f"slot {op.slot.data} has two shapes", op)
+        self._write_attributes()
+        rest = iter(dims)
+        static = tg.tensor(memory).get_shape()
+        return self._reshaped(memory, [next(rest) if d < 0 else d for d in static])
+
+    def _reshaped(self, value: SSAValue, shape: Sequence[int | SSAValue]) -> SSAValue:
+        """A value with other index values for its extents, which they equal in each call."""
+        if tuple(shape) == tg.shape_of(value):
+            return value
+        return self.builder.put(tg.ShrinkOp(value, [0] * len(shape), shape))
 
     def _leaf_attributes(self, op: tg.ParamOp | tg.BufferOp) -> ArgumentAttributes:
         """The attributes of the argument that a PARAM or BUFFER becomes (`ops/arguments.py`)."""
@@ -161,7 +206,7 @@ class NewFunction:
         """The argument, a vector, that has bytes as the elements of a dtype: one for all that are
         equal."""
         if (found := self._data.get((contents, dtype))) is None:
-            extent = len(contents.data) // tg.dtype_row(dtype).itemsize
+            extent = contents.nbytes // tg.dtype_row(dtype).itemsize
             place = tg.PlaceAttr.of(self.device, tg.AddrSpace.GLOBAL)
             attributes: ArgumentAttributes = {
                 "tg.constant": builtin.UnitAttr(),
@@ -172,8 +217,13 @@ class NewFunction:
             self.contents[found] = contents
         return found
 
+    def returned(self, value: SSAValue) -> SSAValue:
+        """A result of the function whose dynamic extents are index arguments."""
+        shape = [d if isinstance(d, int) else self._extent(d) for d in tg.shape_of(value)]
+        return self._reshaped(value, shape)
+
     def add_result(self, value: SSAValue, number: int) -> SSAValue:
-        """An argument for a result of the function."""
+        """An argument for a result of the function, whose dynamic extents are index arguments."""
         attributes: ArgumentAttributes = {"tg.output": builtin.UnitAttr()}
         if (name := tg.name_attribute(tg.result_attributes(self.old, number))) is not None:
             attributes[tg.NAME] = builtin.StringAttr(name)
@@ -183,11 +233,16 @@ class NewFunction:
 
     def _dims_attribute(self, dims: Sequence[tg.Dim], op: Operation | None = None) -> Attribute:
         """The positions of the index arguments that the dynamic dimensions of an argument are."""
-        positions = [d.index for d in dims if isinstance(d, BlockArgument)]
-        if len(positions) != len(dims):
+        arguments = [self._extent(dim, op) for dim in dims]
+        return builtin.DenseArrayBase.from_list(builtin.i64, [a.index for a in arguments])
+
+    def _extent(self, dim: tg.Dim, op: Operation | None = None) -> BlockArgument:
+        """The index argument that a dynamic extent is."""
+        argument = dim if isinstance(dim, BlockArgument) else self._extents.argument(dim)
+        if not isinstance(argument, BlockArgument):
             raise self.error(
                 "the dynamic dimensions of arguments, results, PARAMs and BUFFERs are index "
-                f"arguments themselves: {NAME_THE_EXTENT}",
+                f"arguments, or computed from them: {NAME_THE_EXTENT}",
                 op,
             )
-        return builtin.DenseArrayBase.from_list(builtin.i64, positions)
+        return argument

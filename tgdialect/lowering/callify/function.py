@@ -210,6 +210,9 @@ class Callifier(Substitution):
                 # Those of the function itself are arguments.
                 if op.result not in self.values:
                     raise self.error(f"a function that is called holds no {op.name}", op)
+                if op.dims:
+                    dims = [self.values[dim] for dim in op.dims]
+                    self.values[op.result] = self.new.sized(op, self.values[op.result], dims)
             case tg.BinaryDataOp():
                 self.values[op.result] = self.new.data(op.data, UI8)
             case tg.BitcastOp() if (data := self.data_as(op)) is not None:
@@ -256,9 +259,13 @@ class Callifier(Substitution):
                 case _:
                     return None
         start *= tg.dtype_of(value).itemsize
-        if start % row.itemsize or len(contents.data) % row.itemsize:
-            return None
         shape = tg.tensor(op.result).get_shape()
+        if start % row.itemsize or contents.nbytes % row.itemsize:
+            if not isinstance(file := contents.data, tg.FileData):
+                return None
+            # Where bytes of a file are in memory is the business of who maps it.
+            contents = tg.DataAttr(file.part(start, math.prod(shape) * row.itemsize))
+            start = 0
         first, flat = start // row.itemsize, (math.prod(shape),)
         data = self.new.data(contents, dtype)
         if tg.tensor(data).get_shape() != flat:
@@ -284,6 +291,7 @@ class Callifier(Substitution):
         for number, value in enumerate(self.returned):
             made = value.owner if isinstance(value, OpResult) else self.function
             self.builder.location = made.location
+            value = self.new.returned(value)
             out = self.new.add_result(value, number)
             if (buffer := self.results.pop(value, None)) is not None:
                 buffer.result.replace_all_uses_with(out)

@@ -17,6 +17,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.arguments import ARENAS, ARGUMENT_ATTRIBUTES
 from tgdialect.ops.base import verify_tensor
 from tgdialect.ops.call import lost_effect
+from tgdialect.ops.expressions import is_expression, parsed
 
 Rule = Callable[[Any], None]
 """The rule of an op, which those of functions know to be a `func.func`."""
@@ -170,6 +171,13 @@ def argument_attributes_are_typed(op: FuncOp, argument: BlockArgument) -> Iterat
     low, high = (tg.integer_attribute(attributes, name) for name in ("tg.min", "tg.max"))
     if low is not None and high is not None and low > high:
         yield f": tg.min {low} is greater than tg.max {high}"
+    # `tg.computed` names index arguments before this one, so that no value depends on itself.
+    if (text := tg.computed_attribute(attributes)) is not None:
+        before = [a.type == tg.tensor_type(tg.INDEX) for a in op.args[: argument.index]]
+        if not is_index:
+            yield ": {tg.computed} is for index scalars alone"
+        if not is_expression(parsed(text), lambda i: i < len(before) and before[i]):
+            yield f": tg.computed is {text!r}, no expression in index arguments before it"
     if (dims := tg.dims_attribute(attributes)) is not None:
         if len(dims) != (dynamic := shape.count(DYNAMIC_INDEX)):
             yield f": tg.dims has {len(dims)} entries for {dynamic} dynamic axes"

@@ -32,10 +32,10 @@ from tgdialect.lowering.render.output import LOADED_BOUND
 from tgdialect.lowering.render.stage import default_output
 from tgdialect.ops import tg
 from tgdialect.ops.call import parameters
+from tgdialect.ops.expressions import OPERATIONS, Expression, applied, argument_at
 from tgdialect.ops.numpy_dtypes import dtype_named
 from tgdialect.runtime.codegen import CodeGenerator
 from tgdialect.runtime.devices.program import DeviceKernel, DeviceProgram, Launch, View
-from tgdialect.runtime.expressions import OPERATIONS, Expression, applied, argument_at
 from tgdialect.runtime.inspection import CodeOf
 from tgdialect.runtime.progress import GENERATING, progress
 from tgdialect.runtime.speed import at_full_speed
@@ -205,7 +205,7 @@ def _kernel(program: tg.ProgramOp, target: Target) -> DeviceKernel:
         if isinstance(op, tg.SourceOp):
             code = op.text.data.encode()
         elif isinstance(op, tg.BinaryDataOp):
-            code, is_binary = op.data.data, True
+            code, is_binary = program.machine_code, True
     if code is None:
         raise PassFailedException(f"@{name} has neither a tg.source nor a tg.binary")
     params = [param.result for param in parameters(block)]

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
+from tgdialect.ops.expressions import evaluate
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.program import DeviceKernel, Launch, View
-from tgdialect.runtime.expressions import evaluate
 from tgdialect.runtime.memory import Pool
 
 

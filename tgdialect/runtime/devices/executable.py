@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from tgdialect.ops.data_files import DataReader
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.array import DeviceArray, DeviceLease
 from tgdialect.runtime.devices.device import Device, is_on
@@ -256,8 +257,8 @@ class DeviceExecutable(Executable):
                 self._buffer(parameter, ())
         # BINARYs, each once.
         data = [p.data for p in program.parameters if p.data is not None]
-        arrays = {each: np.frombuffer(each, np.uint8) for each in data}
-        copies = {each: DeviceArray.of(self._driver, array) for each, array in arrays.items()}
+        read = DataReader().array
+        copies = {each: DeviceArray.of(self._driver, read(each)) for each in {*data}}
         for slot, each in zip(self._data, data, strict=True):
             self._frame[slot.position] = copies[each].span
         self._contents = copies
@@ -278,12 +279,12 @@ class DeviceExecutable(Executable):
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         if self._repeats is not None and (found := self._repeats.call(arrays, out)) is not None:
             return found
-        return self._results_of(arrays, out, self._loaded.submit)
+        return self._results_of(self.completed(arrays), out, self._loaded.submit)
 
     def resident(self, *arrays: Any) -> Any:
         if self._repeats is not None and (found := self._repeats.call(arrays, None)) is not None:
             return found
-        return self._results_of(arrays, None, self._loaded.submit, stays=True)
+        return self._results_of(self.completed(arrays), None, self._loaded.submit, stays=True)
 
     def copied(self, array: Any) -> DeviceArray:
         if isinstance(array, DeviceArray):
@@ -304,7 +305,7 @@ class DeviceExecutable(Executable):
 
         given = [
             self._given(slot, array).copy() if slot.parameter.by_reference else array
-            for slot, array in zip(self._arguments, arrays, strict=False)
+            for slot, array in zip(self._arguments, self.completed(arrays), strict=False)
         ]
         kept, buffers = self._kept, self.buffers
         self._kept, self.buffers = None, {name: b.copy() for name, b in buffers.items()}

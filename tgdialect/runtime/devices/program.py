@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from tgdialect.runtime.expressions import Expression, Window
+from tgdialect.ops.expressions import Expression
 from tgdialect.runtime.program import CompiledProgram, Entries
+from tgdialect.runtime.windows import Window
 
 
 @dataclass(frozen=True, slots=True)

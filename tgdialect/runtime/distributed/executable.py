@@ -39,9 +39,9 @@ from tgdialect.runtime.distributed.program import (
 from tgdialect.runtime.distributed.runner import Clock, Runner
 from tgdialect.runtime.distributed.threads import Team
 from tgdialect.runtime.executable import Executable, ParameterSlot, listed, returned
-from tgdialect.runtime.expressions import Window
 from tgdialect.runtime.footprint import DeviceFootprint
 from tgdialect.runtime.program import HOST, Parameter
+from tgdialect.runtime.windows import Window
 from tgdialect.targets import MPI
 from tgdialect.transforms.shard.grids import WORLD, grids_of
 from tgdialect.transforms.shard.lower import lower_shards
@@ -106,7 +106,9 @@ class ShardedExecutable(Executable):
 
     def footprints(self, frame: Sequence[Any]) -> tuple[DeviceFootprint, ...]:
         return tuple(
-            device_footprint(self.program, runner.parts, runner.rank, frame[: len(self.inputs)])
+            device_footprint(
+                self.program, runner.parts, runner.rank, frame[: len(self.program.inputs)]
+            )
             for runner in self._runners
         )
 
@@ -117,6 +119,7 @@ class ShardedExecutable(Executable):
         return self._stages[stage]
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        arrays = tuple(self.completed(arrays))
         found = self._run(arrays)
         results = [v.numpy() if isinstance(v, ShardedArray) else np.asarray(v) for v in found]
         if (given := listed(out)) is not None:
@@ -129,13 +132,13 @@ class ShardedExecutable(Executable):
         return returned(results)
 
     def resident(self, *arrays: Any) -> Any:
-        return returned(self._run(arrays))
+        return returned(self._run(self.completed(arrays)))
 
     def profile(self, *arrays: Any, out: Any = None, seconds: float = 1.0) -> Profile:
         from tgdialect.runtime.inspection import KernelTime
         from tgdialect.runtime.profile import Profile
 
-        steps = self.program.steps
+        arrays, steps = tuple(self.completed(arrays)), self.program.steps
         times: list[list[float]] = []
         whole: list[float] = []
 
@@ -184,7 +187,7 @@ class ShardedExecutable(Executable):
         with communicators[0].lock:
             try:
                 scalars, given = self._call_frame(arrays)
-                inputs = [given.get(i, scalars[i]) for i in range(len(arrays))]
+                inputs = [given.get(i, scalars[i]) for i in range(len(self.program.inputs))]
             except Exception as error:
                 communicators[0].refuse(error)
                 raise
@@ -208,7 +211,7 @@ class ShardedExecutable(Executable):
 
         def described() -> str:
             given: list[str] = []
-            for parameter, number in zip(self.inputs, numbers, strict=True):
+            for (parameter, _), number in zip(self.program.inputs, numbers, strict=True):
                 text = f"{parameter.name} = {number}" if isinstance(number, int) else str(parameter)
                 given.append(f"{text} of call {number[0]}" if isinstance(number, tuple) else text)
             return f"runs program {self._key.hex()[:6]} ({', '.join(given)})"

@@ -375,7 +375,7 @@ class Segment:
         """
         kinds = [(a.shape, a.dtype) for a in (self._state, plan)] + [(s, dtype) for s in shapes]
         slots = [
-            FrameSlot(place, shape, of, math.prod(shape) * of.itemsize, is_written=place == _RESULT)
+            FrameSlot(place, shape, of, is_written=place == _RESULT)
             for place, (shape, of) in enumerate(kinds)
         ]
         made = launcher(_code().address("tg_exchange"), slots, 0)

@@ -18,6 +18,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype_of
+from tgdialect.ops.expressions import parsed
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.source import name_of_input, parameters
 from tgdialect.runtime.distributed.array import own_part
@@ -223,6 +224,8 @@ class _Reader:
         extents = tuple(None if d == builtin.DYNAMIC_INDEX else d for d in shape)
         dims = [e.number for e in self.extents(value) if e.is_dynamic]
         interval = self.bounds[value]
+        owner = value.owner
+        formula = tg.computed_attribute(owner.attributes if isinstance(owner, Operation) else {})
         default = "out" if role == "output" else "arg"
         return Parameter(
             name_of_input(value) or f"{default}{number}",
@@ -231,6 +234,7 @@ class _Reader:
             numpy_dtype_of(value),
             tuple(dims),
             *((int(interval.lo), int(interval.hi)) if is_scalar else ()),
+            computed=None if formula is None else parsed(formula),
             by_reference=role is None and tg.place_of(type).has_addrspace,
         )
 

@@ -60,7 +60,8 @@ define internal ptr @table_of(ptr %self) alwaysinline {
 ; it was called. For each argument:
 ;   next, other, address: the class is NumPy's array, or int where the table asks for an address;
 ;   check: the dtype object, the rank and the flags are the expected ones;
-;   axis, extent: so are the extents;
+;   axis, extent: so are the extents; one that is negative is the complement of the position of
+;     the scalar that it has to be, which has been placed;
 ;   take, overlap, compare: a result shares no memory with any argument before it, and any other
 ;     argument shares none with the results;
 ;   place: its address goes into the frame.
@@ -102,8 +103,12 @@ other:
   %is.address = and i1 %is.integer, %is.wanted
   br i1 %is.address, label %address, label %answer
 
-address:
+address: ; No memory: an empty interval, which overlaps none.
   %value = call ptr @PyLong_AsVoidPtr(ptr %argument)
+  %none.start = getelementptr i64, ptr %starts, i64 %i
+  store i64 0, ptr %none.start
+  %none.stop = getelementptr i64, ptr %stops, i64 %i
+  store i64 0, ptr %none.stop
   br label %place
 
 check:
@@ -124,23 +129,31 @@ check:
   %has.all = and i1 %has.both, %has.flags
   %extents = call ptr @field(ptr %argument, i64 ${EXTENTS})
   %wanted = getelementptr i64, ptr %slot, i64 5
+  %nbytes.static = call i64 @word(ptr %slot, i64 4)
   br i1 %has.all, label %axis, label %answer
 
 axis:
   %j = phi i64 [ 0, %check ], [ %j.next, %extent ]
+  %nbytes = phi i64 [ %nbytes.static, %check ], [ %nbytes.next, %extent ]
   %is.checked = icmp eq i64 %j, %rank
   br i1 %is.checked, label %take, label %extent
 
 extent:
   %j.next = add i64 %j, 1
   %is = call i64 @word(ptr %extents, i64 %j)
-  %should = call i64 @word(ptr %wanted, i64 %j)
+  %constant = call i64 @word(ptr %wanted, i64 %j)
+  %is.dynamic = icmp slt i64 %constant, 0
+  %complement = xor i64 %constant, -1
+  %size.position = select i1 %is.dynamic, i64 %complement, i64 0
+  %size = call i64 @word(ptr %frame, i64 %size.position)
+  %should = select i1 %is.dynamic, i64 %size, i64 %constant
   %has.extent = icmp eq i64 %is, %should
+  %factor = select i1 %is.dynamic, i64 %is, i64 1
+  %nbytes.next = mul i64 %nbytes, %factor
   br i1 %has.extent, label %axis, label %answer
 
 take:
   %data = call ptr @field(ptr %argument, i64 ${DATA})
-  %nbytes = call i64 @word(ptr %slot, i64 4)
   %start = ptrtoint ptr %data to i64
   %stop = add i64 %start, %nbytes
   %start.at = getelementptr i64, ptr %starts, i64 %i

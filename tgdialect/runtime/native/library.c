@@ -66,7 +66,7 @@ static void *block(uint64_t bytes) {
   return aligned_alloc($alignment, (bytes + $alignment) / $alignment * $alignment);
 }
 
-#if $has_windows
+#if $has_expressions
 static int64_t quotient(int64_t a, int64_t b) {
   return b == 0 ? 0 : (int64_t)((wide)a / b - ((wide)a % b != 0 && (a < 0) != (b < 0)));
 }
@@ -77,6 +77,8 @@ static int64_t wrapped(int64_t a, int64_t low, int64_t high) {
   wide count = (wide)high - low + 1, rest = ((wide)a - low) % count;
   return (int64_t)(low + (rest < 0 ? rest + count : rest));
 }
+#endif
+#if $has_windows
 static int is_outside(int64_t offset, int64_t inner, int64_t outer) {
   return offset < 0 || inner < 0 || outer < 0 || (wide)offset + inner > outer;
 }

@@ -5,6 +5,7 @@
 * `propagate.py`, `tg-shard`, by means of `elimination.py`: from annotations to a sharding of each
   value;
 * `lower.py`, `tg-lower-shards`: from values on several devices to the program of each device;
+  `extents.py`: the extents that it is passed;
 * `raise_collectives.py`, `tg-raise-collectives`, by means of `factors.py`: compositions of
   collectives as one;
 * `split.py`, `tg-split-collectives`: from one function to what is computed between collectives;

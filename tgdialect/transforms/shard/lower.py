@@ -28,6 +28,7 @@ from tgdialect.ops.movement import MixedDims
 from tgdialect.ops.source import parameters
 from tgdialect.shard_dialect import AllGatherOp, AllSliceOp, AllToAllOp
 from tgdialect.transforms.shard.collectives import collective
+from tgdialect.transforms.shard.extents import name_extents
 from tgdialect.transforms.shard.grids import Grid, Grids
 from tgdialect.transforms.substitution import Flattening
 
@@ -92,7 +93,8 @@ class _Lowering(Flattening):
     def run(self) -> FuncOp:
         old, new = self.function, super().run()
         new.res_attrs = None
-        new.attributes[INPUTS] = _places(_inputs(old))
+        sizes = [tg.tensor_type(tg.INDEX)] * name_extents(new)
+        new.attributes[INPUTS] = _places([*_inputs(old), *sizes])
         new.attributes[RESULTS] = _places(old.function_type.outputs.data)
         return new
 

@@ -1,0 +1,155 @@
+"""onnx.backend.test's node cases and light models on our backend.
+
+    python test/interop/onnx_suite.py                      # all node cases: a summary, then failures
+    python test/interop/onnx_suite.py --only 'conv|pool'   # those whose name matches
+    python test/interop/onnx_suite.py --kind simple        # models instead
+
+Each case is one model with inputs and results. A case passes if every result has the dtype, the
+shape and, within the case's tolerances, the elements. The cases come from the package onnx; none is
+part of this project.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import os
+import pickle
+import re
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+from tgdialect.interop.onnx import prepare
+
+
+def cases(kind: str) -> list[Any]:
+    """The cases of a kind. Making those of single nodes takes 20 s, so they are kept in a file."""
+    from onnx.backend.test.loader import load_model_tests
+
+    folder = Path(tempfile.gettempdir()) / f"tgdialect-onnx-cases-{os.getuid()}"
+    file = folder / f"{kind}-{onnx.__version__}.pickle"
+    if file.exists():
+        return pickle.loads(file.read_bytes())
+    found = load_model_tests(kind=kind)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    temporary = file.with_suffix(f".{os.getpid()}")
+    temporary.write_bytes(pickle.dumps(found))
+    temporary.replace(file)
+    return found
+
+
+def data_of(case: Any) -> Iterator[tuple[Any, list[Any], list[Any]]]:
+    """The model of a case, with each pair of inputs and results."""
+    if case.model is not None:
+        for inputs, outputs in case.data_sets or []:
+            yield case.model, list(map(_array, inputs)), list(map(_array, outputs))
+        return
+    folder = Path(case.model_dir)
+    model = onnx.load(folder / "model.onnx")
+    for data in sorted(folder.glob("test_data_set_*")):
+        yield model, _protos(data, "input"), _protos(data, "output")
+
+
+def _protos(folder: Path, kind: str) -> list[Any]:
+    files = sorted(folder.glob(f"{kind}_*.pb"), key=lambda p: int(re.findall(r"\d+", p.stem)[-1]))
+    found = []
+    for file in files:
+        tensor = onnx.TensorProto()
+        tensor.ParseFromString(file.read_bytes())
+        found.append(numpy_helper.to_array(tensor))
+    return found
+
+
+def _array(value: Any) -> Any:
+    match value:
+        case onnx.TensorProto():
+            return numpy_helper.to_array(value)
+        case onnx.SequenceProto():
+            return [_array(v) for v in numpy_helper.to_list(value)]
+        case onnx.OptionalProto():
+            return numpy_helper.to_optional(value)
+        case _:
+            return value
+
+
+def check(found: Any, wanted: Any, rtol: float, atol: float) -> None:
+    """Raise AssertionError for another result."""
+    if isinstance(wanted, list | tuple):
+        assert isinstance(found, list | tuple), f"{type(found)} for a sequence"
+        assert len(found) == len(wanted), f"{len(found)} values for {len(wanted)}"
+        for a, b in zip(found, wanted, strict=True):
+            check(a, b, rtol, atol)
+        return
+    if wanted is None:
+        assert found is None
+        return
+    wanted = np.asarray(wanted)
+    assert isinstance(found, np.ndarray | np.generic), f"{type(found).__name__} for an array"
+    assert found.dtype == wanted.dtype, f"dtype {found.dtype} for {wanted.dtype}"
+    assert found.shape == wanted.shape, f"shape {found.shape} for {wanted.shape}"
+    if wanted.dtype.kind in "OSU":
+        assert (found == wanted).all()
+    else:
+        wide = np.complex128 if wanted.dtype.kind == "c" else np.float64
+        exact = wanted.dtype.kind in "biu"
+        if exact:
+            np.testing.assert_array_equal(found, wanted)
+        else:
+            np.testing.assert_allclose(found.astype(wide), wanted.astype(wide), rtol, atol)
+
+
+def run(case: Any) -> str | None:
+    """None if a case passes, else the error."""
+    try:
+        for model, inputs, outputs in data_of(case):
+            found = prepare(model).run(inputs)
+            check(tuple(found), tuple(outputs), case.rtol, case.atol)
+    except Exception as error:
+        text = str(error).strip() or traceback.format_exc(limit=-2)
+        return f"{type(error).__name__}: {text}"
+    return None
+
+
+def main() -> int:
+    """Run the cases, and print what failed."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--only", default="", metavar="REGEX", help="cases whose name matches")
+    parser.add_argument(
+        "--kind",
+        default="node",
+        choices=("node", "simple", "real", "pytorch-operator", "pytorch-converted"),
+    )
+    parser.add_argument("--long", action="store_true", help="whole errors")
+    options = parser.parse_args()
+    start, passed, failed = time.time(), 0, list[tuple[str, str, str]]()
+    for case in cases(options.kind):
+        if not re.search(options.only, case.name):
+            continue
+        error = run(case)
+        if error is None:
+            passed += 1
+        else:
+            op = case.model.graph.node[-1].op_type if case.model is not None else ""
+            failed.append((op, case.name, error))
+            print(
+                f"FAIL {case.name} [{op}]",
+                error if options.long else error.splitlines()[0][:200],
+                flush=True,
+            )
+    by_op = collections.Counter(op for op, _, _ in failed)
+    print("failed by op:", ", ".join(f"{op} {n}" for op, n in by_op.most_common()))
+    print(f"{passed} of {passed + len(failed)} pass, {time.time() - start:.0f} s")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,201 @@
+"""Shape arithmetic that exporters write stays arithmetic on sizes: one program for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+from onnx import TensorProto, parser  # noqa: E402
+from single_node import compare  # noqa: E402
+
+import tgdialect.interop.onnx as tg_onnx  # noqa: E402
+from tgdialect.interop.onnx import backend  # noqa: E402
+
+
+def _model(body: str, inputs: str, outputs: str, opset: int = 18) -> Any:
+    """A model of nodes in ONNX's text."""
+    head = f'<ir_version: 9, opset_import: ["": {opset}]>'
+    return parser.parse_model(f"{head}\nmain ({inputs}) => ({outputs}) {{\n{body}\n}}")
+
+
+def _floats(*shape: int) -> np.ndarray:
+    return np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+
+
+PATTERNS: dict[str, tuple[str, str, Sequence[tuple[int, ...]]]] = {
+    "flatten by a product": (
+        """s = Shape(x)
+        zero = Constant<value = int64[1] {0}>()
+        one = Constant<value = int64[1] {1}>()
+        a = Gather<axis = 0>(s, zero)
+        b = Gather<axis = 0>(s, one)
+        n = Mul(a, b)
+        minus = Constant<value = int64[1] {-1}>()
+        t = Concat<axis = 0>(n, minus)
+        y = Reshape(x, t)""",
+        "float[N, M, 4] x",
+        [(2, 3, 4), (5, 1, 4), (3, 7, 4)],
+    ),
+    "half of a size, in floats": (
+        """s = Shape<start = 0, end = 1>(x)
+        f = Cast<to = 1>(s)
+        half = Constant<value = float[1] {0.5}>()
+        m = Mul(f, half)
+        g = Floor(m)
+        i = Cast<to = 7>(g)
+        zero = Constant<value = int64[1] {0}>()
+        y = Slice(x, zero, i)""",
+        "float[N, 3] x",
+        [(2, 3), (5, 3), (9, 3)],
+    ),
+    "a quotient of sizes, rounded up": (
+        """s = Shape<start = 0, end = 1>(x)
+        f = Cast<to = 1>(s)
+        three = Constant<value = float[1] {4.0}>()
+        q = Div(f, three)
+        g = Ceil(q)
+        i = Cast<to = 7>(g)
+        one = Constant<value = int64[1] {1}>()
+        t = Concat<axis = 0>(i, one)
+        o = ConstantOfShape<value = float[1] {2.5}>(t)
+        y = Add(o, o)""",
+        "float[N, 1] x",
+        [(2, 1), (4, 1), (9, 1)],
+    ),
+    "expand where a shape is -1": (
+        """s = Shape(x)
+        k = Shape(s)
+        ones = ConstantOfShape<value = int64[1] {1}>(k)
+        minus = Constant<value = int64[1] {-1}>()
+        m = Mul(ones, minus)
+        e = Equal(s, m)
+        t = Where(e, ones, s)
+        c = Constant<value = float[1] {3.0}>()
+        z = Expand(c, t)
+        y = Add(x, z)""",
+        "float[N, M] x",
+        [(2, 3), (4, 1)],
+    ),
+    "positions up to a size": (
+        """s = Shape<start = 0, end = 1>(x)
+        n = Squeeze(s)
+        zero = Constant<value = int64 {0}>()
+        one = Constant<value = int64 {1}>()
+        r = Range(zero, n, one)
+        f = Cast<to = 1>(r)
+        y = Add(x, f)""",
+        "float[N] x",
+        [(2,), (7,)],
+    ),
+    "a shape with one extent replaced": (
+        """s = Shape(x)
+        at = Constant<value = int64[1, 1] {1}>()
+        two = Constant<value = int64[1] {2}>()
+        t = ScatterND(s, at, two)
+        minus = Constant<value = int64[1] {-1}>()
+        u = Concat<axis = 0>(t, minus)
+        y = Reshape(x, u)""",
+        "float[N, 4] x",
+        [(2, 4), (5, 4)],
+    ),
+    "the larger size, as i32": (
+        """s = Shape(x)
+        j = Cast<to = 6>(s)
+        zero = Constant<value = int64 {0}>()
+        one = Constant<value = int64 {1}>()
+        a = Gather<axis = 0>(j, zero)
+        b = Gather<axis = 0>(j, one)
+        m = Max(a, b)
+        l = Cast<to = 7>(m)
+        axes = Constant<value = int64[1] {0}>()
+        v = Unsqueeze(l, axes)
+        y = ConstantOfShape(v)""",
+        "float[N, M] x",
+        [(2, 3), (5, 4)],
+    ),
+}
+"""Nodes, the inputs, and shapes of the input x in calls."""
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_patterns(pattern: str):
+    body, inputs, shapes = PATTERNS[pattern]
+    rank = {"flatten by a product": 2}.get(pattern, len(shapes[0]))
+    rank = {"the larger size, as i32": 1, "a shape with one extent replaced": 3}.get(pattern, rank)
+    model = _model(body, inputs, f"float[{', '.join(f'D{i}' for i in range(rank))}] y")
+    compare(model, [{"x": _floats(*shape)} for shape in shapes])
+
+
+def test_results_that_are_sizes():
+    """A size as a result has its type; a float of it is computed as floats are."""
+    body = """s = Shape(x)
+        i = Cast<to = 6>(s)
+        f = Cast<to = 1>(s)
+        third = Constant<value = float[1] {0.3}>()
+        g = Mul(f, third)"""
+    model = _model(body, "float[N, M] x", "int64[2] s, int32[2] i, float[2] f, float[2] g")
+    compare(model, [{"x": _floats(3, 10)}, {"x": _floats(7, 2)}], rtol=1e-7)
+
+
+def test_a_size_that_floats_round():
+    """Floats that are no fractions of small denominators multiply as floats do: a program for each
+    result."""
+    body = """s = Shape<start = 0, end = 1>(x)
+        f = Cast<to = 1>(s)
+        part = Constant<value = float[1] {0.7}>()
+        m = Mul(f, part)
+        g = Floor(m)
+        i = Cast<to = 7>(g)
+        zero = Constant<value = int64[1] {0}>()
+        y = Slice(x, zero, i)"""
+    prepared = tg_onnx.prepare(_model(body, "float[N] x", "float[M] y"), opt="none")
+    for n in (3, 10, 20):
+        (y,) = prepared.run([_floats(n)])
+        assert len(y) == int(np.floor(np.float32(n) * np.float32(0.7)))
+
+
+KNOWN = {
+    "CumSum": ("a = CumSum(c, zero)", [1, 4, 8]),
+    "NonZero": ("n = NonZero(c)\na = Squeeze(n)", [0, 1, 2]),
+    "Tile": ("t = Constant<value = int64[1] {2}>()\na = Tile(c, t)", [1, 3, 4, 1, 3, 4]),
+    "Mod": ("t = Constant<value = int64[1] {3}>()\na = Mod(c, t)", [1, 0, 1]),
+    "Pow": ("t = Constant<value = int64[1] {2}>()\na = Pow(c, t)", [1, 9, 16]),
+    "ReduceMax": ("a = ReduceMax<keepdims = 1>(c)", [4]),
+    "Gather": ("i = Constant<value = int64[2] {-1, 0}>()\na = Gather<axis = 0>(c, i)", [4, 1]),
+    "Sqrt": ("f = Cast<to = 1>(c)\ng = Mul(f, f)\nh = Sqrt(g)\na = Cast<to = 7>(h)", [1, 3, 4]),
+    "Where": ("b = Equal(c, zero)\na = Where(b, zero, c)", [1, 3, 4]),
+}
+"""Operators on the vector c = [1, 3, 4], and the result."""
+
+
+@pytest.mark.parametrize("op", KNOWN)
+def test_known_values(op: str):
+    """No program is needed for what constants decide."""
+    lines, wanted = KNOWN[op]
+    body = f"""c = Constant<value = int64[3] {{1, 3, 4}}>()
+        zero = Constant<value = int64 {{0}}>()
+        {lines}"""
+    prepared = tg_onnx.prepare(_model(body, "float[N] x", "int64[M] a"))
+    (a,) = prepared.run([_floats(2)])
+    np.testing.assert_array_equal(a, np.array(wanted))
+    assert a.dtype == np.int64
+    (program,) = (p for p in prepared._asked.values() if isinstance(p, backend._Program))
+    assert program.call is None
+
+
+def test_work_is_bounded():
+    """A constant that would be larger than memory is not made while importing."""
+    body = """t = Constant<value = int64[3] {100000, 100000, 100000}>()
+        c = Constant<value = int64[1] {1}>()
+        e = Expand(c, t)
+        s = Shape(e)"""
+    prepared = tg_onnx.prepare(_model(body, "float[N] x", "int64[3] s"))
+    (s,) = prepared.run([_floats(2)])
+    assert s.tolist() == [100000] * 3
+    assert TensorProto.INT64 == 7

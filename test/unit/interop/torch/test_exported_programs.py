@@ -1,0 +1,199 @@
+"""`.pt2` files of `torch.export` as programs, and files that are refused."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torch import nn  # noqa: E402
+
+import tgdialect as tg  # noqa: E402
+from tgdialect.diagnostics import CompilationError  # noqa: E402
+
+pytestmark = pytest.mark.parity
+
+
+class _Model(nn.Module):
+    """Parameters, buffers, constants, a write to a value, sizes that are computed, and results in
+    a structure."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(4, 3)
+        self.norm = nn.BatchNorm1d(3)
+        self.register_buffer("shift", torch.ones(3))
+
+    def forward(self, x: torch.Tensor, times: int = 3) -> Any:
+        y = self.norm(self.linear(x)) + self.shift + torch.tensor([1.0, 2.0, 3.0])
+        y[:, 0] = times
+        a, b = torch.split(y, [1, 2], 1)
+        return {"y": y.view(-1, 3), "parts": (x.new_zeros(x.shape[0] * 2), b, a), "none": None}
+
+
+def saved(model: nn.Module, path: Path, *inputs: Any, **options: Any) -> str:
+    """The file of an exported model."""
+    file = path / "model.pt2"
+    torch.export.save(torch.export.export(model.eval(), inputs, **options), file)
+    return str(file)
+
+
+def test_an_exported_model(tmp_path: Path) -> None:
+    model = _Model()
+    batch = torch.export.Dim("batch", min=2, max=64)
+    file = saved(model, tmp_path, torch.randn(2, 4), dynamic_shapes=({0: batch},))
+    program: Any = tg.compile(file)
+    names = [p.name for p in program.inputs]
+    assert names[0] == "x"
+    for rows in (2, 5, 64):
+        x = np.random.randn(rows, 4).astype(np.float32)
+        sizes = [rows, 2 * rows][: len(names) - 1]
+        found = program(x, *sizes)
+        wanted = model(torch.from_numpy(x))
+        for got, want in zip(found, [wanted["y"], *wanted["parts"]], strict=True):
+            np.testing.assert_allclose(got, want.detach().numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_weights_that_are_views(tmp_path: Path) -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            base = torch.randn(6, 8)
+            self.register_buffer("part", base[1:4, ::2])
+            self.register_buffer("turned", base.t())
+            self.register_buffer("narrow", torch.randn(3).bfloat16())
+
+        def forward(self, x: torch.Tensor) -> Any:
+            return x @ self.part, x * self.turned[0, 0], self.narrow * 2
+
+    model = Model()
+    file = saved(model, tmp_path, torch.randn(2, 3))
+    x = np.random.randn(2, 3).astype(np.float32)
+    program: Any = tg.compile(file)
+    for got, want in zip(program(x), model(torch.from_numpy(x)), strict=True):
+        np.testing.assert_allclose(got.astype("f"), want.float().numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_all_refusals_are_listed(tmp_path: Path) -> None:
+    class Model(nn.Module):
+        def forward(self, x: torch.Tensor) -> Any:
+            return torch.fft.fft(x).real, torch.linalg.eigvals(x).real
+
+    file = saved(Model(), tmp_path, torch.randn(3, 3))
+    with pytest.raises(CompilationError) as error:
+        tg.compile(file)
+    text = str(error.value)
+    assert "_fft_c2c" in text or "_fft_r2c" in text
+    assert "linalg_eig" in text
+    assert text.count("model.pt2: error:") >= 2
+    assert "torch.linalg.eigvals(x)" in text
+
+
+def test_a_model_with_state(tmp_path: Path) -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("count", torch.zeros(()))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.count.add_(1)
+            return x + self.count
+
+    file = saved(Model(), tmp_path, torch.randn(3))
+    with pytest.raises(CompilationError, match=r"assigns to count, and a function has no state"):
+        tg.compile(file)
+
+
+def rewritten(file: str, change: Callable[[str, bytes], bytes | None]) -> str:
+    """The archive with other entries; those for which the change is None are left out."""
+    other = file.replace("model.pt2", "other.pt2")
+    with zipfile.ZipFile(file) as old, zipfile.ZipFile(other, "w") as new:
+        for name in old.namelist():
+            data = change(name, old.read(name))
+            if data is not None:
+                new.writestr(name, data)
+    return other
+
+
+def program_with(file: str, change: Callable[[Any], object]) -> str:
+    """The archive with another program."""
+
+    def changed(name: str, data: bytes) -> bytes:
+        if not name.endswith("models/model.json"):
+            return data
+        program = json.loads(data)
+        change(program)
+        return json.dumps(program).encode()
+
+    return rewritten(file, changed)
+
+
+@pytest.fixture
+def linear(tmp_path: Path) -> str:
+    """The file of a linear layer of a symbolic batch."""
+    batch = torch.export.Dim("batch", min=2, max=64)
+    return saved(nn.Linear(4, 3), tmp_path, torch.randn(2, 4), dynamic_shapes=({0: batch},))
+
+
+def test_malformed_archives(linear: str, tmp_path: Path) -> None:
+    data = Path(linear).read_bytes()
+    other = tmp_path / "other.pt2"
+    for cut in (0, 1, 100, len(data) // 2, len(data) - 10):
+        other.write_bytes(data[:cut])
+        with pytest.raises(CompilationError, match=r"other.pt2: error: .*torch.export"):
+            tg.compile(str(other))
+    for kept in ("weight_0", "model.json", "weights_config"):
+        file = rewritten(linear, lambda name, data, kept=kept: None if kept in name else data)
+        with pytest.raises(CompilationError, match=r"other.pt2: error: (the|an) archive"):
+            tg.compile(file)
+    file = rewritten(linear, lambda name, data: data[:10] if "weight_" in name else data)
+    with pytest.raises(CompilationError, match=r"is larger than its memory"):
+        tg.compile(file)
+
+
+def _node(program: Any) -> Any:
+    return program["graph_module"]["graph"]["nodes"][-1]
+
+
+def _size(program: Any) -> Any:
+    return program["graph_module"]["graph"]["tensor_values"]["input"]["sizes"][0]["as_expr"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda p: _node(p).update(target="os.system"), "os.system is no op of ATen"),
+        (lambda p: _node(p).update(target="torch.ops.aten.no.op"), "has no torch.ops.aten.no.op"),
+        (
+            lambda p: _node(p).update(target="torch.ops.aten.from_file.default", inputs=[]),
+            "aten.from_file.default has no translation",
+        ),
+        (lambda p: _size(p).update(expr_str="__import__('os').getcwd()"), "no size is __import__"),
+        (lambda p: _size(p).update(expr_str="(" * 9999), "no size is"),
+        (lambda p: p["schema_version"].update(major=99), "has version 99"),
+        (lambda p: p.pop("graph_module"), "the program is malformed: KeyError: 'graph_module'"),
+        (lambda p: _node(p).update(inputs=[3]), "the program is malformed"),
+    ],
+)
+def test_malformed_programs(linear: str, change: Any, message: str) -> None:
+    with pytest.raises(CompilationError) as error:
+        tg.compile(program_with(linear, change))
+    assert message in str(error.value)
+    assert "other.pt2: error:" in str(error.value)
+
+
+def test_pickled_weights_are_refused(linear: str) -> None:
+    def changed(name: str, data: bytes) -> bytes:
+        if not name.endswith("weights_config.json"):
+            return data
+        return data.replace(b'"use_pickle": false', b'"use_pickle": true')
+
+    with pytest.raises(CompilationError, match=r"is pickled, and unpickling executes"):
+        tg.compile(rewritten(linear, changed))

@@ -1,0 +1,85 @@
+"""What importers share: names, symbolic sizes, constants, refusals, and a program as a module.
+
+An importer calls methods of `Tensor` on stand-ins for the inputs. The trace of that is a
+`func.func` on tensors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, Signature
+from typing import Any
+
+import numpy as np
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.function import traceable
+from tgdialect.frontend.graph import apply
+from tgdialect.frontend.lowered import Lowered, Spec
+from tgdialect.frontend.symbolic import SymInt
+from tgdialect.frontend.tensor import Tensor
+from tgdialect.ops import tg
+from tgdialect.ops.numpy_dtypes import Array
+
+INLINE_ELEMENTS = 1
+"""The most elements of a constant that stands in the program as a CONST. Larger: longer texts."""
+
+
+def identifiers(names: Sequence[str]) -> list[str]:
+    """Identifiers for names, one each: other characters become `_`, and equal results get a number."""
+    found: dict[str, None] = {}
+    for name in names:
+        base = re.sub(r"\W", "_", name, flags=re.ASCII)
+        base = candidate = base if base[:1].isalpha() or base[:1] == "_" else f"_{base}"
+        number = 0
+        while candidate in found:
+            number += 1
+            candidate = f"{base}_{number}"
+        found[candidate] = None
+    return list(found)
+
+
+def constant(array: Array) -> Tensor:
+    """A tensor of the elements of an array, which the program carries as a BINARY; a CONST if all
+    elements are equal. Shape and dtype are the array's."""
+    if array.size == 0:
+        return Tensor.zeros(*array.shape, dtype=array.dtype)
+    data = np.ascontiguousarray(array)
+    bytes_ = data.tobytes()
+    if bytes_ == bytes_[: array.itemsize] * array.size:
+        return Tensor.full(array.shape, array.flat[0].item(), dtype=array.dtype)
+    dtype = dtypes.to_dtype(array.dtype)
+    if dtype == dtypes.bool_:
+        return constant(data.view(np.uint8)).cast(dtype).reshape(array.shape)
+    binary = Tensor.of_node(apply(tg.BinaryDataOp, bytes_))
+    return binary.bitcast(dtype).reshape(array.shape)
+
+
+def sizes_tensor(sizes: Sequence[Any], dtype: Any = np.int64) -> Tensor:
+    """A vector of sizes, symbolic ones as well."""
+    parts = [
+        SymInt.as_tensor(size).cast(dtypes.to_dtype(dtype))
+        if isinstance(size, SymInt)
+        else Tensor.full((), int(size), dtype=dtype)
+        for size in sizes
+    ]
+    return Tensor.stack(*parts) if parts else Tensor.zeros(0, dtype=dtype)
+
+
+def lowered(
+    function: Callable[[Sequence[Tensor]], Sequence[Tensor]],
+    inputs: Mapping[str, Spec],
+    entry: str = "main",
+    target: str | None = None,
+) -> Lowered:
+    """A function from tensors to tensors, traced for inputs of these names, shapes and dtypes."""
+    names = identifiers(list(inputs))
+
+    def call(*args: Tensor, **named: Tensor) -> Any:
+        return tuple(function([*args, *named.values()]))
+
+    call.__signature__ = Signature(  # type: ignore[attr-defined]
+        [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names]
+    )
+    return traceable(call).lowered(list(inputs.values()), {}, entry, target)

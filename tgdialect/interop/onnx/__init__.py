@@ -1,0 +1,15 @@
+"""ONNX: models as programs of `tg`, from opset 7 on, and the operators of `com.microsoft` that
+exporters write.
+
+* `plugin.py`: the plug-in; `frontend.py`: `.onnx` files as an input format;
+* `backend.py`: `prepare` and `run`, the interface of `onnx.backend.base`;
+* `arguments.py`: the arrays of a program that arguments of a model are;
+* `dtypes.py`: element types, and casts; `folding.py`: arithmetic on known values;
+* `model.py`: reads and checks a model; `importer.py`: its graph on tensors, node by node;
+* `values.py`: values of a graph that are known while it is imported, and questions about others;
+* `rules.py`: how an operator is written down; `table.py`: all of them; `ops/`: them, by families.
+"""
+
+from tgdialect.interop.onnx.backend import Backend, Prepared, prepare, run_model
+
+__all__ = ["Backend", "Prepared", "prepare", "run_model"]

@@ -1,0 +1,186 @@
+"""The arguments of a model: tensors, sequences and optionals, as the arrays of a program.
+
+A program has a fixed number of arrays of fixed ranks. The rest of the types of arguments is their
+structure: how many tensors a sequence has, whether an optional is there, the rank of an input
+without a shape, and which extents are 0, which other sizes may not be. There is a program for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from onnx import TypeProto, ValueInfoProto
+
+from tgdialect.diagnostics import CompilationError, Diagnostic
+from tgdialect.frontend.lowered import Spec, spec
+from tgdialect.frontend.tensor import Tensor
+from tgdialect.interop.importing import identifiers
+from tgdialect.interop.onnx.dtypes import NARROW, as_element_type, numpy_of, stored_as, to_stored
+from tgdialect.interop.onnx.model import Model
+from tgdialect.interop.onnx.values import Refused, Value
+from tgdialect.ops.numpy_dtypes import Array
+
+
+@dataclass(frozen=True)
+class TensorShape:
+    """An array of a program: its element type, and its extents: names, or numbers."""
+
+    element_type: int
+    shape: tuple[int | str, ...]
+
+
+Structure = TensorShape | tuple["Structure", ...] | None
+"""The structure of an argument: an array, those of a sequence, or an optional that is not there."""
+
+
+class Arguments:
+    """The inputs of a model that are no constants. Raises CompilationError with all inputs whose
+    types are not supported."""
+
+    def __init__(self, model: Model) -> None:
+        constants = {i.name for i in model.graph.initializer}
+        self._inputs = [i for i in model.graph.input if i.name not in constants]
+        self._names: dict[str, str] = {}
+        self._is_static = any(i.type.WhichOneof("value") != "tensor_type" for i in self._inputs)
+        reasons: list[Diagnostic] = []
+        for each in self._inputs:
+            try:
+                _check(each.type)
+            except Refused as error:
+                reasons.append(Diagnostic(f"input {each.name!r}: {error}", file=model.file))
+        if reasons:
+            raise CompilationError(reasons)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the inputs."""
+        return [each.name for each in self._inputs]
+
+    def structure(self, given: Mapping[str, Any] | None) -> tuple[Structure, ...]:
+        """The structure of the arguments of a call; without a call, that of the model, which has to
+        have one for all calls: raises Refused. Raises ValueError for an argument that is missing,
+        TypeError for one of another type."""
+        return tuple(self._structure(each, given) for each in self._inputs)
+
+    def _structure(self, each: ValueInfoProto, given: Mapping[str, Any] | None) -> Structure:
+        if given is None:
+            return self._tensor(each.type, each.name, None)
+        if each.name not in given and not each.type.HasField("optional_type"):
+            raise ValueError(f"the input {each.name!r} is missing")
+        return self._of(each.type, each.name, given.get(each.name), self._is_static)
+
+    def _of(self, kind: TypeProto, name: str, value: Any, is_static: bool = False) -> Structure:
+        """The structure of a value. Models with sequences have no symbolic sizes: each tensor of
+        one may have others, also where its type gives them one name."""
+        if kind.HasField("optional_type"):
+            inner = kind.optional_type.elem_type
+            return None if value is None else self._of(inner, name, value, is_static)
+        if kind.HasField("sequence_type"):
+            if not isinstance(value, list | tuple):
+                raise TypeError(f"the input {name!r} is a sequence, not {type(value).__name__}")
+            inner = kind.sequence_type.elem_type
+            return tuple(self._of(inner, f"{name}_{i}", v, True) for i, v in enumerate(value))
+        if is_static and kind.HasField("tensor_type"):
+            return TensorShape(kind.tensor_type.elem_type, np.shape(value))
+        return self._tensor(kind, name, np.shape(value))
+
+    def _tensor(self, kind: TypeProto, name: str, present: tuple[int, ...] | None) -> TensorShape:
+        """The structure of a tensor, whose shape in a call is `present`."""
+        if not kind.HasField("tensor_type"):
+            raise Refused(f"the number of tensors of the input {name!r} is not known")
+        tensor = kind.tensor_type
+        if not tensor.HasField("shape"):
+            if present is None:
+                raise Refused(f"the rank of the input {name!r} is not known")
+            extents = [self._name(f"{name}_dim_{axis}") for axis in range(len(present))]
+        else:
+            extents = [
+                dim.dim_value
+                if dim.HasField("dim_value") and dim.dim_value > 0
+                else self._name(
+                    dim.dim_param if dim.dim_param not in ("", "?") else f"{name}_dim_{axis}"
+                )
+                for axis, dim in enumerate(tensor.shape.dim)
+            ]
+        if present is not None and len(present) == len(extents):
+            extents = [
+                0 if isinstance(e, str) and now == 0 else e
+                for e, now in zip(extents, present, strict=True)
+            ]
+        return TensorShape(tensor.elem_type, tuple(extents))
+
+    def _name(self, key: str) -> str:
+        """An identifier for the name of an extent."""
+        if key not in self._names:
+            (*_, self._names[key]) = identifiers([*self._names.values(), key])
+        return self._names[key]
+
+    def specs(self, structures: Sequence[Structure]) -> dict[str, Spec]:
+        """The arrays of a program by name."""
+        found: dict[str, Spec] = {}
+        for name, structure in zip(self.names, structures, strict=True):
+            for suffix, tensor in _leaves(structure):
+                found[name + suffix] = spec(tensor.shape, stored_as(tensor.element_type))
+        return found
+
+    def values(
+        self, structures: Sequence[Structure], tensors: Mapping[str, Tensor]
+    ) -> dict[str, Value]:
+        """The arguments as values of a graph, of the tensors of a program by name."""
+
+        def value(name: str, structure: Structure) -> Value:
+            if structure is None:
+                return None
+            if isinstance(structure, TensorShape):
+                return as_element_type(tensors[name], structure.element_type)
+            return [value(f"{name}_{i}", each) for i, each in enumerate(structure)]
+
+        return {n: value(n, s) for n, s in zip(self.names, structures, strict=True)}
+
+    def arrays(self, structures: Sequence[Structure], given: Mapping[str, Any]) -> dict[str, Array]:
+        """The arguments of a call as arrays of a program. Raises TypeError for another dtype."""
+        found: dict[str, Array] = {}
+
+        def add(name: str, structure: Structure, value: Any) -> None:
+            if structure is None:
+                return
+            if not isinstance(structure, TensorShape):
+                for i, (each, inner) in enumerate(zip(structure, value, strict=True)):
+                    add(f"{name}_{i}", each, inner)
+                return
+            array = np.asarray(value)
+            if structure.element_type in NARROW:
+                wanted = numpy_of(structure.element_type)
+                if array.dtype != wanted:
+                    raise TypeError(f"the input {name!r} is of {wanted}, not {array.dtype}")
+                array = to_stored(array, structure.element_type)
+            found[name] = array
+
+        for name, structure in zip(self.names, structures, strict=True):
+            add(name, structure, given.get(name))
+        return found
+
+
+def _check(kind: TypeProto) -> None:
+    """Raise Refused for a type that no program has."""
+    match kind.WhichOneof("value"):
+        case "tensor_type":
+            stored_as(kind.tensor_type.elem_type)
+        case "sequence_type":
+            _check(kind.sequence_type.elem_type)
+        case "optional_type":
+            _check(kind.optional_type.elem_type)
+        case other:
+            raise Refused(f"an input that is a {other} is not supported")
+
+
+def _leaves(structure: Structure, suffix: str = "") -> Iterator[tuple[str, TensorShape]]:
+    """The arrays of an argument, and what its name ends with for each."""
+    if isinstance(structure, TensorShape):
+        yield suffix, structure
+    elif structure is not None:
+        for i, each in enumerate(structure):
+            yield from _leaves(each, f"{suffix}_{i}")

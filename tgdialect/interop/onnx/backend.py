@@ -1,0 +1,316 @@
+"""Models that run: `prepare` and `run_model`, the interface of `onnx.backend.base`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto
+from onnx.backend.base import Backend as OnnxBackend
+from onnx.backend.base import BackendRep
+from xdsl.dialects.builtin import ModuleOp
+
+from tgdialect.diagnostics import CompilationError, Diagnostic
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.lowered import Lowered, Spec, spec
+from tgdialect.frontend.symbolic import Atom, value_of
+from tgdialect.frontend.tensor import Tensor
+from tgdialect.interop.importing import lowered
+from tgdialect.interop.onnx.arguments import Arguments, Structure
+from tgdialect.interop.onnx.dtypes import carried, element_type, numpy_of
+from tgdialect.interop.onnx.importer import Importer
+from tgdialect.interop.onnx.model import Model
+from tgdialect.interop.onnx.values import (
+    Asked,
+    Narrow,
+    Question,
+    Refused,
+    Undecided,
+    Value,
+)
+from tgdialect.ops.numpy_dtypes import Array
+
+
+@dataclass(frozen=True)
+class _Computed:
+    """A result that a program computes: the number of its array, and its element type."""
+
+    number: int
+    element_type: int
+
+
+@dataclass
+class _Program:
+    """A compiled program, and its results: each is known, or computed."""
+
+    call: Any
+    results: Sequence[Any]
+
+    def run(self, arrays: Mapping[str, Array]) -> tuple[Any, ...]:
+        values = self.call(*arrays.values()) if self.call else ()
+        computed = values if isinstance(values, tuple | list) else (values,)
+        return tuple(_filled(r, computed) for r in self.results)
+
+
+def _filled(result: Any, computed: Sequence[Array]) -> Any:
+    """A result, with the arrays of a program in the places of computed ones."""
+    match result:
+        case _Computed():
+            array = computed[result.number]
+            return array.astype(numpy_of(result.element_type), copy=False)
+        case np.ndarray():
+            return result.copy()
+        case list():
+            return [_filled(each, computed) for each in result]
+        case _:
+            return result
+
+
+@dataclass
+class _State:
+    """The answers of one call so far."""
+
+    given: Mapping[str, Any]
+    """The arguments of the call."""
+    structures: tuple[Structure, ...]
+    inputs: dict[str, Spec]
+    """Those of the program: those of the model, and one for each COUNT, which is its extent."""
+    arrays: dict[str, Array]
+    is_fixed: bool = False
+    """Whether a program is for the sizes of one call, COUNTs as well."""
+    answers: dict[Question, Any] = field(default_factory=dict[Question, Any])
+    key: tuple[Any, ...] = ()
+    """Programs of equal keys are the same: the sizes if they are fixed, and the answers."""
+
+    def add(self, question: Question, answer: Any) -> None:
+        """Add an answer."""
+        if question.kind is Asked.INPUT:
+            # An input that is known leaves less to ask.
+            for q in [q for q in self.answers if q.kind is not Asked.INPUT]:
+                del self.answers[q]
+            self.key = tuple(part for part in self.key if part[0] in (None, Asked.INPUT))
+        elif question.kind is Asked.COUNT:
+            answer = number = int(answer)
+            if number and not self.is_fixed:
+                # Programs are for all numbers.
+                name = question.count_name
+                bounds = {name: (1, max(question.most, number))}
+                self.inputs[name] = answer = spec([name], dtypes.uint8, **bounds)
+                self.arrays[name] = np.zeros(number, np.uint8)
+        self.answers[question] = answer
+        self.key = (*self.key, (question.kind, question.name, _key(answer)))
+
+
+class Prepared(BackendRep):
+    """A model that is compiled when it is first run: once for all sizes that its inputs leave open,
+    and again only if a decision in it depends on a size or on elements. If that is refused, or
+    sizes are beyond the bounds of the program, it is compiled for the sizes of the call."""
+
+    def __init__(self, model: Model, target: str | None = None, opt: str = "heuristic") -> None:
+        self.model = model
+        self.arguments = Arguments(model)
+        self._target, self._opt = target, opt
+        self._asked: dict[tuple[Any, ...], Question | _Program | CompilationError] = {}
+
+    def run(self, inputs: Any, **_: Any) -> tuple[Any, ...]:
+        """The results for inputs: a sequence of arrays, in the order of the model's inputs, or a
+        mapping by name. A sequence is a list, an optional that is empty is None. Raises
+        CompilationError, ValueError, TypeError."""
+        if not isinstance(inputs, Mapping):
+            inputs = dict(zip(self.arguments.names, inputs, strict=False))
+        structures = self.arguments.structure(inputs)
+        arrays = self.arguments.arrays(structures, inputs)
+        specs = self.arguments.specs(structures)
+        fixed = {
+            name: Spec(arrays[name].shape, each.dtype)
+            for name, each in specs.items()
+            if arrays[name].ndim == len(each.shape)
+        }
+        state = _State(inputs, structures, dict(specs), dict(arrays), key=((None, structures),))
+        try:
+            return self._run(state)
+        except (CompilationError, ValueError) as error:
+            if not _agree(specs, fixed) or (fixed == specs == state.inputs):
+                raise
+            try:
+                shapes = str({name: each.shape for name, each in fixed.items()})
+                key = ((None, structures), (None, shapes))
+                return self._run(_State(inputs, structures, fixed, arrays, True, key=key))
+            except CompilationError:
+                raise error from None
+
+    def _run(self, state: _State) -> tuple[Any, ...]:
+        while True:
+            found = self._imported(state)
+            if isinstance(found, _Program):
+                return found.run(state.arrays)
+            state.add(found, self._answer(found, state))
+
+    def _answer(self, question: Question, state: _State) -> Any:
+        if question.kind is Asked.INPUT:
+            return np.asarray(state.given[question.name])
+        if question.size is not None:
+            sizes = {
+                extent: array.shape[axis]
+                for name, array in state.arrays.items()
+                for axis, extent in enumerate(state.inputs[name].shape)
+                if isinstance(extent, str)
+            }
+            size = question.size
+            atoms = {a: Atom(a.variable, sizes[a.variable.name]) for a in size.atoms}
+            value = value_of(size.substituted(atoms))
+            return (value > 0) - (value < 0)
+        found = self._imported(state, question)
+        assert isinstance(found, _Program)
+        (answer,) = found.run(state.arrays)
+        return answer
+
+    def _imported(self, state: _State, wanted: Question | None = None) -> Question | _Program:
+        """The program for the answers so far, or the next question; the program that answers a
+        wanted question. Raises CompilationError."""
+        key = state.key, wanted
+        if (found := self._asked.get(key)) is None:
+            try:
+                program, results = _traced(self.model, self.arguments, state, wanted, self._target)
+                call = program and program.compile(target=self._target, opt=self._opt)
+                found = _Program(call, results)
+            except Undecided as undecided:
+                found = replace(undecided.question, value=None)
+            except CompilationError as error:
+                found = error
+            self._asked[key] = found
+        if isinstance(found, CompilationError):
+            raise found
+        return found
+
+
+def _agree(wanted: Mapping[str, Spec], given: Mapping[str, Spec]) -> bool:
+    """Whether sizes fit the inputs of a model."""
+    sizes: dict[str, Any] = {}
+    return given.keys() == wanted.keys() and all(
+        sizes.setdefault(w, g) == g if isinstance(w, str) else w == g
+        for name, spec in wanted.items()
+        for w, g in zip(spec.shape, given[name].shape, strict=True)
+    )
+
+
+def _key(answer: Any) -> Any:
+    """A key of an answer: COUNTs are equal, but for 0."""
+    if isinstance(answer, np.ndarray):
+        return answer.dtype.str, answer.shape, answer.tobytes()
+    return None if isinstance(answer, Spec) else answer
+
+
+def _traced(
+    model: Model,
+    arguments: Arguments,
+    state: _State,
+    wanted: Question | None = None,
+    target: str | None = None,
+) -> tuple[Lowered | None, list[Any]]:
+    """The program of a model, None if it computes nothing, and the model's results. Its result is
+    the answer to a wanted question, if there is one."""
+    results: list[Any] = []
+
+    def function(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+        by_name = dict(zip(state.inputs, tensors, strict=True))
+        given = arguments.values(state.structures, by_name)
+        decided: dict[Question, Any] = {}
+        for question, answer in state.answers.items():
+            if question.kind is Asked.INPUT:
+                given[question.name] = answer
+            elif isinstance(answer, Spec):
+                (answer,) = by_name[question.count_name].shape
+            decided[question] = answer
+        try:
+            found = Importer(model, decided).results(given)
+        except Undecided as undecided:
+            if wanted is None or undecided.question != wanted:
+                raise
+            found = [undecided.question.value]
+        computed: list[Tensor] = []
+        results[:] = [_placed(value, computed) for value in found]
+        if not computed:
+            raise _Known
+        return computed
+
+    try:
+        return lowered(function, state.inputs, target=target), results
+    except _Known:
+        return None, results
+
+
+def _placed(value: Value, computed: list[Tensor]) -> Any:
+    """A result, with the places of tensors in `computed`, to which they are added."""
+    if isinstance(value, list):
+        return [_placed(each, computed) for each in value]
+    if value is None or (isinstance(value, np.ndarray) and value.dtype != object):
+        return value
+    found = carried(value)
+    computed.append(found.tensor if isinstance(found, Narrow) else found)
+    return _Computed(len(computed) - 1, element_type(found))
+
+
+class _Known(Exception):
+    """All results of a model are known while it is imported."""
+
+
+def module_of(model: Model) -> ModuleOp:
+    """The program of a model. Raises CompilationError with all that is refused."""
+    try:
+        arguments = Arguments(model)
+        structures = arguments.structure(None)
+        state = _State({}, structures, arguments.specs(structures), {})
+        found, _ = _traced(model, arguments, state)
+    except (Undecided, Refused) as reason:
+        message = f"{reason}: run the model by tgdialect.interop.onnx.prepare"
+        raise CompilationError(Diagnostic(message, file=model.file)) from None
+    if found is None:
+        raise CompilationError(Diagnostic("all results are constants", file=model.file))
+    return found.source
+
+
+class Backend(OnnxBackend):
+    """The interface that `onnx.backend.test` drives."""
+
+    @classmethod
+    def is_compatible(cls, model: ModelProto, device: str = "CPU", **_: Any) -> bool:
+        """Whether the model has no operator that is refused without its arguments."""
+        return True
+
+    @classmethod
+    def prepare(cls, model: Any, device: str = "CPU", **options: Any) -> Prepared:
+        return prepare(model, device, **options)
+
+    @classmethod
+    def supports_device(cls, device: str) -> bool:
+        """Only the CPU."""
+        return device == "CPU"
+
+
+def prepare(
+    model: str | os.PathLike[str] | ModelProto,
+    device: str = "CPU",
+    *,
+    target: str | None = None,
+    opt: str = "heuristic",
+) -> Prepared:
+    """A model that runs: `prepare("model.onnx").run([x])` is a tuple of arrays.
+
+    Args:
+        model: a path, or a model of the package onnx.
+        device: the interface's name of the device; `target` is ours, as `tgdialect.compile` takes it.
+        opt: as `tgdialect.compile` takes it.
+
+    Raises CompilationError for a model that is malformed or has operators that are refused.
+    """
+    read = Model(model) if isinstance(model, ModelProto) else Model.read(model)
+    return Prepared(read, target, opt)
+
+
+def run_model(model: Any, inputs: Sequence[Any], device: str = "CPU", **options: Any) -> Any:
+    """The results of a model for inputs."""
+    return prepare(model, device, **options).run(inputs)

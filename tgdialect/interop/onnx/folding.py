@@ -1,0 +1,409 @@
+"""Arithmetic on known values: shapes, of which some extents may be symbolic.
+
+Exporters write it between a Shape and a Reshape. It is done while importing, so that sizes stay
+sizes, and no program computes them.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, reduce
+from typing import Any
+
+import numpy as np
+from onnx import NodeProto
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.symbolic import Dim, SymInt, larger, least
+from tgdialect.interop.onnx.dtypes import DTYPES
+from tgdialect.interop.onnx.values import (
+    Answers,
+    Asked,
+    Inexact,
+    Question,
+    Ratio,
+    Undecided,
+    Value,
+    dims,
+    plain,
+)
+from tgdialect.ops.numpy_dtypes import Array
+
+MOST_ELEMENTS = 4096
+"""The most elements of a result that is computed while importing. Larger: longer imports; smaller:
+long shapes are computed by programs, where they cannot be extents."""
+
+LARGEST_DENOMINATOR = 1024
+"""The denominator, a power of two, of the floats that multiply sizes here, as 0.5. Products of
+these with sizes of up to 14 bits are exact in f32. Larger: products that floats round; smaller:
+programs that compute, and ask for, sizes that are known."""
+
+
+def folded(
+    node: NodeProto,
+    operands: Sequence[Value],
+    attributes: Mapping[str, Any],
+    answers: Answers,
+) -> list[Value] | None:
+    """The results of a node whose operands are all known; None if the program computes it.
+
+    Raises Undecided for a comparison that depends on a size.
+    """
+    given = [operand for operand in operands if operand is not None]
+    if not given or not all(isinstance(o, np.ndarray) and o.size <= MOST_ELEMENTS for o in given):
+        return None
+    if (sign := _COMPARISONS.get(node.op_type)) is not None:
+        a, b = np.broadcast_arrays(*given)
+        if object not in (a.dtype, b.dtype):
+            return [np.asarray(_NUMPY[node.op_type](a, b))]
+        signs = [sign_of(x, y, answers) for x, y in zip(a.flat, b.flat, strict=True)]
+        return [sign(np.array(signs, np.int64).reshape(a.shape))]
+    if (rule := _RULES.get(node.op_type)) is None:
+        return None
+    try:
+        found = rule(*operands, **attributes)
+    except Inexact:
+        return None
+    if found is None:
+        return None
+    return [plain(np.asarray(a)) for a in (found if isinstance(found, tuple) else (found,))]
+
+
+def sign_of(a: Any, b: Any, answers: Answers) -> int:
+    """The sign of a - b. Raises Undecided."""
+    if isinstance(a, Ratio) or isinstance(b, Ratio):
+        first, second = (Ratio.of(float(x) if isinstance(x, np.floating) else x) for x in (a, b))
+        a, b = first.top * second.bottom, second.top * first.bottom
+    if not (isinstance(a, SymInt) or isinstance(b, SymInt)):
+        return (a > b) - (a < b)
+    difference: Dim = a - b if isinstance(a, SymInt) else -(b - a)
+    if isinstance(difference, int):
+        return (difference > 0) - (difference < 0)
+    if difference.min > 0 or difference.max < 0:
+        return 1 if difference.min > 0 else -1
+    question = Question(Asked.SIGN, str(difference), size=difference)
+    if question not in answers:
+        raise Undecided(question)
+    return answers[question]
+
+
+_COMPARISONS: Mapping[str, Callable[[Any], Any]] = {
+    "Equal": lambda sign: sign == 0,
+    "Less": lambda sign: sign < 0,
+    "LessOrEqual": lambda sign: sign <= 0,
+    "Greater": lambda sign: sign > 0,
+    "GreaterOrEqual": lambda sign: sign >= 0,
+}
+"""The result of a comparison, by the sign of the difference."""
+
+_NUMPY: Mapping[str, Callable[..., Any]] = {
+    "Equal": np.equal,
+    "Less": np.less,
+    "LessOrEqual": np.less_equal,
+    "Greater": np.greater,
+    "GreaterOrEqual": np.greater_equal,
+}
+
+
+def _is_exact(*arrays: Array) -> bool:
+    """Whether arithmetic on arrays is done here: of any numbers, or of sizes and such fractions of
+    them as floats are sure to compute."""
+    return not any(a.dtype == object for a in arrays) or all(a.dtype.kind in "iuO" for a in arrays)
+
+
+def _arithmetic(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """A function of two operands. A fraction of a size takes floats that are fractions."""
+
+    def rule(a: Array, b: Array) -> Array | None:
+        if object not in (a.dtype, b.dtype):
+            return function(a, b).astype(a.dtype)
+        exact = [_exact(x) for x in (a, b)]
+        return None if any(x is None for x in exact) else function(*exact)
+
+    return rule
+
+
+def _exact(x: Array) -> Array | None:
+    """Floats as fractions; None if some are none of a small denominator, so that products with
+    sizes are not sure to be what floats compute."""
+    if x.dtype.kind != "f":
+        return x
+    found = np.empty(x.shape, object)
+    for at in np.ndindex(x.shape):
+        value = float(x[at])
+        if not math.isfinite(value) or not float(value * LARGEST_DENOMINATOR).is_integer():
+            return None
+        found[at] = Ratio.of(value, x.dtype)
+    return found
+
+
+def _quotient(a: Array, b: Array) -> Array | None:
+    """Integers round to zero. Sizes are not negative."""
+    if object in (a.dtype, b.dtype):
+        exact = [_exact(x) for x in (a, b)]
+        return None if any(x is None for x in exact) else np.frompyfunc(_divided, 2, 1)(*exact)
+    if a.dtype.kind not in "iu":
+        return (a / b).astype(a.dtype)
+    if not b.all():
+        return None
+    return (np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))).astype(a.dtype)
+
+
+def _divided(a: Any, b: Any) -> Any:
+    if isinstance(a, Ratio) or isinstance(b, Ratio):
+        return a / b
+    if least(a) < 0:
+        raise ValueError(f"{a} divided by {b}: the sign of the dividend is not known")
+    return a // b
+
+
+def _cast(x: Array, *, to: int, **_: Any) -> Array | None:
+    if to not in DTYPES:
+        return None
+    dtype = dtypes.numpy_of(DTYPES[to])
+    if x.dtype == object:
+        if dtype.kind == "f":
+            return np.frompyfunc(lambda e: Ratio.of(e, dtype), 1, 1)(x)
+        if dtype.kind in "iu" and dtype.itemsize >= 4:
+            return np.frompyfunc(lambda e: e.truncated if isinstance(e, Ratio) else e, 1, 1)(x)
+        return None
+    if x.dtype.kind not in "biuf" or dtype.kind not in "biuf":
+        return None
+    if x.dtype.kind == "f" and dtype.kind != "f" and not np.isfinite(x).all():
+        return None
+    return x.astype(dtype)
+
+
+def _rounded(method: str, function: Callable[[Array], Array]) -> Callable[..., Any]:
+    def rule(x: Array) -> Array | None:
+        if x.dtype == object:
+            return np.frompyfunc(lambda e: getattr(Ratio.of(e, np.dtype("f4")), method), 1, 1)(x)
+        return function(x) if x.dtype.kind == "f" else None
+
+    return rule
+
+
+def _slice(
+    x: Array,
+    starts: Any = None,
+    ends: Any = None,
+    axes: Any = None,
+    steps: Any = None,
+) -> Array | None:
+    given = [None if a is None else np.asarray(a) for a in (starts, ends, axes, steps)]
+    if any(a is not None and a.dtype == object for a in given):
+        return None
+    first, last, along, by = given
+    if first is None or last is None:
+        return None
+    cut = [slice(None)] * x.ndim
+    for axis, start, end, step in zip(
+        range(len(first)) if along is None else along,
+        first,
+        last,
+        [1] * len(first) if by is None else by,
+        strict=True,
+    ):
+        stop = None if step < 0 and end < -x.shape[axis] else int(end)
+        cut[int(axis)] = slice(int(start), stop, int(step))
+    return x[tuple(cut)]
+
+
+def _axes_of(axes: Any) -> tuple[int, ...] | None:
+    return None if axes is None else tuple(int(a) for a in np.ravel(axes))
+
+
+def _reshape(x: Array, shape: Array, *, allowzero: int = 0) -> Array | None:
+    if shape.dtype == object:
+        return None
+    kept = [x.shape[i] if d == 0 and not allowzero else int(d) for i, d in enumerate(shape)]
+    return x.reshape(kept)
+
+
+def _expand(x: Array, shape: Array) -> Array | None:
+    if shape.dtype == object:
+        return None
+    found = np.broadcast_shapes(x.shape, tuple(map(int, shape)))
+    return np.broadcast_to(x, found).copy() if math.prod(found) <= MOST_ELEMENTS else None
+
+
+def _tile(x: Array, repeats: Array) -> Array | None:
+    if repeats.dtype == object or x.size * math.prod(map(int, repeats)) > MOST_ELEMENTS:
+        return None
+    return np.tile(x, tuple(map(int, repeats)))
+
+
+def _gather(x: Array, indices: Array, *, axis: int = 0) -> Array | None:
+    if indices.dtype == object or indices.size * x.size > MOST_ELEMENTS**2:
+        return None
+    return np.take(x, indices, axis)
+
+
+def _gather_elements(x: Array, indices: Array, *, axis: int = 0) -> Array | None:
+    if indices.dtype == object:
+        return None
+    return np.take_along_axis(x, np.where(indices < 0, indices + x.shape[axis], indices), axis)
+
+
+def _scatter_nd(x: Array, indices: Array, updates: Array, *, reduction: str = "none") -> Any:
+    if indices.dtype == object or reduction != "none":
+        return None
+    found = x.astype(np.result_type(x, updates))
+    found[tuple(np.moveaxis(indices, -1, 0))] = updates
+    return found
+
+
+def _scatter_elements(
+    x: Array, indices: Array, updates: Array, *, axis: int = 0, reduction: str = "none"
+) -> Any:
+    if indices.dtype == object or reduction != "none":
+        return None
+    found = x.astype(np.result_type(x, updates))
+    at = np.where(indices < 0, indices + x.shape[axis], indices)
+    np.put_along_axis(found, at, updates, axis)
+    return found
+
+
+def _reduced(function: Callable[..., Any]) -> Callable[..., Any]:
+    def rule(
+        x: Array, axes: Any = None, *, keepdims: int = 1, noop_with_empty_axes: int = 0
+    ) -> Any:
+        if axes is not None and not len(axes):
+            axes = None
+        if axes is None and noop_with_empty_axes:
+            return x
+        if not x.size or x.dtype.kind not in "iufO":
+            return None
+        return function(x, axis=_axes_of(axes), keepdims=bool(keepdims)).astype(x.dtype)
+
+    return rule
+
+
+_LARGER = np.frompyfunc(larger, 2, 1)
+
+
+def _extreme(x: Array, *, sign: int, **given: Any) -> Array:
+    if x.dtype != object:
+        return (np.max if sign > 0 else np.min)(x, **given)
+    return sign * _LARGER.reduce(sign * x, **given)
+
+
+def _largest(sign: int) -> Callable[..., Any]:
+    """The maximum, or the minimum, of any number of operands."""
+
+    def larger_of(a: Array, b: Array) -> Array:
+        if object in (a.dtype, b.dtype):
+            return sign * _LARGER(sign * a, sign * b)
+        return (np.maximum if sign > 0 else np.minimum)(a, b)
+
+    def rule(*xs: Array) -> Array | None:
+        return reduce(larger_of, xs) if _is_exact(*xs) else None
+
+    return rule
+
+
+def _split(x: Array, split: Any = None, *, axis: int = 0, num_outputs: int | None = None) -> Any:
+    if split is None:
+        if num_outputs is None:
+            return None
+        size = -(-x.shape[axis] // num_outputs)
+        return tuple(np.split(x, range(size, x.shape[axis], size), axis))
+    return tuple(np.split(x, np.cumsum(np.array(dims(np.asarray(split)), np.int64))[:-1], axis))
+
+
+def _running(function: Callable[..., Any]) -> Callable[..., Any]:
+    def rule(x: Array, axis: Array, *, exclusive: int = 0, reverse: int = 0) -> Array | None:
+        if exclusive or reverse or x.dtype.kind not in "iufO":
+            return None
+        return function(x, int(axis.item())).astype(x.dtype)
+
+    return rule
+
+
+def _remainder(a: Array, b: Array, *, fmod: int = 0) -> Array | None:
+    """Of sizes, which are not negative."""
+    if object in (a.dtype, b.dtype):
+        return (
+            a % b if _is_exact(a, b) and not (fmod and any(least(e) < 0 for e in a.flat)) else None
+        )
+    if a.dtype.kind == "f" or not b.all():
+        return None
+    return (np.fmod if fmod else np.mod)(a, b)
+
+
+def _power(a: Array, b: Array) -> Array | None:
+    if object in (a.dtype, b.dtype):
+        is_small = b.dtype.kind in "iu" and b.size == 1 and 0 <= b.item() <= 4
+        return a ** int(b.item()) if is_small and _is_exact(a) else None
+    if a.dtype.kind != "f" and (b.dtype.kind == "f" or (b < 0).any()):
+        return None
+    return np.power(a, b).astype(a.dtype)
+
+
+def _floats(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of floats of 32 and 64 bits."""
+
+    def rule(x: Array) -> Array | None:
+        with np.errstate(all="ignore"):
+            return function(x).astype(x.dtype) if x.dtype.kind == "f" and x.itemsize > 2 else None
+
+    return rule
+
+
+_RULES: Mapping[str, Callable[..., Any]] = {
+    "Abs": lambda x: None if x.dtype == object else np.abs(x),
+    "Add": _arithmetic(operator.add),
+    "And": operator.and_,
+    "Cast": _cast,
+    "Ceil": _rounded("up", np.ceil),
+    "Concat": lambda *xs, axis: np.concatenate(xs, axis) if _is_exact(*xs) else None,
+    "CumProd": _running(np.cumprod),
+    "CumSum": _running(np.cumsum),
+    "Div": _quotient,
+    "Exp": _floats(np.exp),
+    "Expand": _expand,
+    "Flatten": lambda x, *, axis=1: x.reshape((math.prod(x.shape[:axis]), -1)) if x.size else None,
+    "Floor": _rounded("down", np.floor),
+    "Gather": _gather,
+    "GatherElements": _gather_elements,
+    "GatherND": lambda x, i, *, batch_dims=0: (
+        x[tuple(np.moveaxis(i, -1, 0))] if i.dtype != object and not batch_dims else None
+    ),
+    "Identity": lambda x: x,
+    "Log": _floats(np.log),
+    "Max": _largest(1),
+    "Min": _largest(-1),
+    "Mod": _remainder,
+    "Mul": _arithmetic(operator.mul),
+    "Neg": operator.neg,
+    "NonZero": lambda x: (
+        np.array(np.nonzero(x), np.int64) if x.dtype != object and x.ndim else None
+    ),
+    "Not": operator.invert,
+    "Or": operator.or_,
+    "Pow": _power,
+    "Reciprocal": _floats(np.reciprocal),
+    "ReduceMax": _reduced(partial(_extreme, sign=1)),
+    "ReduceMin": _reduced(partial(_extreme, sign=-1)),
+    "ReduceProd": _reduced(np.prod),
+    "ReduceSum": _reduced(np.sum),
+    "Reshape": _reshape,
+    "Round": lambda x: np.round(x) if x.dtype.kind == "f" else None,
+    "ScatterElements": _scatter_elements,
+    "ScatterND": _scatter_nd,
+    "Sign": lambda x: np.sign(x) if x.dtype != object else None,
+    "Size": lambda x: np.array(x.size),
+    "Slice": _slice,
+    "Split": _split,
+    "Sqrt": _floats(np.sqrt),
+    "Squeeze": lambda x, axes=None: np.squeeze(x, _axes_of(axes)),
+    "Sub": _arithmetic(operator.sub),
+    "Tile": _tile,
+    "Transpose": lambda x, *, perm=None: np.transpose(x, perm),
+    "Unsqueeze": lambda x, axes=None: np.expand_dims(x, _axes_of(axes) or ()),
+    "Where": lambda c, a, b: np.where(c, a, b) if _is_exact(a, b) else None,
+    "Xor": operator.xor,
+}
+"""The operators, of any opset, on arrays; None leaves a node to the program."""

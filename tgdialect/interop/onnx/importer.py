@@ -1,0 +1,376 @@
+"""Imports the graph of a model: the values of its results on the values of its inputs."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import numpy as np
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    NodeProto,
+    TensorProto,
+    TypeProto,
+    ValueInfoProto,
+    defs,
+    helper,
+)
+
+from tgdialect.diagnostics import CompilationError, Diagnostic
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.graph import Node, serials
+from tgdialect.frontend.symbolic import Dim, SymInt, greatest
+from tgdialect.frontend.tensor import Tensor
+from tgdialect.interop.onnx import folding
+from tgdialect.interop.onnx.dtypes import DTYPES, MOVES, as_element_type, carried, element_type
+from tgdialect.interop.onnx.model import Model
+from tgdialect.interop.onnx.rules import Call, Rule
+from tgdialect.interop.onnx.table import rule_of
+from tgdialect.interop.onnx.values import (
+    Answers,
+    Asked,
+    DependsOnStep,
+    Narrow,
+    Question,
+    Refused,
+    Undecided,
+    Value,
+    as_tensor,
+    plain,
+)
+from tgdialect.ops.numpy_dtypes import Array
+
+DOMAINS = {"ai.onnx": ""}
+"""The other names of domains."""
+
+_MISSING: Any = object()
+"""The value of a result of a node that was refused: those that need it are not imported."""
+
+Scope = MutableMapping[str, Value]
+
+
+class Importer:
+    """Imports the graphs of one model. Nodes that are refused are collected in `refusals`."""
+
+    def __init__(self, model: Model, answers: Answers | None = None) -> None:
+        self.model = model
+        self.answers = answers or {}
+        self.refusals: list[Diagnostic] = []
+        self.step: int | None = None
+        """The serial of the first node of the step of a loop that is traced, if one is."""
+        self._inputs: dict[Node, str] = {}
+        self._asked: dict[Node, Question] = {}
+
+    def results(self, inputs: Mapping[str, Value]) -> list[Value]:
+        """The results of the model's graph. Raises CompilationError with all refusals, and
+        Undecided."""
+        self._inputs = {v.node: name for name, v in inputs.items() if isinstance(v, Tensor)}
+        scope: Scope = ChainMap(dict(inputs))
+        frame = _Frame(self, self.model.opsets, {}, {})
+        found = frame.graph(self.model.graph, scope)
+        if self.refusals:
+            raise CompilationError(self.refusals)
+        return found
+
+    def refuse(self, node: NodeProto, opset: int, reason: str) -> None:
+        """Note that a node is refused."""
+        domain = f"{node.domain}." if node.domain else ""
+        name = node.name or next((o for o in node.output if o), "")
+        message = f"{domain}{node.op_type} (opset {opset}), node {name!r}: {reason}"
+        self.refusals.append(Diagnostic(message, file=self.model.file))
+
+    def elements(self, value: Value, name: str) -> Array:
+        """The elements of a value. Raises Undecided if they depend on the arguments of a call, and
+        DependsOnStep if they do on the step of a loop."""
+        if isinstance(value, np.ndarray):
+            return plain(value)
+        if not isinstance(value, Tensor):
+            raise Refused(f"{name} is no tensor")
+        if (given := self._inputs.get(value.node)) is not None:
+            return self._answer(Question(Asked.INPUT, given))
+        return self._answer(self._question(Asked.ELEMENTS, value, name))
+
+    def count(self, value: Tensor, most: Dim, name: str) -> Dim:
+        """A number that the program computes, a tensor of no axes, as a size: 0, or a symbolic
+        one."""
+        return self._answer(self._question(Asked.COUNT, value, name, greatest(most)))
+
+    def _question(self, kind: Asked, value: Tensor, name: str, most: int = 0) -> Question:
+        if self.step is not None and value.node.serial >= self.step:
+            raise DependsOnStep(f"{name} decides a shape, and differs between the steps of a loop")
+        if (found := self._asked.get(value.node)) is None:
+            found = Question(kind, name, len(self._asked), most=most, value=value)
+            self._asked[value.node] = found
+        return found
+
+    def _answer(self, question: Question) -> Any:
+        if question not in self.answers:
+            raise Undecided(question)
+        return self.answers[question]
+
+
+class _Frame:
+    """The graph of a model, or the body of a function."""
+
+    def __init__(
+        self,
+        importer: Importer,
+        opsets: Mapping[str, int],
+        attributes: Mapping[str, AttributeProto],
+        outer: Mapping[str, Value],
+    ) -> None:
+        self.importer = importer
+        self.opsets = opsets
+        self.attributes = attributes
+        """Those of the call of a function, to which attributes of its nodes refer."""
+
+    def graph(self, graph: GraphProto, scope: Scope) -> list[Value]:
+        """The results of a graph; `scope` has its inputs."""
+        self.nodes(graph.node, self.constants(graph, scope))
+        return [_of_type(self._value(scope, output.name), output) for output in graph.output]
+
+    def constants(self, graph: GraphProto, scope: Scope) -> Scope:
+        """Add the constants of a graph to a scope."""
+        model = self.importer.model
+        for initializer in graph.initializer:
+            scope.setdefault(initializer.name, model.constant(initializer))
+        for initializer in graph.sparse_initializer:
+            scope.setdefault(initializer.values.name, model.sparse_constant(initializer))
+        return scope
+
+    def nodes(self, nodes: Iterable[NodeProto], scope: Scope) -> None:
+        """Add the results of nodes to a scope."""
+        for node in nodes:
+            self._import(node, scope)
+
+    def _value(self, scope: Scope, name: str) -> Value:
+        return scope[name] if name else None
+
+    def _import(self, node: NodeProto, scope: Scope) -> None:
+        operands = [self._value(scope, name) for name in node.input]
+        results: list[Value] = [_MISSING] * len(node.output)
+        domain = DOMAINS.get(node.domain, node.domain)
+        opset = self.opsets.get(domain, 0)
+        if not any(operand is _MISSING for operand in operands):
+            try:
+                results = self._results(node, domain, opset, operands, scope)
+            except _Skipped:
+                pass
+            except (Refused, ValueError, TypeError, IndexError, RuntimeError) as error:
+                if isinstance(error, DependsOnStep) and self.importer.step is not None:
+                    raise
+                self.importer.refuse(node, opset, str(error))
+        for name, result in zip(node.output, results, strict=False):
+            if name:
+                scope[name] = result
+
+    def _results(
+        self, node: NodeProto, domain: str, opset: int, operands: list[Value], scope: Scope
+    ) -> list[Value]:
+        key = domain, node.op_type, node.overload
+        if (function := self.importer.model.functions.get(key)) is not None:
+            return self._called(function, node, operands)
+        if (found := rule_of(domain, node.op_type, opset)) is None:
+            body = self._body(node, domain, opset, operands)
+            return self._called(body, node, operands, self._defaults(node, domain, opset))
+        attributes = self._attributes(node, domain, opset)
+        if domain == "" and (
+            (known := folding.folded(node, operands, attributes, self.importer.answers)) is not None
+        ):
+            return known
+        rule = found if isinstance(found, Rule) else Rule(found)
+        given: list[Any] = []
+        narrow: int | None = None
+        if rule.raw:
+            given = [_NodeCall(self, node, opset, scope), *operands]
+        else:
+            for i, (operand, name) in enumerate(zip(operands, node.input, strict=True)):
+                if operand is None or isinstance(operand, list):
+                    given.append(operand)
+                elif i in rule.known:
+                    given.append(self.importer.elements(operand, name))
+                else:
+                    tensor = carried(operand)
+                    if isinstance(tensor, Narrow) and node.op_type in MOVES:
+                        narrow, tensor = tensor.element_type, tensor.tensor
+                    given.append(as_tensor(tensor))
+            self._align(node, domain, opset, operands, given)
+        result = rule.function(*given, **attributes)
+        results = list(result) if isinstance(result, tuple) else [result]
+        return results if narrow is None else [as_element_type(r, narrow) for r in results]
+
+    def _align(
+        self,
+        node: NodeProto,
+        domain: str,
+        opset: int,
+        operands: Sequence[Value],
+        given: list[Any],
+    ) -> None:
+        """Give known sizes, which are i64 whatever they were cast to, the dtype of operands of the
+        same type."""
+        known = [i for i, o in enumerate(operands) if isinstance(o, np.ndarray)]
+        if not known or len(known) == len(operands):
+            return
+        with suppress(defs.SchemaError):
+            inputs = defs.get_schema(node.op_type, opset, domain).inputs
+            types = [inputs[min(i, len(inputs) - 1)].type_str for i in range(len(given))]
+            for i in known:
+                for other, operand in enumerate(operands):
+                    is_alike = types[other] == types[i] and isinstance(operand, Tensor)
+                    if (
+                        is_alike
+                        and isinstance(given[i], Tensor)
+                        and isinstance(given[other], Tensor)
+                    ):
+                        given[i] = given[i].cast(given[other].dtype)
+
+    # -- functions
+
+    def _body(
+        self, node: NodeProto, domain: str, opset: int, operands: Sequence[Value]
+    ) -> FunctionProto:
+        """The function that the specification of an operator gives for it. Raises Refused."""
+        with suppress(defs.SchemaError):
+            schema = defs.get_schema(node.op_type, opset, domain)
+            if schema.has_function:
+                return schema.function_body
+            if schema.has_context_dependent_function:
+                types = [_type_of(operand).SerializeToString() for operand in operands]
+                given = NodeProto()
+                given.CopyFrom(node)
+                del given.attribute[:]
+                given.attribute.extend(r for a in node.attribute if (r := self._resolved(a)).name)
+                text = schema.get_context_dependent_function(given.SerializeToString(), types)
+                return FunctionProto.FromString(text)
+            raise Refused("this operator is not supported")
+        raise Refused("there is no such operator")
+
+    def _called(
+        self,
+        function: FunctionProto,
+        node: NodeProto,
+        operands: Sequence[Value],
+        defaults: Mapping[str, AttributeProto] | None = None,
+    ) -> list[Value]:
+        attributes = {**(defaults or {}), **{a.name: a for a in function.attribute_proto}}
+        attributes |= {a.name: self._resolved(a) for a in node.attribute}
+        opsets = {DOMAINS.get(o.domain, o.domain): o.version for o in function.opset_import}
+        inner: Scope = ChainMap(dict.fromkeys(function.input))
+        inner.update(zip(function.input, operands, strict=False))
+        frame = _Frame(self.importer, {**self.opsets, **opsets}, attributes, {})
+        before = len(self.importer.refusals)
+        frame.nodes(function.node, inner)
+        if len(self.importer.refusals) > before:
+            return [_MISSING] * len(node.output)
+        return [inner[name] for name, _ in zip(function.output, node.output, strict=False)]
+
+    # -- attributes
+
+    def _resolved(self, attribute: AttributeProto) -> AttributeProto:
+        if not attribute.ref_attr_name:
+            return attribute
+        found = AttributeProto()
+        if (source := self.attributes.get(attribute.ref_attr_name)) is not None:
+            found.CopyFrom(source)
+            found.name = attribute.name
+        return found
+
+    def _defaults(self, node: NodeProto, domain: str, opset: int) -> dict[str, AttributeProto]:
+        """The defaults of an operator's attributes."""
+        with suppress(defs.SchemaError):
+            given = defs.get_schema(node.op_type, opset, domain).attributes.items()
+            return {name: a.default_value for name, a in given if a.default_value.name}
+        return {}
+
+    def _attributes(self, node: NodeProto, domain: str, opset: int) -> dict[str, Any]:
+        """The attributes of a node by name, with the defaults of its operator."""
+        found = self._defaults(node, domain, opset)
+        for attribute in node.attribute:
+            resolved = self._resolved(attribute)
+            if resolved.name:
+                found[attribute.name] = resolved
+        return {name: self._attribute(attribute) for name, attribute in found.items()}
+
+    def _attribute(self, attribute: AttributeProto) -> Any:
+        match attribute.type:
+            case AttributeProto.TENSOR:
+                return self.importer.model.constant(attribute.t)
+            case AttributeProto.SPARSE_TENSOR:
+                return self.importer.model.sparse_constant(attribute.sparse_tensor)
+            case AttributeProto.STRING:
+                return attribute.s.decode(errors="replace")
+            case AttributeProto.STRINGS:
+                return tuple(s.decode(errors="replace") for s in attribute.strings)
+            case _:
+                value: Any = helper.get_attribute_value(attribute)
+                return tuple(value) if isinstance(value, Sequence) else value
+
+
+class _NodeCall(Call):
+    def __init__(self, frame: _Frame, node: NodeProto, opset: int, scope: Scope) -> None:
+        self.node, self.opset = node, opset
+        self._frame, self._scope = frame, scope
+
+    def known(self, value: Value, name: str) -> Array:
+        return self._frame.importer.elements(value, name)
+
+    def count(self, value: Tensor, most: Dim, name: str) -> Dim:
+        return self._frame.importer.count(value, most, name)
+
+    def sign(self, a: Dim, b: Dim) -> int:
+        return folding.sign_of(a, b, self._frame.importer.answers)
+
+    def graph(self, graph: GraphProto, operands: Sequence[Value]) -> list[Value]:
+        scope = ChainMap[str, Value]({}, *getattr(self._scope, "maps", [self._scope]))
+        scope.update(zip((i.name for i in graph.input), operands, strict=False))
+        refusals = self._frame.importer.refusals
+        before = len(refusals)
+        found = self._frame.graph(graph, scope)
+        if len(refusals) > before:
+            raise _Skipped
+        return found
+
+    @contextmanager
+    def step(self) -> Iterator[None]:
+        importer, before = self._frame.importer, self._frame.importer.step
+        if before is None:
+            importer.step = next(serials)
+        try:
+            yield
+        finally:
+            importer.step = before
+
+    @property
+    def is_in_step(self) -> bool:
+        return self._frame.importer.step is not None
+
+
+class _Skipped(Exception):
+    """A graph of a node has nodes that are refused."""
+
+
+def _of_type(value: Value, declared: ValueInfoProto) -> Value:
+    """A result; known sizes in the integer dtype that is declared for it."""
+    dtype = DTYPES.get(declared.type.tensor_type.elem_type)
+    if not isinstance(value, np.ndarray) or dtype is None or not dtype.is_integer:
+        return value
+    if value.dtype == object:
+        return as_tensor(value).cast(dtype)
+    return value.astype(dtypes.numpy_of(dtype)) if value.dtype == np.int64 else value
+
+
+def _type_of(value: Value) -> TypeProto:
+    """The type of a value, for the functions that depend on it."""
+    if value is None:
+        return TypeProto()
+    if isinstance(value, list):
+        return helper.make_sequence_type_proto(
+            _type_of(value[0]) if value else helper.make_tensor_type_proto(TensorProto.FLOAT, None)
+        )
+    shape = [str(d) if isinstance(d, SymInt) else int(d) for d in value.shape]
+    return helper.make_tensor_type_proto(element_type(value), shape)

@@ -1,0 +1,70 @@
+"""A model of ONNX, read and checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from typing import IO
+
+import numpy as np
+import onnx
+from google.protobuf.message import DecodeError
+from onnx import FunctionProto, GraphProto, ModelProto, SparseTensorProto, TensorProto, numpy_helper
+
+from tgdialect.diagnostics import CompilationError, Diagnostic
+from tgdialect.interop.onnx.values import Refused, Value
+from tgdialect.ops.numpy_dtypes import Array
+
+
+class Model:
+    """A model, and the file that it is from."""
+
+    def __init__(self, proto: ModelProto, file: str | None = None) -> None:
+        self.proto = proto
+        self.file = file
+
+    @staticmethod
+    def read(source: str | os.PathLike[str] | IO[bytes], file: str | None = None) -> Model:
+        """The model of a file. Raises CompilationError for one that is malformed."""
+        name = file or (os.fspath(source) if isinstance(source, str | os.PathLike) else None)
+        try:
+            proto = onnx.load(source, load_external_data=False)
+        except DecodeError as error:
+            raise CompilationError(Diagnostic(f"no model of ONNX: {error}", file=name)) from error
+        except OSError as error:
+            reason = error.strerror or error
+            raise CompilationError(Diagnostic(f"cannot open: {reason}", file=name)) from error
+        return Model(proto, name)
+
+    @property
+    def graph(self) -> GraphProto:
+        return self.proto.graph
+
+    @cached_property
+    def opsets(self) -> Mapping[str, int]:
+        """The version of each domain."""
+        return {
+            "" if o.domain == "ai.onnx" else o.domain: o.version for o in self.proto.opset_import
+        }
+
+    @cached_property
+    def functions(self) -> Mapping[tuple[str, str, str], FunctionProto]:
+        """The model's own functions by domain, name and overload."""
+        return {(f.domain, f.name, f.overload): f for f in self.proto.functions}
+
+    def constant(self, tensor: TensorProto) -> Value:
+        """The array of a tensor. Raises Refused."""
+        if tensor.data_type == TensorProto.STRING:
+            raise Refused("strings are not supported")
+        folder = os.path.dirname(self.file) if self.file else ""
+        return numpy_helper.to_array(tensor, folder)
+
+    def sparse_constant(self, tensor: SparseTensorProto) -> Array:
+        """The array of a sparse tensor, dense."""
+        values = numpy_helper.to_array(tensor.values)
+        indices = numpy_helper.to_array(tensor.indices)
+        found = np.zeros(tuple(tensor.dims), values.dtype)
+        where = np.unravel_index(indices, found.shape) if indices.ndim == 1 else tuple(indices.T)
+        found[where] = values
+        return found

@@ -1,0 +1,120 @@
+"""Reductions, running sums, argmax."""
+
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.precision import rounded_once
+from tgdialect.frontend.tensor import Tensor
+from tgdialect.interop.onnx.rules import Rule, Rules, known
+from tgdialect.interop.onnx.values import dims
+from tgdialect.ops.numpy_dtypes import Array
+
+_Reduction = Callable[[Tensor, Any, bool], Tensor]
+"""A reduction of a tensor along axes, None for all; and whether they are kept."""
+
+
+def _axes(axes: Any, is_noop: int) -> tuple[int, ...] | None:
+    """The axes to reduce; no axes are all of them, unless `is_noop`."""
+    if axes is None or not len(axes):
+        return () if is_noop else None
+    return tuple(int(a) for a in np.ravel(axes))
+
+
+def _versions(reduction: _Reduction, since: int) -> Mapping[int, Callable[..., Any] | Rule]:
+    """A reduction whose axes are an attribute, and from an opset on an operand."""
+
+    def old(x: Tensor, *, axes: Any = None, keepdims: int = 1) -> Tensor:
+        return reduction(x, _axes(axes, 0), bool(keepdims)).cast(x.dtype)
+
+    def new(
+        x: Tensor, axes: Array | None = None, *, keepdims: int = 1, noop_with_empty_axes: int = 0
+    ) -> Tensor:
+        found = _axes(None if axes is None else dims(axes), noop_with_empty_axes)
+        return reduction(x, found, bool(keepdims)).cast(x.dtype)
+
+    return {1: old, since: known(new, 1)}
+
+
+@rounded_once
+def _sum(x: Tensor, axes: Any, keep: bool) -> Tensor:
+    return x.sum(axes, keep)
+
+
+def _mean(x: Tensor, axes: Any, keep: bool) -> Tensor:
+    """Integers round to zero."""
+    if x.dtype.is_float:
+        return x.mean(axes, keep)
+    over = range(x.ndim) if axes is None else axes
+    return x.sum(axes, keep).div(math.prod(x.shape[a] for a in over), rounding_mode="trunc")
+
+
+@rounded_once
+def _sum_of_squares(x: Tensor, axes: Any, keep: bool) -> Tensor:
+    return (x * x).sum(axes, keep)
+
+
+@rounded_once
+def _norm(x: Tensor, axes: Any, keep: bool) -> Tensor:
+    x = x if x.dtype.is_float else x.cast(dtypes.float64)
+    return (x * x).sum(axes, keep).sqrt()
+
+
+@rounded_once
+def _log_of_sum(x: Tensor, axes: Any, keep: bool) -> Tensor:
+    return (x if x.dtype.is_float else x.cast(dtypes.float64)).sum(axes, keep).log()
+
+
+def _log_of_sum_of_exponentials(x: Tensor, axes: Any, keep: bool) -> Tensor:
+    return (x if x.dtype.is_float else x.cast(dtypes.float64)).logsumexp(axes, keep)
+
+
+def _position(find: Callable[[Tensor, int, bool], Tensor]) -> Callable[..., Tensor]:
+    def rule(x: Tensor, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Tensor:
+        if not select_last_index:
+            return find(x, axis, bool(keepdims)).cast(dtypes.int64)
+        return x.shape[axis] - 1 - find(x.flip(axis), axis, bool(keepdims)).cast(dtypes.int64)
+
+    return rule
+
+
+def _running(function: Callable[[Tensor, int], Tensor], identity: int) -> Rule:
+    """A running sum or product; `exclusive` of each element, `reverse` from the end."""
+
+    def rule(x: Tensor, axis: Array, *, exclusive: int = 0, reverse: int = 0) -> Tensor:
+        (at,) = (int(a) % x.ndim for a in dims(axis))
+        given = x.flip(at) if reverse else x
+        if exclusive:
+            first = [1 if i == at else d for i, d in enumerate(x.shape)]
+            rest = tuple(slice(0, d - 1 if i == at else d) for i, d in enumerate(x.shape))
+            given = Tensor.full(first, identity, x.dtype).cat(given[rest], dim=at)
+        found = function(given, at).cast(x.dtype)
+        return found.flip(at) if reverse else found
+
+    return known(rule, 1)
+
+
+RULES: Rules = {
+    "ArgMax": {1: _position(Tensor.argmax)},
+    "ArgMin": {1: _position(Tensor.argmin)},
+    "CumProd": {26: _running(Tensor.cumprod, 1)},
+    "CumSum": {11: _running(Tensor.cumsum, 0)},
+    "ReduceL1": _versions(lambda x, axes, keep: _sum(x.abs(), axes, keep), 18),
+    "ReduceL2": _versions(_norm, 18),
+    "ReduceLogSum": _versions(_log_of_sum, 18),
+    "ReduceLogSumExp": _versions(_log_of_sum_of_exponentials, 18),
+    "ReduceMax": _versions(Tensor.max, 18),
+    "ReduceMean": _versions(_mean, 18),
+    "ReduceMin": _versions(Tensor.min, 18),
+    "ReduceProd": _versions(Tensor.prod, 18),
+    "ReduceSum": _versions(_sum, 13),
+    "ReduceSumSquare": _versions(_sum_of_squares, 18),
+}

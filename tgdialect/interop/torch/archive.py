@@ -1,0 +1,146 @@
+"""`.pt2` files: archives with a program in JSON and the memory of its tensors.
+
+`torch.export.load` executes what a file says: it unpickles, and evaluates the texts of sizes. This
+reads the program and the memory alone, and executes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from io import BytesIO
+from typing import IO, Any
+from zipfile import ZIP_STORED, BadZipFile, ZipFile
+
+import numpy as np
+import torch
+from torch._export.serde import schema
+
+from tgdialect.ops.numpy_dtypes import Array, dtype_named
+
+MAJOR = schema.SCHEMA_VERSION[0]
+"""The version of programs that this PyTorch writes; others have other entries."""
+
+DTYPES: Mapping[int, torch.dtype] = {
+    schema.ScalarType.BOOL: torch.bool,
+    schema.ScalarType.BYTE: torch.uint8,
+    schema.ScalarType.CHAR: torch.int8,
+    schema.ScalarType.SHORT: torch.int16,
+    schema.ScalarType.INT: torch.int32,
+    schema.ScalarType.LONG: torch.int64,
+    schema.ScalarType.UINT16: torch.uint16,
+    schema.ScalarType.UINT32: torch.uint32,
+    schema.ScalarType.UINT64: torch.uint64,
+    schema.ScalarType.HALF: torch.float16,
+    schema.ScalarType.BFLOAT16: torch.bfloat16,
+    schema.ScalarType.FLOAT: torch.float32,
+    schema.ScalarType.DOUBLE: torch.float64,
+}
+"""PyTorch's dtypes by their numbers in files."""
+
+
+class MalformedArchive(Exception):
+    """A file that is no program of `torch.export`, or one that is not read: why, in words."""
+
+
+class Archive:
+    """A `.pt2` file."""
+
+    def __init__(self, input: IO[bytes]) -> None:
+        """Raises MalformedArchive for a file that is no archive with one program."""
+        try:
+            self._zip = ZipFile(input if input.seekable() else BytesIO(input.read()))
+        except (BadZipFile, NotImplementedError) as error:
+            raise MalformedArchive(f"no archive of torch.export: {error}") from None
+        self._names = {name.partition("/")[2]: name for name in self._zip.namelist()}
+        models = [n for n in self._names if n.startswith("models/") and n.endswith(".json")]
+        if len(models) != 1:
+            raise MalformedArchive(f"an archive of torch.export has one program, not {len(models)}")
+        self._model = models[0].removeprefix("models/").removesuffix(".json")
+
+    def _bytes(self, name: str) -> bytes:
+        if (full := self._names.get(name)) is None:
+            raise MalformedArchive(f"the archive has no {name}")
+        if self._zip.getinfo(full).compress_type != ZIP_STORED:
+            raise MalformedArchive(f"{name} is compressed: torch.export does not do that")
+        try:
+            return self._zip.read(full)
+        except (BadZipFile, OSError, EOFError) as error:
+            raise MalformedArchive(f"{name} cannot be read: {error}") from None
+
+    def _json(self, name: str) -> Any:
+        try:
+            return json.loads(self._bytes(name))
+        except (ValueError, RecursionError) as error:
+            raise MalformedArchive(f"{name} is not JSON: {error}") from None
+
+    @cached_property
+    def program(self) -> Mapping[str, Any]:
+        """The program. Raises MalformedArchive for one of another version."""
+        found = self._json(f"models/{self._model}.json")
+        version = found["schema_version"]["major"]
+        if version != MAJOR:
+            raise MalformedArchive(
+                f"the program has version {version}, and PyTorch {torch.__version__} reads version "
+                f"{MAJOR}: export it with this PyTorch"
+            )
+        return found
+
+    @cached_property
+    def _tensors(self) -> Mapping[tuple[str, str], tuple[str, Mapping[str, Any]]]:
+        """The file and the description of each tensor, by its kind and name."""
+        found: dict[tuple[str, str], tuple[str, Mapping[str, Any]]] = {}
+        for kind in ("weights", "constants"):
+            name = f"data/{kind}/{self._model}_{kind}_config.json"
+            entries = self._json(name)["config"] if name in self._names else {}
+            for tensor, entry in entries.items():
+                found[kind, tensor] = f"data/{kind}/{entry['path_name']}", entry
+        return found
+
+    def tensor(self, name: str) -> Array:
+        """The elements of a parameter, buffer or constant. Raises MalformedArchive."""
+        for kind in ("weights", "constants"):
+            if (found := self._tensors.get((kind, name))) is not None:
+                return self._array(name, *found)
+        raise MalformedArchive(f"the archive has no tensor {name}")
+
+    def _array(self, name: str, file: str, entry: Mapping[str, Any]) -> Array:
+        if entry["use_pickle"]:
+            raise MalformedArchive(f"{name} is pickled, and unpickling executes what a file says")
+        meta = entry["tensor_meta"]
+        dtype = numpy_dtype_of(meta["dtype"])
+        shape, strides = (_integers(meta[key]) for key in ("sizes", "strides"))
+        (offset,) = _integers([meta["storage_offset"]])
+        data = self._bytes(file)
+        memory = np.frombuffer(data[: len(data) // dtype.itemsize * dtype.itemsize], dtype)
+        last = offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+        if min((*shape, *strides, offset), default=0) < 0 or len(shape) != len(strides):
+            raise MalformedArchive(f"{name} has the shape {shape} and the strides {strides}")
+        if 0 in shape:
+            return np.empty(shape, dtype)
+        if last >= len(memory):
+            raise MalformedArchive(f"{name} of shape {shape} is larger than its memory")
+        if math.prod(shape) > len(memory):
+            raise MalformedArchive(f"{name} of shape {shape} repeats its cells")
+        in_bytes = [stride * dtype.itemsize for stride in strides]
+        view = np.lib.stride_tricks.as_strided(memory[offset:], shape, in_bytes, writeable=False)
+        return np.ascontiguousarray(view).reshape(shape)
+
+
+def dtype_of(number: int) -> torch.dtype:
+    """The dtype of a number. Raises MalformedArchive for one that no program has."""
+    if (found := DTYPES.get(number)) is None:
+        names = {each.value: each.name for each in schema.ScalarType}
+        raise MalformedArchive(f"no program has the dtype {names.get(number, number)}")
+    return found
+
+
+def numpy_dtype_of(number: int) -> np.dtype[Any]:
+    """`dtype_of`, as NumPy's."""
+    return dtype_named(str(dtype_of(number)).removeprefix("torch."))
+
+
+def _integers(entries: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
+    return tuple(int(entry["as_int"]) for entry in entries)

@@ -1,0 +1,177 @@
+"""The backend of `torch.compile`.
+
+AOTAutograd makes graphs of ATen ops without mutation: one of inference, or one forward and one
+backward. `partition.py` divides each into parts; each part is one program.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache, partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Literal
+
+import torch
+from functorch.compile import min_cut_rematerialization_partition
+from torch._decomp import core_aten_decompositions
+from torch._dynamo.backends.common import aot_autograd
+from torch._guards import TracingContext
+from torch.fx import GraphModule, Node
+
+from tgdialect.diagnostics import CompilationError
+from tgdialect.interop.torch.checking import Checked
+from tgdialect.interop.torch.part import Part
+from tgdialect.interop.torch.partition import partitioned
+from tgdialect.interop.torch.reporting import REPORT, Fallback, GraphReport
+from tgdialect.interop.torch.rules import Refusal
+
+aten = torch.ops.aten
+
+KEPT = (
+    aten._scaled_dot_product_flash_attention_for_cpu.default,
+    aten.silu.default,
+)
+"""Core decompositions that are not applied: `Tensor`'s methods are faster or more exact."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of the backend, as `torch.compile(model, backend="tgdialect", options={...})`
+    takes them.
+
+    Attributes:
+        freeze: in graphs without gradients, parameters and buffers are constants: what depends on
+            them alone, as a packed weight, is computed in the first call, and again after PyTorch
+            has noted a write. It does not note one through `.data` or through an array of NumPy
+            that shares the memory.
+        check: compare the results of each part with PyTorch's in each call, and raise `WrongResult`
+            for those that differ; or "warn".
+        folder: where `check` leaves the programs of parts whose results differ.
+    """
+
+    freeze: bool = False
+    check: bool | Literal["warn"] = False
+    folder: str | Path = Path(tempfile.gettempdir()) / "tgdialect-torch"
+
+
+def options_of(given: Mapping[str, Any]) -> Options:
+    """Options by their names. Raises ValueError for those that there are not."""
+    names = [field.name for field in fields(Options)]
+    for name in given:
+        if name not in names:
+            raise ValueError(f"the backend has no option {name!r}; there are: {', '.join(names)}")
+    return Options(**given)
+
+
+@cache
+def decompositions() -> dict[Any, Callable[..., Any]]:
+    """The decompositions that are applied: PyTorch's core ones without those in `KEPT`."""
+    found: dict[Any, Any] = dict(core_aten_decompositions())
+    for overload in KEPT:
+        found.pop(overload, None)
+    return found
+
+
+def backend(
+    graph: GraphModule,
+    inputs: Sequence[Any],
+    *,
+    options: Mapping[str, Any] | None = None,
+    mode: str | None = None,
+) -> Callable[..., Any]:
+    """The backend, as PyTorch calls it with a graph of Dynamo."""
+    chosen = options_of(options or {})
+    if mode not in (None, "default"):
+        raise ValueError(f"the backend has no mode {mode!r}: use options")
+    make = partial(compiled_graph, chosen)
+    return aot_autograd(
+        fw_compiler=partial(make, "forward"),
+        bw_compiler=partial(make, "backward"),
+        inference_compiler=partial(make, "inference"),
+        decompositions=decompositions(),
+        partition_fn=min_cut_rematerialization_partition,
+        keep_inference_input_mutations=True,
+    )(graph, inputs)
+
+
+def compiled_graph(
+    options: Options, kind: str, graph: GraphModule, inputs: Sequence[Any]
+) -> Callable[[list[Any]], Any]:
+    """A function of the list of a graph's inputs, which it empties."""
+    start = perf_counter()
+    constants = _constants(graph) if options.freeze and kind == "inference" else ()
+    ops, parts, fallbacks = _ops_of(graph), list[int](), list[Fallback]()
+
+    def compiled(module: GraphModule, given: Sequence[Any]) -> Callable[[list[Any]], Any]:
+        try:
+            part = Part(module, [i for i, node in enumerate(given) if node in constants])
+        except (Refusal, CompilationError) as error:
+            name = f"a part of {_ops_of(module)} ops"
+            fallbacks.append(Fallback(name, f"it is not compiled: {error}", ""))
+            return lambda inputs: module(*inputs)
+        parts.append(_ops_of(module))
+        if options.check:
+            name = f"{kind}_{len(REPORT.graphs)}_{len(parts) - 1}"
+            return Checked(part, module, name, Path(options.folder), options.check == "warn")
+        return part
+
+    division = partitioned(graph)
+    fallbacks += division.fallbacks
+    whole = division.graph
+    if division.is_whole:
+        run = compiled(whole, whole.graph.find_nodes(op="placeholder"))
+    else:
+        for node in whole.graph.find_nodes(op="call_module"):
+            name = str(node.target)
+            if name in division.parts:
+                module: Any = getattr(whole, name)
+                setattr(whole, name, _PartModule(compiled(module, node.args), module))
+        whole.recompile()
+        run = _spread(whole.forward)
+    REPORT.add(GraphReport(kind, ops, parts, fallbacks, perf_counter() - start))
+
+    def call(inputs: list[Any]) -> Any:
+        results = run(inputs)
+        inputs.clear()
+        return results
+
+    call._boxed_call = True  # type: ignore[attr-defined]
+    return call
+
+
+def _constants(graph: GraphModule) -> Collection[Node]:
+    """The inputs of a graph that are parameters and buffers, and are not written to."""
+    context = TracingContext.try_get()
+    if context is None or context.fw_metadata is None:
+        return ()
+    written = {n.args[0] for n in graph.graph.nodes if n.target is aten.copy_.default}
+    placeholders = graph.graph.find_nodes(op="placeholder")
+    found = {placeholders[i] for i in context.fw_metadata.static_input_indices}
+    return {n for n in found - written if isinstance(n.meta["val"], torch.Tensor)}
+
+
+class _PartModule(torch.nn.Module):
+    """A compiled part in the place of its module."""
+
+    def __init__(self, run: Callable[[list[Any]], Any], module: GraphModule) -> None:
+        super().__init__()
+        self._run = run
+        (output,) = module.graph.find_nodes(op="output")
+        self._is_one = not isinstance(output.args[0], list | tuple)
+
+    def forward(self, *inputs: Any) -> Any:
+        """The results of the part, one or several."""
+        found = self._run(list(inputs))
+        return found[0] if self._is_one and isinstance(found, list) else found
+
+
+def _spread(forward: Callable[..., Any]) -> Callable[[list[Any]], Any]:
+    return lambda inputs: forward(*inputs)
+
+
+def _ops_of(graph: GraphModule) -> int:
+    """The number of ATen ops in a graph."""
+    return sum(isinstance(node.target, torch._ops.OpOverload) for node in graph.graph.nodes)

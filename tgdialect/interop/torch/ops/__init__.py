@@ -1,0 +1,13 @@
+"""The table of ATen ops, a file for each family. `rules.py` says what a line is.
+
+| file | ops |
+|---|---|
+| `creation.py` | that make tensors: constants, ranges |
+| `elementwise.py` | of each element: arithmetic, functions, comparisons, casts |
+| `gradients.py` | the helper of ops that are gradients of others |
+| `indexing.py` | at positions that are computed: gather, scatter, embeddings, sorts |
+| `movement.py` | that move elements: reshape, slice, pad, concatenate |
+| `neural.py` | of networks: normalisation, softmax, attention, activations with parameters |
+| `products.py` | of sums of products: matrices, convolutions; pools, which use windows as well |
+| `reduction.py` | along axes: sums, extrema, running sums |
+"""

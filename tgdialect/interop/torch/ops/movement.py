@@ -1,0 +1,83 @@
+"""ATen ops that move elements: reshape, slice, pad, concatenate."""
+
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from tgdialect.frontend.tensor import Tensor
+from tgdialect.interop.torch.rules import Table, in_own_dtype, in_result_dtype
+
+aten = torch.ops.aten
+
+
+def _at(x: Tensor, dim: int, entry: Any) -> tuple[Any, ...]:
+    """An index with an entry for one axis."""
+    return (*[slice(None)] * (dim % max(x.ndim, 1)), entry)
+
+
+def _slice(x: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Tensor:
+    # The end of an open slice is written as the greatest integer.
+    end = None if isinstance(end, int) and end >= 2**63 - 1 else end
+    return x[_at(x, dim, slice(start, end, step))]
+
+
+def _replaced(x: Tensor, source: Tensor, dim: int, entry: Any) -> Tensor:
+    """x with the cells of a slice or position replaced."""
+    result = Tensor(x)
+    result[_at(x, dim, entry)] = source
+    return result
+
+
+def _padded(x: Tensor, pad: Sequence[int], value: float = 0) -> Tensor:
+    return x.pad(tuple(pad), value=value)
+
+
+def _split(x: Tensor, sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    return x.split(sizes, dim)
+
+
+MOVEMENT: Table = {
+    **in_own_dtype(
+        {
+            aten.view.default: lambda x, size: x.reshape(size),
+            aten._unsafe_view.default: lambda x, size: x.reshape(size),
+            aten.reshape.default: lambda x, size: x.reshape(size),
+            aten.permute.default: lambda x, dims: x.permute(dims),
+            aten.transpose.int: lambda x, a, b: x.transpose(a, b),
+            aten.t.default: lambda x: x.transpose(0, 1) if x.ndim == 2 else x,
+            aten.expand.default: lambda x, size, implicit=False: x.expand(size),
+            aten.unsqueeze.default: lambda x, dim: x.unsqueeze(dim),
+            aten.squeeze.dim: lambda x, dim: x.squeeze(dim),
+            aten.squeeze.dims: lambda x, dim: x.squeeze(dim),
+            aten.squeeze.default: lambda x: x.squeeze(),
+            aten.slice.Tensor: _slice,
+            aten.select.int: lambda x, dim, index: x[_at(x, dim, index)],
+            aten.diagonal.default: lambda x, offset=0, dim1=0, dim2=1: x.diagonal(
+                offset, dim1, dim2
+            ),
+            aten.flip.default: lambda x, dims: x.flip(dims),
+            aten.roll.default: lambda x, shifts, dims=(): x.roll(shifts, dims or None),
+            aten.repeat.default: lambda x, repeats: x.repeat(repeats),
+            aten.split.Tensor: _split,
+            aten.split_with_sizes.default: _split,
+            aten.unbind.int: lambda x, dim=0: tuple(x[_at(x, dim, i)] for i in range(x.shape[dim])),
+            aten.constant_pad_nd.default: _padded,
+        }
+    ),
+    **in_result_dtype(
+        {
+            aten.cat.default: lambda tensors, dim=0: Tensor.cat(tensors, dim),
+            aten.stack.default: lambda tensors, dim=0: Tensor.stack(tensors, dim),
+            aten.select_scatter.default: _replaced,
+            aten.slice_scatter.default: lambda x, source, dim=0, start=None, end=None, step=1: (
+                _replaced(x, source, dim, slice(start, end, step))
+            ),
+        }
+    ),
+}

@@ -1,0 +1,385 @@
+"""A part of a graph as a compiled program, which is called with PyTorch's tensors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch.fx import GraphModule, Node
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr
+from xdsl.dialects.func import FuncOp
+
+from tgdialect.frontend.symbolic import Atom, SymInt, value_of
+from tgdialect.frontend.tensor import Tensor
+from tgdialect.frontend.traced import Traced, trace
+from tgdialect.frontend.tracing import Inputs, Slot
+from tgdialect.interop.torch.dtypes import ours
+from tgdialect.interop.torch.layouts import Layout, layout_of
+from tgdialect.interop.torch.rules import Refusal
+from tgdialect.interop.torch.translation import Translator
+from tgdialect.ops.numpy_dtypes import Array
+from tgdialect.ops.source import parameters
+from tgdialect.runtime import compiler
+from tgdialect.runtime.dlpack import host_array
+from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.host_executable import HostExecutable
+from tgdialect.runtime.memory import POOL, POOLED_BYTES
+
+aten = torch.ops.aten
+
+Value = Any
+"""An input or a result of a graph: a tensor or a size."""
+
+
+@dataclass(frozen=True)
+class _Input:
+    """A tensor among the inputs that the program reads: its place, its layout, and, if its shape is
+    static, the strides that it has then."""
+
+    place: int
+    layout: Layout
+    strides: tuple[int, ...] | None
+
+    def address(self, inputs: Sequence[Value], kept: list[torch.Tensor]) -> int:
+        """The address of the array. A copy, if the tensor lies in memory otherwise, goes to
+        `kept`."""
+        value = inputs[self.place]
+        if not (
+            value.is_contiguous() if self.layout.is_plain else value.stride() == self.strides
+        ) or (value.is_neg()):
+            kept.append(value := self.layout.array(value.resolve_neg()))
+        return value.data_ptr()
+
+    def array(self, inputs: Sequence[Value]) -> Array:
+        """The array, as one of NumPy."""
+        return host_array(self.layout.array(inputs[self.place].detach().resolve_neg()))
+
+
+class Part:
+    """A compiled part of a graph.
+
+    Call it with the list of its inputs, tensors and sizes; it returns the list of its results. The
+    tensors in `constants`, numbers of inputs, are expected to be the same in each call, so that
+    what is derived from them is kept; if one is another tensor, or PyTorch has noted a write to it,
+    it is derived anew.
+    """
+
+    def __init__(self, module: GraphModule, constants: Sequence[int] = ()) -> None:
+        """Compile a graph of ATen ops. Raises Refusal where it cannot be, and CompilationError."""
+        graph = module.graph
+        self._placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+        self._values = [node.meta["val"] for node in self._placeholders]
+        (returned,) = (node.args[0] for node in graph.nodes if node.op == "output")
+        self._returned: list[Any] = (
+            list(cast("Sequence[Any]", returned))
+            if isinstance(returned, list | tuple)
+            else [returned]
+        )
+        # Writes to inputs: the new value goes there.
+        writes = [node for node in graph.nodes if node.target is aten.copy_.default]
+        self._writes: dict[Node, Node] = {
+            cast(Node, node.args[0]): cast(Node, node.args[1]) for node in writes
+        }
+        self._written_as = {node: cast(Node, node.args[0]) for node in writes}
+        # Results that are views of inputs, or with others of one value, come from PyTorch.
+        chains = {r: self._chain(r) for r in self._returned if isinstance(r, Node)}
+        roots = Counter(root for root, _ in chains.values())
+        self._views = {
+            result: chain
+            for result, chain in chains.items()
+            if chain[0].op == "placeholder" or (roots[chain[0]] > 1 and chain[1])
+        }
+        wanted = [r for r in chains if r not in self._views]
+        wanted += [root for root, _ in self._views.values() if root.op != "placeholder"]
+        wanted = list(dict.fromkeys((*wanted, *self._writes.values())))
+        self._tensors = [node for node in wanted if _is_tensor(node)]
+        self._sizes = [node for node in wanted if not _is_tensor(node)]
+        self._layouts = [_layout_of_result(node.meta["val"]) for node in self._tensors]
+        for target, source in self._writes.items():
+            # The new value lies in memory as the input does.
+            self._layouts[self._tensors.index(source)] = layout_of(target.meta["val"])
+        self._is_empty = not wanted
+        self._constants = frozenset(constants)
+        if wanted:
+            self._compile(module)
+
+    # -- compiling -------------------------------------------------------------------------------
+
+    def _compile(self, module: GraphModule) -> None:
+        graph, translator = module.graph, Translator()
+        is_used = [bool(node.users) for node in self._placeholders]
+        layouts = [
+            layout_of(v) if used and isinstance(v, torch.Tensor) else None
+            for used, v in zip(is_used, self._values, strict=True)
+        ]
+        # The program's arguments: tensors as they lie in memory, and sizes.
+        arguments: list[Any] = []
+        for value, layout, used in zip(self._values, layouts, is_used, strict=True):
+            if layout is not None:
+                arguments.append(translator.tensor(layout.extents(value.shape), ours(value.dtype)))
+            else:
+                arguments.append(translator.stand_in(value) if used else None)
+        # The shapes of those that repeat cells, also in terms of the program's sizes.
+        shapes = [
+            tuple(map(translator.stand_in, value.shape)) if layout and layout.repeated else ()
+            for value, layout in zip(self._values, layouts, strict=True)
+        ]
+
+        def program(given: Sequence[Any], shapes: Sequence[Any]) -> Any:
+            values = [
+                value if layout is None else layout.of_array(value, shape)
+                for value, layout, shape in zip(given, layouts, shapes, strict=True)
+            ]
+            found = translator.values(graph, values, [*self._tensors, *self._sizes])
+            tensors = [
+                layout.laid_out(value) for value, layout in zip(found, self._layouts, strict=False)
+            ]
+            return tensors, found[len(tensors) :]
+
+        given = (tuple(arguments), tuple(shapes))
+        inputs = Inputs(Tensor, (given, {}))
+        self._traced: Traced[ModuleOp] = trace(
+            program, given, {}, inputs, lambda module, _: module, is_program=True
+        )
+        self._read = [
+            _Input(place, layout, _static(layout, self._values[place].shape))
+            for place, layout in enumerate(layouts)
+            if layout is not None
+        ]
+        self._sources = [self._source(atom.variable.name) for atom in self._traced.sizes]
+        source = self._traced.executable
+        assert source is not None
+        self._mark(source)
+        self.text = str(source)
+        self.executable = (
+            cast(Executable, compiler.compile(source, is_verified=True))
+            if self._traced.kinds
+            else None
+        )
+        self._constants_read = [read for read in self._read if read.place in self._constants]
+
+    def _mark(self, source: ModuleOp) -> None:
+        """Mark the arguments of a program that are constant, and those whose memory takes the new
+        value of an input."""
+        numbers = {node: number for number, node in enumerate(self._tensors)}
+        (function,) = (op for op in source.ops if isinstance(op, FuncOp))
+        for op in parameters(function.body.block):
+            if (slot := op.slot.data) >= len(self._read):
+                continue
+            place = self._read[slot].place
+            if (new := self._writes.get(self._placeholders[place])) is not None:
+                op.attributes["tg.donated"] = IntegerAttr(numbers[new], 64)
+            elif place in self._constants:
+                op.attributes["tg.constant"] = UnitAttr()
+
+    def _source(self, name: str) -> Callable[[Sequence[Value]], int]:
+        """How the value of a symbol is read off the inputs. Raises Refusal if it cannot be."""
+        sizes: list[tuple[Any, Callable[[Sequence[Value]], int]]] = []
+        for place, value in enumerate(self._values):
+            if isinstance(value, torch.SymInt):
+                sizes.append((value.node.expr, lambda inputs, place=place: inputs[place]))
+            elif isinstance(value, torch.Tensor):
+                for axis, extent in enumerate(value.shape):
+                    if isinstance(extent, torch.SymInt):
+                        sizes.append(
+                            (
+                                extent.node.expr,
+                                lambda inputs, place=place, axis=axis: inputs[place].shape[axis],
+                            )
+                        )
+        for expression, read in sizes:
+            if str(expression) == name:
+                return read
+        # An extent such as 2 * n + 1 says what n is.
+        for expression, read in sizes:
+            if [str(symbol) for symbol in expression.free_symbols] != [name]:
+                continue
+            (symbol,) = expression.free_symbols
+            slope, rest = expression.coeff(symbol, 1), expression.coeff(symbol, 0)
+            is_linear = slope.is_Integer and rest.is_Integer and slope != 0
+            if is_linear and expression == slope * symbol + rest:
+                a, b = int(slope), int(rest)
+                return lambda inputs, read=read, a=a, b=b: (read(inputs) - b) // a
+        raise Refusal(f"no input of this part says how large {name} is")
+
+    # -- results ---------------------------------------------------------------------------------
+
+    def _chain(self, result: Node) -> tuple[Node, Sequence[Node]]:
+        """The value that a result is a view of, and the ops that make the view; the result itself
+        without ops if it is no view."""
+        chain: list[Node] = []
+        node = self._written_as.get(result, result)
+        while _is_view(node):
+            chain.append(node)
+            node = cast(Node, node.args[0])
+        if node in self._writes and chain:
+            return result, ()  # It is a view of the old value.
+        return node, chain[::-1]
+
+    @cached_property
+    def _launch(self) -> Callable[..., None] | None:
+        """The program on addresses; None if calls have to be checked."""
+        if not isinstance(self.executable, HostExecutable) or self._traced.implicit:
+            return None
+        return self.executable.at_addresses()
+
+    @cached_property
+    def _made(self) -> Sequence[Callable[[], torch.Tensor]]:
+        """How to allocate each result that is in no argument."""
+        assert self.executable is not None
+        in_arguments = {number for number, _ in self.executable.overwritten}
+        numbers = [i for i in range(len(self._tensors)) if i not in in_arguments]
+        return [
+            _allocator(self._tensors[i].meta["val"], self._layouts[i], output.is_cleared)
+            for i, output in zip(numbers, self.executable.outputs, strict=True)
+        ]
+
+    @cached_property
+    def _assigned(self) -> Sequence[tuple[int, int]]:
+        """The results, by number, that have to be copied to inputs, and the places of these."""
+        assert self.executable is not None
+        done = {number for number, _ in self.executable.overwritten}
+        both = (
+            (self._tensors.index(new), self._placeholders.index(target))
+            for target, new in self._writes.items()
+        )
+        return [(number, place) for number, place in both if number not in done]
+
+    def __call__(self, inputs: Sequence[Value]) -> list[Value]:
+        values: dict[Any, Value] = {}
+        if not self._is_empty:
+            results = self._computed(inputs, values)
+            for number, place in self._assigned if self._writes else ():
+                inputs[place].copy_(results[number])
+            values.update(zip(self._tensors, results, strict=True))
+        if self._views:
+            values.update(zip(self._placeholders, inputs, strict=True))
+            for result, (root, chain) in self._views.items():
+                value = values[root]
+                for each in chain:
+                    value = cast(Any, each.target)(value, *each.args[1:], **each.kwargs)
+                values[result] = value
+        return [values[r] if isinstance(r, Node) else r for r in self._returned]
+
+    def _computed(self, inputs: Sequence[Value], values: dict[Any, Value]) -> list[torch.Tensor]:
+        """The tensors that the program computes. Sizes that it returns go to `values`."""
+        if self.executable is None or self._launch is None:
+            return self._called(inputs, values)
+        results = [make() for make in self._made]
+        kept: list[torch.Tensor] = []
+        addresses = [result.data_ptr() for result in results]
+        addresses += [read.address(inputs, kept) for read in self._read]
+        if self._constants:
+            self._launch(*addresses, arguments=self._states(inputs))
+        else:
+            self._launch(*addresses)
+        for number, argument in self.executable.overwritten:
+            results.insert(number, inputs[self._read[argument].place])
+        return results
+
+    _known: tuple[Sequence[Any], Sequence[object]] = (), ()
+
+    def _states(self, inputs: Sequence[Value]) -> Sequence[object]:
+        """An object for each argument: new ones if a constant is another tensor than in the last
+        call, or has been written to."""
+        state: list[Any] = []
+        for read in self._constants_read:
+            value = inputs[read.place]
+            state += value.data_ptr(), value._version
+        if self._known[0] != state:
+            self._known = state, [object() for _ in self._read]
+        return self._known[1]
+
+    def _called(self, inputs: Sequence[Value], values: dict[Any, Value]) -> list[torch.Tensor]:
+        """`_computed`, with arrays that the executable checks."""
+        traced = self._traced
+        sizes = {
+            atom: Atom(atom.variable, int(source(inputs)))
+            for atom, source in zip(traced.sizes, self._sources, strict=True)
+        }
+        tensors, numbers = cast("tuple[list[Slot], list[Any]]", traced.structure)
+        for node, size in zip(self._sizes, numbers, strict=True):
+            values[node] = value_of(size.substituted(sizes) if isinstance(size, SymInt) else size)
+        if self.executable is None:
+            return []
+        compound = (*traced.argument_sizes, *traced.result_sizes)
+        found = self.executable(
+            *(read.array(inputs) for read in self._read),
+            *(sizes[atom].value for atom in traced.sizes),
+            *(tensor.node.data for tensor in traced.implicit),
+            *(size.substituted(sizes).value for size in compound),
+        )
+        arrays = found if isinstance(found, tuple) else (found,)
+        return [
+            _tensor(arrays[slot.index], node.meta["val"], layout)
+            for node, slot, layout in zip(self._tensors, tensors, self._layouts, strict=True)
+        ]
+
+
+def _is_tensor(node: Node) -> bool:
+    return isinstance(node.meta.get("val"), torch.Tensor)
+
+
+def _is_view(node: Node) -> bool:
+    """Whether a node's only result is a view of its first argument; the others are constants."""
+    target = node.target
+    if node.op != "call_function" or not isinstance(target, torch._ops.OpOverload):
+        return False
+    returns = target._schema.returns
+    info = returns[0].alias_info if len(returns) == 1 else None
+    return info is not None and not info.is_write and node.all_input_nodes == [node.args[0]]
+
+
+def _layout_of_result(like: torch.Tensor) -> Layout:
+    """The layout of a result. One of symbolic size repeats no cells."""
+    found = layout_of(like)
+    is_static = all(isinstance(extent, int) for extent in like.shape)
+    return found if is_static else Layout(found.order)
+
+
+def _static(layout: Layout, shape: Sequence[int]) -> tuple[int, ...] | None:
+    """The strides of a tensor of static shape in a layout."""
+    is_static = all(isinstance(extent, int) for extent in shape)
+    return layout.strides(shape) if is_static else None
+
+
+_NUMPY: Mapping[torch.dtype, Any] = {torch.bfloat16: np.int16}
+"""Dtypes of NumPy by those of PyTorch that NumPy lacks: their memory is that of another one."""
+
+
+def _allocator(like: torch.Tensor, layout: Layout, is_cleared: bool) -> Callable[[], torch.Tensor]:
+    """A function that makes a tensor of a static shape, dtype and layout.
+
+    A large one is in a block of the pool: PyTorch's are new pages in each call.
+    """
+    shape = tuple(map(int, like.shape))
+    extents = [int(extent) for extent in layout.extents(shape)]
+    strides = layout.strides(shape)
+    cells = int(np.prod(extents))
+    if is_cleared:
+        return lambda: layout.of_array(torch.zeros(extents, dtype=like.dtype), shape)
+    if cells * like.dtype.itemsize < POOLED_BYTES:
+        return partial(torch.empty_strided, shape, strides, dtype=like.dtype)
+    dtype = np.dtype(_NUMPY.get(like.dtype) or str(like.dtype).removeprefix("torch."))
+
+    def make() -> torch.Tensor:
+        value = torch.from_numpy(POOL.empty((cells,), dtype))
+        if value.dtype is not like.dtype:
+            value = value.view(like.dtype)
+        return value.as_strided(shape, strides)
+
+    return make
+
+
+def _tensor(array: Any, like: torch.Tensor, layout: Layout) -> torch.Tensor:
+    """A result of the program as a tensor with PyTorch's layout."""
+    if (dtype := _NUMPY.get(like.dtype)) is not None:
+        value = torch.from_numpy(array.view(dtype)).view(like.dtype)
+    else:
+        value = torch.from_numpy(array)
+    return layout.of_array(value, like.shape)

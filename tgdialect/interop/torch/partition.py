@@ -1,0 +1,120 @@
+"""The parts of a graph that are compiled. PyTorch runs the rest.
+
+A node is compiled if the table has its op and translates it: that is tried, with tensors without
+values. Parts that would compute nothing, as a lone reshape between two nodes that PyTorch runs, are
+left to PyTorch as well.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.operator_support import OperatorSupportBase
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.tracing import tracing
+from tgdialect.interop.torch.ops.creation import CREATION
+from tgdialect.interop.torch.ops.movement import MOVEMENT
+from tgdialect.interop.torch.reporting import Fallback, location_of
+from tgdialect.interop.torch.rules import Refusal
+from tgdialect.interop.torch.table import TABLE
+from tgdialect.interop.torch.translation import Translator, has_no_result, name_of
+
+aten = torch.ops.aten
+
+_COPIES = frozenset({aten.alias.default, aten.clone.default, aten.detach.default})
+
+PREFIX = "tgdialect_"
+"""The names of the parts in a graph."""
+
+
+@dataclass(frozen=True)
+class Partitioned:
+    """A graph whose parts are modules, and why PyTorch runs the other nodes."""
+
+    graph: GraphModule
+    parts: Sequence[str]
+    """The names of the modules; the graph itself if it is all one part: then there are none."""
+    fallbacks: Sequence[Fallback]
+    is_whole: bool
+
+
+def reason_against(node: Node, translator: Translator) -> str | None:
+    """Why a node is not compiled; None if it is."""
+    if node.op == "get_attr":
+        return None
+    if node.op != "call_function":
+        return f"a {node.op} is no op"
+    tags = getattr(node.target, "tags", ())
+    if torch.Tag.nondeterministic_seeded in tags and node.target not in TABLE:
+        return "it draws random numbers, which come from PyTorch's generator"
+    try:
+        if isinstance(node.target, torch._ops.OpOverload) and node.target in TABLE:
+            translator.stand_in(node.meta.get("val"))
+        with tracing():
+            translator.value(node, lambda other: _stand_in(other, translator))
+    except Refusal as refusal:
+        return str(refusal)
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as e:
+        return f"{name_of(node)} is not translated: {type(e).__name__}: {e}"
+    return None
+
+
+def _stand_in(node: Node, translator: Translator) -> Any:
+    if "val" not in node.meta and node.op == "get_attr":
+        return translator.value(node, lambda _: None)
+    value = node.meta["val"]
+    if isinstance(value, torch.SymFloat):
+        return translator.tensor((), dtypes.float64)
+    return translator.stand_in(value)
+
+
+class _Support(OperatorSupportBase):
+    """Whether nodes are compiled, by the reasons against them."""
+
+    def __init__(self, reasons: Mapping[Node, str | None]) -> None:
+        self._reasons = reasons
+
+    def is_node_supported(self, submodules: Mapping[str, torch.nn.Module], node: Node) -> bool:
+        return node in self._reasons and self._reasons[node] is None
+
+
+def partitioned(graph: GraphModule) -> Partitioned:
+    """Divide a graph, in place, into parts that are compiled and nodes that PyTorch runs."""
+    translator = Translator()
+    nodes = [n for n in graph.graph.nodes if n.op not in ("placeholder", "output")]
+    reasons = {node: reason_against(node, translator) for node in nodes}
+    # A node that takes one of several results goes with the node that has them.
+    for node in nodes:
+        if node.target is operator.getitem and isinstance(node.args[0], Node):
+            reasons[node] = reasons.get(node.args[0], reasons[node])
+    refused = {node: reason for node, reason in reasons.items() if reason is not None}
+    if not refused:
+        return Partitioned(graph, (), (), True)
+    partitioner = CapabilityBasedPartitioner(
+        graph, _Support(reasons), allows_single_node_partition=True
+    )
+    proposed = partitioner.propose_partitions()
+    kept = [part for part in proposed if any(map(_computes, part.nodes))]
+    fallbacks = [
+        Fallback(name_of(node), reason, location_of(node))
+        for node, reason in refused.items()
+        if node.target is not operator.getitem
+    ]
+    fused = partitioner.fuse_partitions(kept, PREFIX)
+    names = [n.target for n in fused.graph.nodes if n.op == "call_module"]
+    parts = [str(name) for name in names if str(name).startswith(PREFIX)]
+    return Partitioned(fused, parts, fallbacks, False)
+
+
+def _computes(node: Node) -> bool:
+    """Whether a node computes elements, and does not just move or copy them."""
+    if node.op != "call_function" or has_no_result(node) or node.target is operator.getitem:
+        return False
+    return not (node.target in MOVEMENT or node.target in CREATION or node.target in _COPIES)

@@ -1,0 +1,63 @@
+"""The kinds of lines in the table of ATen ops, and refusals.
+
+A line is the overload of an op, and how it is computed by `Tensor`'s methods: a function of the
+op's arguments as its schema names them, without those in `IGNORED`. The result is converted to the
+dtype that PyTorch has for it, so that a line need not do that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Translate = Callable[..., Any]
+Lines = Mapping[Any, Translate]
+"""Functions by their overloads, such as `torch.ops.aten.add.Tensor`."""
+
+
+class Refusal(Exception):
+    """A node that is left to PyTorch. The message says why, and what can be done about it."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A line of the table.
+
+    Attributes:
+        translate: from the op's arguments, with `Tensor`s in place of PyTorch's, to its results.
+        operands: the dtype that tensors among the arguments are converted to: that of the (first)
+            result, the common one of all arguments by PyTorch's rules, or their own.
+        takes_dtype: whether `translate` gets the dtype of the result, as `dtype`.
+    """
+
+    translate: Translate
+    operands: Literal["result", "common", "own"]
+    takes_dtype: bool = False
+
+
+Table = Mapping[Any, Rule]
+
+IGNORED = frozenset({"layout", "device", "pin_memory", "memory_format", "non_blocking", "dtype"})
+"""Arguments of ATen ops that no line gets. The results of a graph have the dtypes and the layouts
+that PyTorch has traced for them."""
+
+
+def in_result_dtype(lines: Lines) -> Table:
+    """Ops that compute in the dtype of their result: arithmetic, functions of floats, sums."""
+    return {overload: Rule(translate, "result") for overload, translate in lines.items()}
+
+
+def in_common_dtype(lines: Lines) -> Table:
+    """Ops that compute in the dtype that their arguments have in common: comparisons."""
+    return {overload: Rule(translate, "common") for overload, translate in lines.items()}
+
+
+def in_own_dtype(lines: Lines) -> Table:
+    """Ops whose arguments keep their dtypes: movement, indexing, masks."""
+    return {overload: Rule(translate, "own") for overload, translate in lines.items()}
+
+
+def of_dtype(lines: Lines) -> Table:
+    """Ops that make tensors of a `dtype`, which the function gets as a keyword."""
+    return {overload: Rule(translate, "own", True) for overload, translate in lines.items()}

@@ -1,0 +1,85 @@
+"""PyTorch's symbolic sizes, which are expressions of SymPy, as ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+from operator import add, mul
+from typing import Any
+
+import sympy
+import torch
+
+from tgdialect.frontend.graph import Node
+from tgdialect.frontend.lowered import DEFAULT_BOUNDS
+from tgdialect.frontend.symbolic import Dim, SymInt, Variable, larger, smaller
+from tgdialect.frontend.tracing import size_parameter
+from tgdialect.interop.torch.rules import Refusal
+
+_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "Add": lambda *sizes: reduce(add, sizes),
+    "Mul": lambda *sizes: reduce(mul, sizes),
+    "Pow": lambda a, b: a**b,
+    "FloorDiv": lambda a, b: a // b,
+    "CleanDiv": lambda a, b: a // b,
+    "Mod": lambda a, b: a % b,
+    "PythonMod": lambda a, b: a % b,
+    "Max": lambda *sizes: reduce(larger, sizes),
+    "Min": lambda *sizes: reduce(smaller, sizes),
+}
+"""Functions of sizes by the names of SymPy's classes, PyTorch's own among them."""
+
+
+def expression_of(size: int | torch.SymInt) -> Any:
+    """A size as an expression of SymPy."""
+    return size.node.expr if isinstance(size, torch.SymInt) else sympy.Integer(size)
+
+
+def is_data_dependent(size: Any) -> bool:
+    """Whether a size depends on the elements of a tensor."""
+    if not isinstance(size, torch.SymInt | torch.SymFloat | torch.SymBool):
+        return False
+    return any(size.node.shape_env.is_unbacked_symint(s) for s in size.node.expr.free_symbols)
+
+
+class Sizes:
+    """The symbols of a graph as variables without values."""
+
+    def __init__(self, names: Mapping[str, str] = {}) -> None:
+        """`names` are other names for symbols."""
+        self._names = names
+        self._variables: dict[Any, SymInt] = {}
+        self._nodes: list[Node] = []
+        """The nodes of the variables, which are needed as long as these are used."""
+
+    def of(self, size: int | torch.SymInt) -> Dim:
+        """A size of PyTorch. Raises Refusal for one that ours cannot express."""
+        if not isinstance(size, torch.SymInt):
+            return size
+        try:
+            return self._dim(size.node.expr, size.node.shape_env)
+        except (TypeError, ValueError) as error:
+            raise Refusal(f"the size {size} is not expressible: {error}") from None
+
+    def _dim(self, expression: Any, shape_env: Any) -> Dim:
+        if isinstance(expression, sympy.Integer):
+            return int(expression)
+        if isinstance(expression, sympy.Symbol):
+            if expression not in self._variables:
+                atom, node = size_parameter(self._variable(expression, shape_env))
+                self._variables[expression] = SymInt.of(atom)
+                self._nodes.append(node)
+            return self._variables[expression]
+        function = _FUNCTIONS.get(type(expression).__name__)
+        if function is None:
+            raise Refusal(f"no size is a {type(expression).__name__}, as {expression}")
+        return function(*(self._dim(argument, shape_env) for argument in expression.args))
+
+    def _variable(self, symbol: Any, shape_env: Any) -> Variable:
+        """A symbol with its bounds."""
+        low, high = DEFAULT_BOUNDS
+        known = shape_env.var_to_range.get(symbol)
+        if known is not None:
+            low = max(0, int(known.lower)) if known.lower.is_Integer else 0
+            high = min(high, int(known.upper)) if known.upper.is_Integer else high
+        return Variable(self._names.get(symbol.name, symbol.name), low, high)

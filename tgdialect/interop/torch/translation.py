@@ -1,0 +1,213 @@
+"""A graph of ATen ops as calls of `Tensor`'s methods."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, cast
+
+import torch
+from torch.fx import Graph, Node
+from torch.fx.node import map_arg
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.arrays import array_of
+from tgdialect.frontend.graph import Node as LazyNode
+from tgdialect.frontend.graph import static_extents
+from tgdialect.frontend.symbolic import SymInt, larger, smaller
+from tgdialect.frontend.tensor import Tensor
+from tgdialect.interop.torch.dtypes import ours
+from tgdialect.interop.torch.rules import IGNORED, Refusal, Rule
+from tgdialect.interop.torch.sizes import Sizes, is_data_dependent
+from tgdialect.interop.torch.table import TABLE
+from tgdialect.ops import tg
+
+aten = torch.ops.aten
+
+
+def _in_floats(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """An operator on sizes with a float as result: f64, as a float of Python."""
+
+    def compute(a: Any, b: Any) -> Any:
+        if isinstance(a, SymInt | Tensor) or isinstance(b, SymInt | Tensor):
+            return function(_float(a), _float(b))
+        return function(a, b)
+
+    return compute
+
+
+def _float(value: Any) -> Any:
+    return Tensor(value).cast("float64") if isinstance(value, SymInt | Tensor) else value
+
+
+_OF_SIZES: Mapping[Any, Callable[..., Any]] = {
+    operator.getitem: operator.getitem,
+    operator.add: operator.add,
+    operator.sub: operator.sub,
+    operator.mul: operator.mul,
+    operator.floordiv: operator.floordiv,
+    operator.mod: operator.mod,
+    operator.neg: operator.neg,
+    operator.truediv: _in_floats(operator.truediv),
+    operator.pow: operator.pow,
+    torch.sym_max: larger,
+    torch.sym_min: smaller,
+    torch.sym_float: _float,
+    aten.sym_size.int: lambda x, dim: x.shape[dim],
+    aten.sym_numel.default: lambda x: x.numel(),
+}
+"""Functions of graphs that compute sizes, and take one result of several."""
+
+
+def has_no_result(node: Node) -> bool:
+    """Whether a node stands for sizes only: its value is a number."""
+    return isinstance(node.meta.get("val"), int | float | torch.SymInt | torch.SymFloat)
+
+
+class Translator:
+    """Translates the nodes of one graph. Its symbolic sizes are variables."""
+
+    def __init__(self) -> None:
+        self._sizes = Sizes()
+
+    # -- inputs ------------------------------------------------------------------------------------
+
+    def stand_in(self, value: Any) -> Any:
+        """A tensor or a size without a value, for what PyTorch knows about one, or for lists of
+        them. Raises Refusal for what programs do not have."""
+        if isinstance(value, torch.Tensor):
+            check_tensor(value)
+            return self.tensor(value.shape, ours(value.dtype))
+        if isinstance(value, list | tuple):
+            return type(value)(self.stand_in(each) for each in cast("Sequence[Any]", value))
+        if isinstance(value, torch.SymInt):
+            if is_data_dependent(value):
+                raise Refusal(f"the size {value} depends on the elements of a tensor")
+            return self._sizes.of(value)
+        if isinstance(value, torch.SymFloat | torch.SymBool):
+            raise Refusal(f"no program takes the {type(value).__name__} {value}")
+        return value
+
+    def tensor(self, shape: Sequence[Any], dtype: Any) -> Tensor:
+        """A tensor of PyTorch's sizes without a value."""
+        extents = tuple(self._sizes.of(extent) for extent in shape)
+        static = static_extents(extents)
+        type = tg.tensor_type(dtypes.attribute_of(dtype), static)
+        return Tensor.of_node(
+            LazyNode(None, (), type, extents=extents if static != extents else None)
+        )
+
+    # -- nodes -------------------------------------------------------------------------------------
+
+    def values(self, graph: Graph, inputs: Sequence[Any], wanted: Collection[Node]) -> list[Any]:
+        """The values of some nodes of a graph, for its inputs: tensors and sizes."""
+        needed = {*wanted}
+        for node in reversed(graph.nodes):
+            if node in needed:
+                needed.update(node.all_input_nodes)
+        values: dict[Node, Any] = {}
+        given = iter(inputs)
+        for node in graph.nodes:
+            if node.op == "placeholder":
+                values[node] = next(given)
+            elif node in needed:
+                values[node] = self.value(node, values.__getitem__)
+        return [values[node] for node in wanted]
+
+    def value(self, node: Node, value_of: Callable[[Node], Any]) -> Any:
+        """The value of a node, for those of its arguments.
+
+        Raises Refusal, with the reason, for a node that is not translated.
+        """
+        if node.op == "get_attr":
+            return constant(node)
+        args, kwargs = (map_arg(each, value_of) for each in (node.args, node.kwargs))
+        if (function := _OF_SIZES.get(node.target)) is not None:
+            return function(*cast("Sequence[Any]", args))
+        rule = TABLE.get(node.target)
+        if rule is None:
+            raise Refusal(f"{name_of(node)} has no translation")
+        return self._applied(node, rule, cast("tuple[Any, ...]", args), cast("Any", kwargs))
+
+    def _applied(
+        self, node: Node, rule: Rule, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Any:
+        expected = node.meta["val"]
+        first = expected[0] if isinstance(expected, list | tuple) else expected
+        kwargs = {name: value for name, value in kwargs.items() if name not in IGNORED}
+        if rule.operands == "result":
+            args, kwargs = _cast((args, kwargs), ours(first.dtype))
+        elif rule.operands == "common":
+            args, kwargs = _cast((args, kwargs), ours(_common_dtype(node)))
+        if rule.takes_dtype:
+            kwargs["dtype"] = ours(first.dtype)
+        found = rule.translate(*args, **kwargs)
+        return self._as_expected(found, expected)
+
+    def _as_expected(self, found: Any, expected: Any) -> Any:
+        """Results in the dtypes that PyTorch has for them. Raises Refusal for other shapes."""
+        if isinstance(expected, list | tuple):
+            both = zip(found, cast("Sequence[Any]", expected), strict=True)
+            return [self._as_expected(each, like) for each, like in both]
+        if not isinstance(expected, torch.Tensor) or found is None:
+            return None
+        result = found.cast(ours(expected.dtype))
+        if len(result.shape) != expected.ndim or any(
+            a != b
+            for a, b in zip(result.shape, expected.shape, strict=True)
+            if isinstance(a, int) and isinstance(b, int)
+        ):
+            shape = tuple(expected.shape)
+            raise Refusal(f"the translation has the shape {result.shape}, and not {shape}")
+        return result
+
+
+def constant(node: Node) -> Tensor:
+    """The tensor that a graph has as an attribute. Raises Refusal for other attributes."""
+    found: Any = node.graph.owning_module
+    for name in str(node.target).split("."):
+        found = getattr(found, name)
+    if not isinstance(found, torch.Tensor):
+        raise Refusal(f"{type(found).__name__} is no tensor")
+    check_tensor(found)
+    return Tensor(array_of(found.detach().contiguous()))
+
+
+def check_tensor(value: torch.Tensor) -> None:
+    """Raise Refusal for a tensor that programs do not take."""
+    if value.layout is not torch.strided:
+        raise Refusal(f"tensors are dense, not {str(value.layout).removeprefix('torch.')}")
+    if value.device.type not in ("cpu", "meta"):
+        raise Refusal(f"programs run on the CPU, and the tensor is on {value.device}")
+    if value.is_quantized:
+        raise Refusal("tensors of the old quantised dtypes stay with PyTorch")
+    if any(is_data_dependent(extent) for extent in value.shape):
+        raise Refusal("the size depends on the elements of a tensor")
+    ours(value.dtype)
+
+
+def name_of(node: Node) -> str:
+    """The name of a node's op, as `aten.add.Tensor`."""
+    target = node.target
+    return (
+        str(target)
+        if isinstance(target, torch._ops.OpOverload)
+        else str(getattr(target, "__name__", target))
+    )
+
+
+def _cast(value: Any, dtype: Any) -> Any:
+    """Nested arguments with tensors of a dtype."""
+    if isinstance(value, Tensor):
+        return value.cast(dtype)
+    if isinstance(value, list | tuple):
+        return type(value)(_cast(each, dtype) for each in cast("Sequence[Any]", value))
+    if isinstance(value, dict):
+        return {k: _cast(each, dtype) for k, each in cast("dict[str, Any]", value).items()}
+    return value
+
+
+def _common_dtype(node: Node) -> torch.dtype:
+    """The dtype that PyTorch compares the first two arguments of a node in."""
+    a, b = (each.meta["val"] if isinstance(each, Node) else each for each in node.args[:2])
+    return torch.result_type(a, b)
