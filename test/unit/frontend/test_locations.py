@@ -150,7 +150,7 @@ def test_names_of_values():
     assert [p.name for p in program.inputs] == ["pixel values", "w"]
     assert [p.name for p in program.outputs] == ["logits", "features"]
     one = np.ones((2, 3), np.float32)
-    with pytest.raises(ValueError, match=r"pixel values has shape \(2, 3\), got \(2, 4\)"):
+    with pytest.raises(ValueError, match=r"pixel values has shape \(2, 4\), expected \(2, 3\)"):
         program(np.ones((2, 4), np.float32), one)
     np.testing.assert_array_equal(program(one, one)[1], one)
 

@@ -132,5 +132,5 @@ def test_errors_name_the_file_and_the_node(
     assert "input  0  %x:0: 8xf32" in shown
     assert "output 0  %y:0: 3xf32" in shown
     if target is None:
-        with pytest.raises(ValueError, match=r"x:0 has shape \(8,\), got \(9,\)"):
-            program(np.ones(9, np.float32), np.int64(7))
+        with pytest.raises(ValueError, match=r"x:0 has shape \(9,\), expected \(8,\)"):
+            program(np.ones(9, np.float32), np.int64(3))
