@@ -16,14 +16,21 @@ from tgdialect.ops.data_files import Contents, DataReader, FileData, leave
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.executable import (
     Allocation,
+    CallSizes,
     Executable,
     ParameterSlot,
-    Sizes,
     listed,
     returned,
 )
 from tgdialect.runtime.loader import load
-from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, ReleasedArray, address, zeros
+from tgdialect.runtime.memory import (
+    POOL,
+    POOLED_BYTES,
+    Block,
+    ReleasedArray,
+    address,
+    zeros,
+)
 from tgdialect.runtime.program import Parameter, Program
 from tgdialect.targets.cpu import ALIGNMENT
 from tgdialect.targets.host import last_level_cache
@@ -242,7 +249,7 @@ class HostExecutable(Executable):
             return results
         return self._call(arrays, out)
 
-    def _launched(self, sizes: Sizes, results: Sequence[Array], arrays: Sequence[Any]) -> bool:
+    def _launched(self, sizes: CallSizes, results: Sequence[Array], arrays: Sequence[Any]) -> bool:
         """Whether the launcher has called the function. It refuses arguments that have to be
         checked or converted by Python."""
         kept = self._kept_for(arrays)
@@ -253,7 +260,7 @@ class HostExecutable(Executable):
             arrays = [0 if type(array) is ReleasedArray else array for array in arrays]
         if not self._workspaces:
             return self._launch(*words, *results, *arrays, *kept.addresses)
-        blocks = self._scratch()
+        blocks = self._scratch(sizes.words)
         scratch = [block.address for block in blocks]
         called = self._launch(*words, *results, *arrays, *kept.addresses, *scratch)
         for block in blocks:
@@ -302,9 +309,10 @@ class HostExecutable(Executable):
                 self._launch = self._first_launch
         return found
 
-    def _scratch(self) -> Sequence[Block]:
-        """The workspaces of one call; calls on other threads have their own."""
-        return [POOL.take(slot.parameter.nbytes) for slot in self._workspaces]
+    def _scratch(self, scalars: Mapping[int, int] | Sequence[Any]) -> Sequence[Block]:
+        """The workspaces of one call; calls on other threads have their own. `scalars` has the
+        scalars by position."""
+        return [POOL.take(slot.parameter.nbytes_for(scalars)) for slot in self._workspaces]
 
     def _wait(self, *_: object) -> bool:
         """The launcher of the first call, which refuses it. Making a real one takes time, and many
@@ -358,46 +366,56 @@ class HostExecutable(Executable):
         return super().holding_launcher(holders, inputs, example)
 
     def at_addresses(self) -> Callable[..., None] | None:
-        """A function that calls the program with memory that the caller vouches for, or None if
-        Python has to look at the arguments in each call.
+        """A function that calls the program with memory that the caller vouches for; None if Python
+        has to look at the arguments in each call.
 
-        It takes the addresses of the results that are in no argument, and then of all arguments, as
-        integers: of arrays in C order, aligned, with the parameters' shapes and dtypes, that share
-        no memory with what the program writes; a result that `is_cleared` is 0 before the call.
-        `arguments` are objects that stand for the arguments: another one for a constant argument
-        says that its contents are others.
+        It takes the addresses of the results that are in no argument, and then those of the arrays
+        among the arguments, as integers: of arrays in C order, aligned, with the parameters' shapes
+        and dtypes, that share no memory with what the program writes; a result that `is_cleared` is
+        0 before the call. `sizes` are the scalars among the arguments, in their order. `arguments`
+        are objects that stand for all of them: another one for a constant argument says that its
+        contents are others.
         """
-        if self._is_dynamic or self._callbacks is not None or self._buffers or self._released:
-            return None
-        if any(p.role == "scalar" for p in self.inputs):
+        if self._callbacks is not None or self._buffers or self._released:
             return None
         from tgdialect.runtime.launcher import FrameSlot, launcher
 
+        given = [self._arguments[i] for i in self._memory_given]
+        scalars = [*(slot for _, slot in self._scalars_given), *self._computed]
         memory = (*self._persistent, *self._workspaces, *self._data)
-        places = [slot.position for slot in (*self._results, *self._arguments, *memory)]
-        slots = [FrameSlot(at, None, self.parameters[at].dtype, 0, False) for at in places]
-        launch = launcher(self._start, slots, 0) or self._by_frame(places)
+        order = [slot.position for slot in (*scalars, *self._results, *given, *memory)]
+        slots = [FrameSlot(at, None, self.parameters[at].dtype, False) for at in order]
+        launch = launcher(self._start, slots, 0) or self._by_frame(order)
+        if not (scalars or memory):
+            return launch
         data = self._data_at
-        if not self._persistent and not self._workspaces:
-            if not data:
-                return launch
-            return lambda *addresses: launch(*addresses, *data)
 
-        def call(*addresses: int, arguments: Sequence[object] = ()) -> None:
-            kept, blocks = self._kept_for(arguments), self._scratch()
-            launch(*addresses, *kept.addresses, *[block.address for block in blocks], *data)
+        def call(
+            *addresses: int, sizes: tuple[int, ...] = (), arguments: Sequence[object] = ()
+        ) -> None:
+            words = self._known_sizes(sizes).words if scalars else {}
+            kept, blocks = self._kept_for(arguments), self._scratch(words)
+            scratch = [block.address for block in blocks]
+            launch(*words.values(), *addresses, *kept.addresses, *scratch, *data)
             for block in blocks:
                 POOL.give(block)
 
         return call
+
+    def shapes_of_results(self, sizes: tuple[int, ...] = ()) -> Sequence[tuple[int, ...]]:
+        """The shapes of the results that are in no argument, for the scalars among the arguments.
+
+        Raises as a call does.
+        """
+        return [shape for _, shape, _ in self._known_sizes(sizes).allocations]
 
     def _by_frame(self, places: Sequence[int]) -> Callable[..., Any]:
         """A launcher without a limit of arguments."""
 
         def launch(*addresses: int) -> None:
             frame = [0] * len(places)
-            for at, address in zip(places, addresses, strict=True):
-                frame[at] = address
+            for at, word in zip(places, addresses, strict=True):
+                frame[at] = word
             self._function(self._frame_type(*frame))
 
         return launch
@@ -470,7 +488,7 @@ class HostExecutable(Executable):
                 frame[position] = address(given[position])
 
     def _run(self, frame: list[Any]) -> None:
-        blocks = self._scratch()
+        blocks = self._scratch(frame)
         for slot, block in zip(self._workspaces, blocks, strict=True):
             frame[slot.position] = block.address
         if self._callbacks is None:
