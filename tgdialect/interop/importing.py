@@ -1,4 +1,4 @@
-"""What importers share: names, symbolic sizes, constants, refusals, and a program as a module.
+"""Shared by importers: names, symbolic sizes, constants, and a program as a module.
 
 An importer calls methods of `Tensor` on stand-ins for the inputs. The trace of that is a
 `func.func` on tensors.

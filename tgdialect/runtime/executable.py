@@ -277,13 +277,13 @@ class Executable(ABC):
         return [given[i] for i in range(len(self._arguments))]
 
     def _sizes_of(self, arrays: Sequence[Any]) -> CallSizes:
-        """What the scalars of a call decide, given all its arguments. Raises as a call does."""
+        """All that the scalars of a call decide, given its arguments. Raises as a call does."""
         return self._known_sizes(
             tuple([slot.parameter.number(arrays[i]) for i, slot in self._scalars_given])
         )
 
     def _known_sizes(self, numbers: tuple[int, ...]) -> CallSizes:
-        """What the scalars of a caller decide. Raises as a call does."""
+        """All that the scalars of a caller decide. Raises as a call does."""
         found = self._sizes.get(numbers)
         return self._checked_sizes(numbers) if found is None else found
 

@@ -48,7 +48,7 @@ Structure = TensorShape | tuple["Structure", ...] | None
 """The structure of an argument: an array, those of a sequence, or an optional that is not there."""
 
 
-class Arguments:
+class ModelArguments:
     """The inputs of a model that are no constants. Raises CompilationError with all inputs whose
     types are not supported."""
 

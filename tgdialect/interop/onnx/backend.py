@@ -19,7 +19,7 @@ from tgdialect.frontend.lowered import Lowered, Spec, spec
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.importing import lowered
 from tgdialect.interop.onnx import extents
-from tgdialect.interop.onnx.arguments import BOUNDS, Arguments, Structure
+from tgdialect.interop.onnx.arguments import BOUNDS, ModelArguments, Structure
 from tgdialect.interop.onnx.dtypes import carried, element_type, numpy_of
 from tgdialect.interop.onnx.importer import Importer
 from tgdialect.interop.onnx.model import Model
@@ -119,7 +119,7 @@ class Prepared(BackendRep):
 
     def __init__(self, model: Model, target: str | None = None, opt: str = "heuristic") -> None:
         self.model = model
-        self.arguments = Arguments(model)
+        self.arguments = ModelArguments(model)
         self._target, self._opt = target, opt
         self._bound = BOUNDS[0]
         """That of all sizes, which grows with them."""
@@ -216,7 +216,7 @@ def _key(answer: Any) -> Any:
 
 def _traced(
     model: Model,
-    arguments: Arguments,
+    arguments: ModelArguments,
     state: _State,
     wanted: Question | None = None,
     target: str | None = None,
@@ -268,7 +268,9 @@ class _Known(Exception):
     """All results of a model are known while it is imported."""
 
 
-def _assumed(model: Model, arguments: Arguments, state: _State) -> tuple[Lowered | None, list[Any]]:
+def _assumed(
+    model: Model, arguments: ModelArguments, state: _State
+) -> tuple[Lowered | None, list[Any]]:
     """The program of a model whose sizes are multiples where they have to be: a call checks it."""
     while True:
         try:
@@ -282,7 +284,7 @@ def _assumed(model: Model, arguments: Arguments, state: _State) -> tuple[Lowered
 def module_of(model: Model) -> ModuleOp:
     """The program of a model. Raises CompilationError with all that is refused."""
     try:
-        arguments = Arguments(model)
+        arguments = ModelArguments(model)
         structures = arguments.structure(None)
         state = _State({}, structures, arguments.specs(structures, BOUNDS[-1]), {})
         found, _ = _assumed(model, arguments, state)

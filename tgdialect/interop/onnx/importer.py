@@ -38,7 +38,7 @@ from tgdialect.interop.onnx.dtypes import (
 )
 from tgdialect.interop.onnx.extents import check_extents
 from tgdialect.interop.onnx.model import Model
-from tgdialect.interop.onnx.rules import Call, Rule
+from tgdialect.interop.onnx.rules import NodeCall, OperatorRule
 from tgdialect.interop.onnx.schemas import schema_of
 from tgdialect.interop.onnx.table import rule_of, versions_of
 from tgdialect.interop.onnx.values import (
@@ -200,13 +200,13 @@ class _Frame:
             is not None
         ):
             return known
-        rule = found if isinstance(found, Rule) else Rule(found)
+        rule = found if isinstance(found, OperatorRule) else OperatorRule(found)
         given: list[Any] = []
         narrow: int | None = None
         if node.op_type in MOVES and domain == "":
             operands, narrow = widened(operands)
         if rule.raw:
-            given = [_NodeCall(self, node, opset, scope), *operands]
+            given = [_ImportedNode(self, node, opset, scope), *operands]
         else:
             for i, (operand, name) in enumerate(zip(operands, node.input, strict=True)):
                 if operand is None or isinstance(operand, list):
@@ -321,7 +321,7 @@ class _Frame:
                 return tuple(cast(Sequence[Any], value)) if isinstance(value, Sequence) else value
 
 
-class _NodeCall(Call):
+class _ImportedNode(NodeCall):
     def __init__(self, frame: _Frame, node: NodeProto, opset: int, scope: Scope) -> None:
         self.node, self.opset = node, opset
         self._frame, self._scope = frame, scope

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Rule:
+class OperatorRule:
     """How the results of an operator are made: `function(*operands, **attributes)` returns a value,
     or a tuple of one for each result.
 
     Operands are tensors; those in `known` are arrays of NumPy with their elements, of which some
     may be symbolic sizes; an operand that is left out is None, or is not passed at the end.
-    Attributes have the operator's defaults. With `raw` the function gets a `Call`, and operands as
+    Attributes have the operator's defaults. With `raw` the function gets a `NodeCall`, and operands as
     they are.
     """
 
@@ -32,21 +32,21 @@ class Rule:
     raw: bool = False
 
 
-Rules = Mapping[str, Mapping[int, Callable[..., Any] | Rule]]
+Rules = Mapping[str, Mapping[int, Callable[..., Any] | OperatorRule]]
 """By the name of an operator, and the opset since which it holds: its rule."""
 
 
-def known(function: Callable[..., Any], *positions: int) -> Rule:
+def known(function: Callable[..., Any], *positions: int) -> OperatorRule:
     """A rule whose operands at these positions have to be known."""
-    return Rule(function, positions)
+    return OperatorRule(function, positions)
 
 
-def raw(function: Callable[..., Any]) -> Rule:
-    """A rule that gets a `Call` first, and operands as they are."""
-    return Rule(function, raw=True)
+def raw(function: Callable[..., Any]) -> OperatorRule:
+    """A rule that gets a `NodeCall` first, and operands as they are."""
+    return OperatorRule(function, raw=True)
 
 
-class Call:
+class NodeCall:
     """A node that is imported: what a raw rule may ask of the importer."""
 
     node: NodeProto
@@ -71,7 +71,7 @@ class Call:
         raise NotImplementedError
 
     def step(self) -> AbstractContextManager[None]:
-        """What is imported within it is the step of a loop, in which questions about values that
+        """Whatever is imported within it is the step of a loop, in which questions about values that
         differ between steps raise DependsOnStep."""
         raise NotImplementedError
 

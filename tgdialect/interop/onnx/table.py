@@ -25,7 +25,7 @@ from tgdialect.interop.onnx.ops import (
     sequences,
     signal,
 )
-from tgdialect.interop.onnx.rules import Rule, Rules
+from tgdialect.interop.onnx.rules import OperatorRule, Rules
 
 FAMILIES = (
     elementwise,
@@ -47,7 +47,7 @@ FAMILIES = (
 
 
 def _merged(*tables: Rules) -> Rules:
-    found: dict[str, Mapping[int, Callable[..., Any] | Rule]] = {}
+    found: dict[str, Mapping[int, Callable[..., Any] | OperatorRule]] = {}
     for table in tables:
         if twice := found.keys() & table.keys():
             raise ValueError(f"operators with two rows: {', '.join(sorted(twice))}")
@@ -64,12 +64,12 @@ TABLE: Mapping[str, Rules] = {
 """The rules by domain."""
 
 
-def versions_of(domain: str, op_type: str) -> Mapping[int, Callable[..., Any] | Rule]:
+def versions_of(domain: str, op_type: str) -> Mapping[int, Callable[..., Any] | OperatorRule]:
     """The rules of an operator by the opset since which they hold; none if it has none."""
     return TABLE.get(domain, {}).get(op_type, {})
 
 
-def rule_of(domain: str, op_type: str, opset: int) -> Callable[..., Any] | Rule | None:
+def rule_of(domain: str, op_type: str, opset: int) -> Callable[..., Any] | OperatorRule | None:
     """The rule of an operator in an opset; None if there is none."""
     versions = versions_of(domain, op_type)
     since = max((since for since in versions if since <= opset), default=None)

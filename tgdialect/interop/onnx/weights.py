@@ -109,7 +109,9 @@ _PATHS: Mapping[str, Mapping[int, str]] = {
 _ELEMENTS = {4: "float_data", 9: "raw_data", 10: "double_data"}
 """The fields of a tensor with its elements one after the other, in as many bytes as in memory."""
 _EXTERNAL_DATA, _DATA_LOCATION = 13, 14
+"""The fields of a tensor that name other bytes."""
 _DELIMITED = 2
+"""The wire type of a field whose length is given: a message, a text, bytes."""
 
 
 def without_weights(data: memoryview, location: str) -> bytes:

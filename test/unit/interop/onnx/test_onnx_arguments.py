@@ -1,4 +1,4 @@
-"""Arguments of models that are no plain tensors of known ranks: sequences, optionals, narrow
+"""ModelArguments of models that are no plain tensors of known ranks: sequences, optionals, narrow
 element types, extents of 0; random numbers; and what is said of arguments that do not fit."""
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ from tgdialect.interop.onnx.ops.convolution import (
     to_channels_last,
 )
 from tgdialect.interop.onnx.ops.products import gemm, operand, scaled
-from tgdialect.interop.onnx.rules import Call, Rule, Rules, known, raw
+from tgdialect.interop.onnx.rules import NodeCall, OperatorRule, Rules, known, raw
 from tgdialect.interop.onnx.values import Refused, Value, dims
 from tgdialect.ops.numpy_dtypes import Array
 
@@ -189,7 +189,7 @@ def _expand_dims(x: Tensor, axis: Array) -> Tensor:
 def _function(rules: Rules, op: str, opset: int) -> Callable[..., Any]:
     """The function of an operator of the default domain."""
     rule = rules[op][opset]
-    return rule.function if isinstance(rule, Rule) else rule
+    return rule.function if isinstance(rule, OperatorRule) else rule
 
 
 def _range(start: Array, limit: Array, delta: Array | None = None) -> Tensor:
@@ -197,7 +197,7 @@ def _range(start: Array, limit: Array, delta: Array | None = None) -> Tensor:
     return _function(creation.RULES, "Range", 11)(start, limit, step)
 
 
-def _unique(call: Call, x: Value) -> tuple[Value, ...]:
+def _unique(call: NodeCall, x: Value) -> tuple[Value, ...]:
     values, _, inverse, counts = _function(indexing.RULES, "Unique", 11)(call, x, sorted=0)
     return values, inverse, counts
 

@@ -20,7 +20,7 @@ from tgdialect.interop.onnx.ops.products import (
     rotated,
     within,
 )
-from tgdialect.interop.onnx.rules import Call, Rules, raw
+from tgdialect.interop.onnx.rules import NodeCall, Rules, raw
 from tgdialect.interop.onnx.values import Refused, Value, as_tensor, dims
 
 _FILTER = -10000.0
@@ -249,7 +249,7 @@ def _decoder_attention(
 
 
 def _group_query_attention(
-    call: Call,
+    call: NodeCall,
     query: Value,
     key: Value,
     value: Value,

@@ -31,7 +31,7 @@ from tgdialect.interop.onnx.ops.quantization import (
     stored,
 )
 from tgdialect.interop.onnx.ops.recurrent import lstm
-from tgdialect.interop.onnx.rules import Call, Rules, raw
+from tgdialect.interop.onnx.rules import NodeCall, Rules, raw
 from tgdialect.interop.onnx.values import Refused, Value, as_tensor
 
 
@@ -133,6 +133,7 @@ _NF4 = (
 """The numbers of NF4: quantiles of a normal distribution (Dettmers et al. 2023, appendix E)."""
 
 _FP4_MAGNITUDES = (0.0, 0.005208333333, 0.66666667, 1.0, 0.33333333, 0.5, 0.16666667, 0.25)
+"""The magnitudes of bitsandbytes' FP4, by their three bits."""
 _FP4 = (*_FP4_MAGNITUDES, *(-m for m in _FP4_MAGNITUDES))
 """The numbers of bitsandbytes' FP4, by their bits: the fourth one is the sign."""
 
@@ -159,7 +160,7 @@ def _matmul_bnb4(
 
 
 def _gather_block_quantized(
-    _: Call,
+    _: NodeCall,
     data: Value,
     indices: Value,
     scales: Value,
@@ -352,7 +353,7 @@ def _quantized_where(
     return condition.where(*(_integers(t, z_scale, z_zero_point, kind) for t in (a, b)))
 
 
-def _dynamic_lstm(call: Call, *values: Value, **attributes: Any) -> tuple[Tensor, ...]:
+def _dynamic_lstm(call: NodeCall, *values: Value, **attributes: Any) -> tuple[Tensor, ...]:
     """LSTM by products of integers: inputs are quantised together, states in each step. Weights are
     (directions, rows, gates), and have scales and zero points as the last operands."""
     x, *others = values[:8]

@@ -16,7 +16,7 @@ from tgdialect.frontend.loops import scan, while_loop
 from tgdialect.frontend.symbolic import Dim, SymInt
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx.ops.movement import axis_of
-from tgdialect.interop.onnx.rules import Call, Rules, raw
+from tgdialect.interop.onnx.rules import NodeCall, Rules, raw
 from tgdialect.interop.onnx.values import DependsOnStep, Refused, Value, as_tensor, dims
 
 FEW_STEPS = 4
@@ -35,7 +35,7 @@ MOST_TURNS = 2**31 - 1
 
 
 def _if(
-    call: Call, condition: Value, *, then_branch: GraphProto, else_branch: GraphProto
+    call: NodeCall, condition: Value, *, then_branch: GraphProto, else_branch: GraphProto
 ) -> tuple[Value, ...]:
     try:
         holds = bool(call.known(condition, call.node.input[0]).reshape(()))
@@ -60,7 +60,7 @@ def _selected(condition: Tensor, then: list[Value], other: list[Value]) -> tuple
 
 
 def _loop(
-    call: Call,
+    call: NodeCall,
     trips: Value = None,
     condition: Value = None,
     *states: Value,
@@ -80,7 +80,7 @@ def _loop(
 
 
 def _traced(
-    call: Call, trips: Value, condition: Value, states: Sequence[Value], body: GraphProto
+    call: NodeCall, trips: Value, condition: Value, states: Sequence[Value], body: GraphProto
 ) -> tuple[Value, ...]:
     """A loop whose step is compiled once."""
     first = [as_tensor(state) for state in states]
@@ -154,7 +154,7 @@ def _of_steps(
 
 
 def _unrolled(
-    call: Call, trips: Value, condition: Value, states: Sequence[Value], body: GraphProto
+    call: NodeCall, trips: Value, condition: Value, states: Sequence[Value], body: GraphProto
 ) -> tuple[Value, ...]:
     """A loop whose steps are imported one by one."""
     names = [*call.node.input, "", ""]
@@ -186,7 +186,7 @@ def _stacked(values: Sequence[Value]) -> Value:
 
 
 def _scan(
-    call: Call,
+    call: NodeCall,
     *values: Value,
     body: GraphProto,
     num_scan_inputs: int,
@@ -216,7 +216,7 @@ def _scan(
 
 
 def _batched_scan(
-    call: Call,
+    call: NodeCall,
     lengths: Value,
     *values: Value,
     body: GraphProto,

@@ -14,14 +14,14 @@ import numpy as np
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.symbolic import larger
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.interop.onnx.rules import Call, Rules, known, raw
+from tgdialect.interop.onnx.rules import NodeCall, Rules, known, raw
 from tgdialect.interop.onnx.values import Refused, Value, as_tensor, dims
 from tgdialect.ops.numpy_dtypes import Array
 
 Ints = Sequence[int] | None
 
 
-class Window(NamedTuple):
+class ConvolutionWindow(NamedTuple):
     """A window over the last axes: extents, strides, distances of cells, and pairs of padding."""
 
     sizes: Sequence[int]
@@ -37,7 +37,7 @@ class Window(NamedTuple):
         dilations: Ints,
         pads: Ints,
         auto_pad: str,
-    ) -> Window:
+    ) -> ConvolutionWindow:
         """The window that the attributes of an operator on x describe."""
         n = x.ndim - 2
         strides, dilations = strides or (1,) * n, dilations or (1,) * n
@@ -48,7 +48,7 @@ class Window(NamedTuple):
             found = [_same(e, s, span, auto_pad) for e, s, span in each]
         else:
             found = _pairs(pads, n, auto_pad)
-        return Window(sizes, strides, dilations, found)
+        return ConvolutionWindow(sizes, strides, dilations, found)
 
     @property
     def padding(self) -> tuple[int, ...]:
@@ -114,7 +114,9 @@ def convolution(
     auto_pad: str = "NOTSET",
 ) -> Tensor:
     """Conv; sums of integers are as wide as the operands."""
-    window = Window.of(x, kernel_shape or w.shape[2:], strides, dilations, pads, auto_pad)
+    window = ConvolutionWindow.of(
+        x, kernel_shape or w.shape[2:], strides, dilations, pads, auto_pad
+    )
     return x.conv2d(w, b, group, window.strides, window.dilations, window.padding)
 
 
@@ -169,7 +171,9 @@ def _deformed(
     pads: Ints = None,
 ) -> Tensor:
     """Each cell of a window is read at a place of its own, between cells of the input."""
-    window = Window.of(x, kernel_shape or w.shape[2:], strides, dilations, pads, "NOTSET")
+    window = ConvolutionWindow.of(
+        x, kernel_shape or w.shape[2:], strides, dilations, pads, "NOTSET"
+    )
     n, (batch, channels) = x.ndim - 2, x.shape[:2]
     cells, counts = math.prod(window.sizes), offset.shape[2:]
     out, inside = w.shape[:2]
@@ -256,11 +260,11 @@ def max_pool(
     return_indices: bool = False,
 ) -> Any:
     """MaxPool, with places in each image if `return_indices`."""
-    window = Window.of(x, kernel_shape, strides, dilations, pads, auto_pad)
+    window = ConvolutionWindow.of(x, kernel_shape, strides, dilations, pads, auto_pad)
     return x.max_pool2d(*window[:3], window.padding, bool(ceil_mode), return_indices)
 
 
-def _max_pool(call: Call, operand: Value, *, storage_order: int = 0, **given: Any) -> Any:
+def _max_pool(call: NodeCall, operand: Value, *, storage_order: int = 0, **given: Any) -> Any:
     x = as_tensor(operand)
     if len(call.node.output) == 1:
         return max_pool(x, **given)
@@ -291,7 +295,7 @@ def average_pool(
     count_include_pad: int = 0,
 ) -> Tensor:
     """AveragePool."""
-    window = Window.of(x, kernel_shape, strides, dilations, pads, auto_pad)
+    window = ConvolutionWindow.of(x, kernel_shape, strides, dilations, pads, auto_pad)
     is_inside = window.padding == (0,) * len(window.padding) and not ceil_mode
     counts_pads = bool(count_include_pad) or is_inside
     return x.avg_pool2d(*window[:3], window.padding, bool(ceil_mode), counts_pads)
@@ -308,7 +312,7 @@ def _lp_pool(
     auto_pad: str = "NOTSET",
     ceil_mode: int = 0,
 ) -> Tensor:
-    window = Window.of(x, kernel_shape, strides, dilations, pads, auto_pad)
+    window = ConvolutionWindow.of(x, kernel_shape, strides, dilations, pads, auto_pad)
     powers = x.abs().pow(p)
     total = powers.avg_pool2d(*window[:3], window.padding, bool(ceil_mode), divisor_override=1)
     return total.pow(1 / p)
@@ -328,7 +332,7 @@ def _max_unpool(
     strides: Ints = None,
     pads: Ints = None,
 ) -> Tensor:
-    window = Window.of(x, kernel_shape, strides, None, pads, "NOTSET")
+    window = ConvolutionWindow.of(x, kernel_shape, strides, None, pads, "NOTSET")
     each = zip(x.shape[2:], window.sizes, window.strides, window.pads, strict=True)
     shape = [*x.shape[:2], *((e - 1) * s + k - a - b for e, k, s, (a, b) in each)]
     flat = Tensor.zeros(math.prod(shape), dtype=x.dtype)

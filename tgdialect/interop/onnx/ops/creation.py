@@ -16,7 +16,7 @@ from tgdialect.frontend.symbolic import Dim, SymInt
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.importing import constant
 from tgdialect.interop.onnx.dtypes import carried, cast, dtype_of, element_type
-from tgdialect.interop.onnx.rules import Call, Rules, known, raw
+from tgdialect.interop.onnx.rules import NodeCall, Rules, known, raw
 from tgdialect.interop.onnx.values import Narrow, Refused, Value, as_tensor, dims
 from tgdialect.ops.numpy_dtypes import Array
 
@@ -29,7 +29,7 @@ MOST_KNOWN = 4096
 """The most elements of a constant that is made as a known value, on which arithmetic is folded."""
 
 
-def _constant(_: Call, **attributes: Any) -> Array:
+def _constant(_: NodeCall, **attributes: Any) -> Array:
     ((name, value),) = attributes.items()
     if name in ("value", "sparse_value"):
         return value
@@ -67,7 +67,7 @@ def _range(start: Array, limit: Array, delta: Array, **_: int) -> Value:
     return Tensor.arange(*map(int, ends), dtype=dtype)
 
 
-def _eye_like(_: Call, like: Value, *, k: int = 0, dtype: int | None = None) -> Value:
+def _eye_like(_: NodeCall, like: Value, *, k: int = 0, dtype: int | None = None) -> Value:
     given = carried(like)
     rows, columns = given.shape
     found = _line(rows).unsqueeze(1).eq(_line(columns) - k)
@@ -116,14 +116,16 @@ def _random(make: Any) -> Any:
 
 
 def _random_like(make: Any) -> Any:
-    def rule(_: Call, like: Value, *, dtype: int | None = None, **attributes: Any) -> Value:
+    def rule(_: NodeCall, like: Value, *, dtype: int | None = None, **attributes: Any) -> Value:
         given = carried(like)
         return make(given.shape, dtype or element_type(given), **attributes)
 
     return raw(rule)
 
 
-def _bernoulli(_: Call, x: Value, *, dtype: int | None = None, seed: float | None = None) -> Value:
+def _bernoulli(
+    _: NodeCall, x: Value, *, dtype: int | None = None, seed: float | None = None
+) -> Value:
     odds = as_tensor(x)
     return cast(uniform(odds.shape, seed) < odds, dtype or element_type(odds))
 

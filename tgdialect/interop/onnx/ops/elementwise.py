@@ -15,7 +15,7 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx.dtypes import bitcast, carried, cast, element_type
-from tgdialect.interop.onnx.rules import Call, Rules, raw
+from tgdialect.interop.onnx.rules import NodeCall, Rules, raw
 from tgdialect.interop.onnx.values import Refused, Value, as_tensor
 
 
@@ -42,7 +42,7 @@ def _remainder(a: Tensor, b: Tensor, *, fmod: int = 0) -> Tensor:
     return rest.eq(0).where(rest.copysign(b), rest) if rest.dtype.is_float else rest
 
 
-def _power(_: Call, a: Value, b: Value) -> Tensor:
+def _power(_: NodeCall, a: Value, b: Value) -> Tensor:
     """The dtype is that of the base. A number as exponent is one of Python, whose powers are
     products. NumPy computes powers of different dtypes in the wider one, as this does."""
     base, exponent = as_tensor(a), as_tensor(b)
@@ -102,7 +102,7 @@ def _sign(x: Tensor) -> Tensor:
     return x.isnan().where(x, x.sign()) if x.dtype.is_float else x.sign()
 
 
-def _cast_like(_: Call, x: Value, like: Value, **attributes: Any) -> Value:
+def _cast_like(_: NodeCall, x: Value, like: Value, **attributes: Any) -> Value:
     return cast(x, element_type(carried(like)), **attributes)
 
 

@@ -13,14 +13,14 @@ import numpy as np
 from tgdialect.frontend.symbolic import SymInt
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx.ops.movement import axis_of
-from tgdialect.interop.onnx.rules import Call, Rules, known, raw
+from tgdialect.interop.onnx.rules import NodeCall, Rules, known, raw
 from tgdialect.interop.onnx.values import Refused, Value, as_tensor, dims
 from tgdialect.ops.numpy_dtypes import Array
 
 # -- gathers ---------------------------------------------------------------------------------------
 
 
-def _gather(_: Call, x: Value, indices: Value, *, axis: int = 0) -> Tensor:
+def _gather(_: NodeCall, x: Value, indices: Value, *, axis: int = 0) -> Tensor:
     """Cells of an axis; those at one known position are a view."""
     tensor = as_tensor(x)
     if isinstance(indices, np.ndarray) and indices.ndim == 0:
@@ -111,7 +111,7 @@ def _one_hot(indices: Tensor, depth: Array, values: Tensor, *, axis: int = -1) -
 # -- numbers of results that depend on elements ----------------------------------------------------
 
 
-def true_cells(call: Call, mask: Tensor, name: str) -> Tensor | None:
+def true_cells(call: NodeCall, mask: Tensor, name: str) -> Tensor | None:
     """The positions where a mask is true, one row each, as i64; None if there are none."""
     count = call.count(mask.sum(), mask.numel(), f"the number of true elements of {name}")
     return None if count == 0 else mask.nonzero(size=count).cast("int64")
@@ -128,7 +128,7 @@ def check_sorted(extent: Any) -> None:
         raise Refused(f"a sort of {extent} cells, up to {extent.max}")
 
 
-def _nonzero(call: Call, x: Value) -> Tensor:
+def _nonzero(call: NodeCall, x: Value) -> Tensor:
     tensor = as_tensor(x)
     found = true_cells(call, tensor.ne(0), call.node.input[0])
     if found is None:
@@ -136,7 +136,7 @@ def _nonzero(call: Call, x: Value) -> Tensor:
     return found.transpose()
 
 
-def _compress(call: Call, x: Value, condition: Value, *, axis: int | None = None) -> Tensor:
+def _compress(call: NodeCall, x: Value, condition: Value, *, axis: int | None = None) -> Tensor:
     tensor = as_tensor(x).flatten() if axis is None else as_tensor(x)
     axis = 0 if axis is None else axis_of(tensor, axis)
     if isinstance(condition, np.ndarray):
@@ -149,7 +149,7 @@ def _compress(call: Call, x: Value, condition: Value, *, axis: int | None = None
 
 
 def _unique(
-    call: Call, x: Value, *, axis: int | None = None, sorted: int = 1
+    call: NodeCall, x: Value, *, axis: int | None = None, sorted: int = 1
 ) -> tuple[Tensor, ...]:
     tensor = as_tensor(x)
     axis = None if axis is None else axis_of(tensor, axis)

@@ -14,7 +14,7 @@ import numpy as np
 
 from tgdialect.frontend.symbolic import SymInt, is_undecided, larger, smaller
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.interop.onnx.rules import Call, Rules, known, raw
+from tgdialect.interop.onnx.rules import NodeCall, Rules, known, raw
 from tgdialect.interop.onnx.values import Refused, Value, as_tensor, dims, sizes
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import broadcast_shapes
@@ -31,13 +31,13 @@ def axis_of(x: Tensor | Array, axis: Any, more: int = 0) -> int:
 # -- shapes ----------------------------------------------------------------------------------------
 
 
-def _shape(_: Call, x: Value, *, start: int = 0, end: int | None = None) -> Array:
+def _shape(_: NodeCall, x: Value, *, start: int = 0, end: int | None = None) -> Array:
     if x is None or isinstance(x, list):
         raise Refused("a sequence has no shape")
     return sizes(*x.shape[start:end])
 
 
-def _size(_: Call, x: Value) -> Array:
+def _size(_: NodeCall, x: Value) -> Array:
     if x is None or isinstance(x, list):
         raise Refused("a sequence has no size")
     return sizes(math.prod(x.shape)).reshape(())
@@ -55,7 +55,7 @@ def _flatten(x: Tensor, *, axis: int = 1) -> Tensor:
     return x.reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
 
 
-def _squeeze(call: Call, x: Value, axes: Value = None) -> Tensor:
+def _squeeze(call: NodeCall, x: Value, axes: Value = None) -> Tensor:
     """Whether a symbolic extent is 1 is a question."""
     tensor = as_tensor(x)
     extents: tuple[Any, ...] = tensor.shape
@@ -106,7 +106,7 @@ def _slice(
 
 
 def _split(
-    call: Call,
+    call: NodeCall,
     x: Value,
     split: Value = None,
     *,
@@ -130,7 +130,7 @@ def _split(
     return tensor.split(parts, axis)
 
 
-def _attribute_split(call: Call, x: Value, *, split: Any = None, axis: int = 0) -> Any:
+def _attribute_split(call: NodeCall, x: Value, *, split: Any = None, axis: int = 0) -> Any:
     return _split(call, x, axis=axis, **({} if split is None else {"split": split}))
 
 
@@ -138,7 +138,7 @@ def _attribute_split(call: Call, x: Value, *, split: Any = None, axis: int = 0) 
 
 
 def _pad(
-    call: Call,
+    call: NodeCall,
     x: Value,
     pads: Value,
     value: Value = None,

@@ -16,7 +16,7 @@ from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.importing import constant
 from tgdialect.interop.onnx.dtypes import dtype_of
 from tgdialect.interop.onnx.ops.creation import uniform
-from tgdialect.interop.onnx.rules import Call, Rules, raw
+from tgdialect.interop.onnx.rules import NodeCall, Rules, raw
 from tgdialect.interop.onnx.values import Refused, Value, as_tensor
 
 
@@ -52,7 +52,7 @@ def _normalized(
 
 
 def _batch_normalization(
-    call: Call,
+    call: NodeCall,
     x: Value,
     scale: Value,
     bias: Value,
@@ -116,7 +116,7 @@ def _group_normalization(
 
 
 def _layer_normalization(
-    call: Call,
+    call: NodeCall,
     x: Value,
     scale: Value,
     bias: Value = None,
@@ -175,7 +175,7 @@ def _local_response_normalization(
 
 
 def _dropout(
-    call: Call,
+    call: NodeCall,
     x: Value,
     ratio: Value = None,
     training_mode: Value = None,

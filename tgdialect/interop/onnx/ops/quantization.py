@@ -22,7 +22,7 @@ from tgdialect.interop.onnx.dtypes import (
     stored_as,
 )
 from tgdialect.interop.onnx.ops.convolution import convolution
-from tgdialect.interop.onnx.rules import Call, Rules, raw
+from tgdialect.interop.onnx.rules import NodeCall, Rules, raw
 from tgdialect.interop.onnx.values import Narrow, Refused, Value
 
 LIMITS: Mapping[int, tuple[int, int]] = {
@@ -88,7 +88,7 @@ def scalar(parameter: Tensor) -> Tensor:
 
 
 def _quantize(
-    _: Call,
+    _: NodeCall,
     value: Value,
     y_scale: Value,
     y_zero_point: Value = None,
@@ -115,7 +115,7 @@ def _quantize(
 
 
 def _dequantize(
-    _: Call,
+    _: NodeCall,
     value: Value,
     x_scale: Value,
     x_zero_point: Value = None,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from tgdialect.frontend.loops import scan
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.interop.onnx.rules import Call, Rules, raw
+from tgdialect.interop.onnx.rules import NodeCall, Rules, raw
 from tgdialect.interop.onnx.values import Refused, Value, as_tensor
 
 
@@ -48,7 +48,7 @@ class _Layer:
 
     def __init__(
         self,
-        call: Call,
+        call: NodeCall,
         operands: Sequence[Value],
         gates: int,
         default: Sequence[str],
@@ -171,7 +171,7 @@ class _Layer:
         return (outputs, *last)
 
 
-def _rnn(call: Call, *operands: Value, **attributes: Any) -> tuple[Tensor, ...]:
+def _rnn(call: NodeCall, *operands: Value, **attributes: Any) -> tuple[Tensor, ...]:
     layer = _Layer(call, operands, 1, ("Tanh",), **attributes)
 
     def step(before: tuple[Tensor, ...], inputs: Tensor) -> tuple[Tensor, ...]:
@@ -182,7 +182,7 @@ def _rnn(call: Call, *operands: Value, **attributes: Any) -> tuple[Tensor, ...]:
 
 
 def _gru(
-    call: Call, *operands: Value, linear_before_reset: int = 0, **attributes: Any
+    call: NodeCall, *operands: Value, linear_before_reset: int = 0, **attributes: Any
 ) -> tuple[Tensor, ...]:
     layer = _Layer(call, operands, 3, ("Sigmoid", "Tanh"), **attributes)
     two = 2 * layer.hidden
@@ -203,7 +203,7 @@ def _gru(
 
 
 def lstm(
-    call: Call, *operands: Value, input_forget: int = 0, **attributes: Any
+    call: NodeCall, *operands: Value, input_forget: int = 0, **attributes: Any
 ) -> tuple[Tensor, ...]:
     """LSTM."""
     layer = _Layer(call, operands, 4, ("Sigmoid", "Tanh", "Tanh"), **attributes)

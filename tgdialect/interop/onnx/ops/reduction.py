@@ -17,7 +17,7 @@ from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.symbolic import greatest
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.importing import constant
-from tgdialect.interop.onnx.rules import Rule, Rules, known
+from tgdialect.interop.onnx.rules import OperatorRule, Rules, known
 from tgdialect.interop.onnx.values import Refused, dims
 from tgdialect.ops.numpy_dtypes import Array
 
@@ -32,7 +32,7 @@ def _axes(axes: Any, is_noop: int) -> tuple[int, ...] | None:
     return tuple(int(a) for a in np.ravel(axes))
 
 
-def _versions(reduction: _Reduction, since: int) -> Mapping[int, Callable[..., Any] | Rule]:
+def _versions(reduction: _Reduction, since: int) -> Mapping[int, Callable[..., Any] | OperatorRule]:
     """A reduction whose axes are an attribute, and from an opset on an operand."""
 
     def old(x: Tensor, *, axes: Any = None, keepdims: int = 1) -> Tensor:
@@ -89,7 +89,7 @@ def _position(find: Callable[[Tensor, int, bool], Tensor]) -> Callable[..., Tens
     return rule
 
 
-def _running(function: Callable[[Tensor, int], Tensor], identity: int) -> Rule:
+def _running(function: Callable[[Tensor, int], Tensor], identity: int) -> OperatorRule:
     """A running sum or product; `exclusive` of each element, `reverse` from the end."""
 
     def rule(x: Tensor, axis: Array, *, exclusive: int = 0, reverse: int = 0) -> Tensor:

@@ -20,7 +20,7 @@ from tgdialect.frontend.symbolic import SymInt, smaller
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx.ops.indexing import true_cells
 from tgdialect.interop.onnx.ops.movement import axis_of
-from tgdialect.interop.onnx.rules import Call, Rules, known, raw
+from tgdialect.interop.onnx.rules import NodeCall, Rules, known, raw
 from tgdialect.interop.onnx.values import Ratio, Refused, Value, as_tensor, dims
 from tgdialect.ops.numpy_dtypes import Array
 
@@ -365,7 +365,7 @@ class _Border:
 
 
 def _roi_align(
-    call: Call,
+    call: NodeCall,
     x: Value,
     rois: Value,
     batches: Value,
@@ -452,7 +452,7 @@ def _samples(lines: Sequence[Any], n_y: Tensor, n_x: Tensor) -> Tensor:
 
 
 def _non_max_suppression(
-    call: Call,
+    call: NodeCall,
     boxes: Value,
     scores: Value,
     most: Value = None,

@@ -12,7 +12,7 @@ from onnx import GraphProto
 
 from tgdialect.frontend.symbolic import SymInt
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.interop.onnx.rules import Call, Rules, raw
+from tgdialect.interop.onnx.rules import NodeCall, Rules, raw
 from tgdialect.interop.onnx.values import Refused, Value, as_tensor, dims
 
 
@@ -22,7 +22,7 @@ def _sequence(value: Value) -> list[Any]:
     return value
 
 
-def _position(call: Call, sequence: list[Any], position: Value, most: int) -> int:
+def _position(call: NodeCall, sequence: list[Any], position: Value, most: int) -> int:
     """A position in a sequence, an operand of a node; negative ones count from the end."""
     at = int(call.known(position, call.node.input[-1]).item())
     if not -len(sequence) <= at <= most:
@@ -30,12 +30,12 @@ def _position(call: Call, sequence: list[Any], position: Value, most: int) -> in
     return at
 
 
-def _at(call: Call, sequence: Value, position: Value) -> Value:
+def _at(call: NodeCall, sequence: Value, position: Value) -> Value:
     given = _sequence(sequence)
     return given[_position(call, given, position, len(given) - 1)]
 
 
-def _inserted(call: Call, sequence: Value, value: Value, position: Value = None) -> list[Any]:
+def _inserted(call: NodeCall, sequence: Value, value: Value, position: Value = None) -> list[Any]:
     given = _sequence(sequence)
     if position is None:
         return [*given, value]
@@ -43,7 +43,7 @@ def _inserted(call: Call, sequence: Value, value: Value, position: Value = None)
     return [*given[:at], value, *given[at:]]
 
 
-def _erased(call: Call, sequence: Value, position: Value = None) -> list[Any]:
+def _erased(call: NodeCall, sequence: Value, position: Value = None) -> list[Any]:
     given = _sequence(sequence)
     at = len(given) - 1
     if position is not None:
@@ -51,7 +51,7 @@ def _erased(call: Call, sequence: Value, position: Value = None) -> list[Any]:
     return [value for i, value in enumerate(given) if i != at]
 
 
-def _joined(_: Call, sequence: Value, *, axis: int, new_axis: int = 0) -> Value:
+def _joined(_: NodeCall, sequence: Value, *, axis: int, new_axis: int = 0) -> Value:
     parts = _sequence(sequence)
     if not parts:
         raise Refused("a sequence without tensors is joined")
@@ -64,7 +64,7 @@ def _joined(_: Call, sequence: Value, *, axis: int, new_axis: int = 0) -> Value:
 
 
 def _split(
-    call: Call, x: Value, split: Value = None, *, axis: int = 0, keepdims: int = 1
+    call: NodeCall, x: Value, split: Value = None, *, axis: int = 0, keepdims: int = 1
 ) -> list[Any]:
     """Parts of one size, the last one smaller, or of the sizes of a vector."""
     given = as_tensor(x)
@@ -81,7 +81,7 @@ def _split(
     return list(parts)
 
 
-def _mapped(call: Call, *operands: Value, body: GraphProto) -> tuple[list[Any], ...]:
+def _mapped(call: NodeCall, *operands: Value, body: GraphProto) -> tuple[list[Any], ...]:
     """The results of a graph for each element; operands that are tensors are the same in all."""
     count = len(_sequence(operands[0]))
     if any(isinstance(o, list) and len(o) != count for o in operands):
@@ -93,7 +93,7 @@ def _mapped(call: Call, *operands: Value, body: GraphProto) -> tuple[list[Any], 
     return tuple([each[j] for each in found] for j in range(len(body.output)))
 
 
-def _element(_: Call, value: Value) -> Value:
+def _element(_: NodeCall, value: Value) -> Value:
     if value is None:
         raise Refused("the optional is empty")
     return value
