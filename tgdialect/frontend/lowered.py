@@ -239,6 +239,11 @@ class Lowered:
         """The traced program."""
         return self._source
 
+    @property
+    def entry(self) -> str:
+        """The name of the program's function."""
+        return self._entry
+
     def as_text(self, stage: str | None = None) -> str:
         """The traced program as text, or the program after a stage."""
         return str(self._source if stage is None else self.module(stage))

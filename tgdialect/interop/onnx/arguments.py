@@ -73,6 +73,11 @@ class ModelArguments:
         if not self._is_static:
             with suppress(Refused):
                 self._usual = self.structure(None)
+        self.are_arrays = all(
+            isinstance(each, TensorShape) and each.element_type not in NARROW
+            for each in self._usual or (None,)
+        )
+        """Whether arguments that are arrays are those of a program."""
 
     def structure(self, given: Mapping[str, Any] | None) -> tuple[Structure, ...]:
         """The structure of the arguments of a call; without a call, that of the model, which has to

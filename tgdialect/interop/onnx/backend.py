@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -12,6 +12,8 @@ from onnx import ModelProto
 from onnx.backend.base import Backend as OnnxBackend
 from onnx.backend.base import BackendRep
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.traits import SymbolTable
 
 from tgdialect.diagnostics import CompilationError, Diagnostic
 from tgdialect.frontend import dtypes
@@ -39,6 +41,16 @@ types that have it several times as extent cannot be addressed; smaller: more nu
 of their own."""
 
 
+MOST_COMPARED = 1024
+"""The most bytes of the inputs that decide which program a call takes, for calls to be found by
+them. Larger: calls that cost as much as a decision; smaller: calls that decide again each time."""
+
+MOST_CALLS = 64
+"""The most calls, by their sizes and deciding inputs, whose programs are found at once. Larger:
+more memory, some 500 bytes each; smaller: calls of many sizes go through their questions again,
+in 20 to 100 µs."""
+
+
 @dataclass(frozen=True)
 class _Computed:
     """A result that a program computes: the number of its array, and its element type."""
@@ -53,9 +65,11 @@ class _Program:
 
     call: Any
     results: Sequence[Any]
+    reads: Sequence[str] = ()
+    """The inputs whose elements it reads."""
 
-    def run(self, arrays: Mapping[str, Array]) -> tuple[Any, ...]:
-        values: Any = self.call(*arrays.values()) if self.call else ()
+    def run(self, arrays: Iterable[Array]) -> tuple[Any, ...]:
+        values: Any = self.call(*arrays) if self.call else ()
         computed = cast(Sequence[Any], values if isinstance(values, tuple | list) else (values,))
         return tuple(_filled(r, computed) for r in self.results)
 
@@ -83,6 +97,8 @@ class _State:
     is_fixed: bool = False
     """Whether a program is for the sizes of one call, COUNTs as well."""
     answers: dict[Question, Any] = field(default_factory=dict[Question, Any])
+    deciding: dict[str, None] = field(default_factory=dict[str, None])
+    """The inputs whose elements decided answers, also those that are not needed any more."""
     counts: dict[str, Spec] = field(default_factory=dict[str, Spec])
     """An input for each COUNT, which is its extent."""
     key: tuple[Any, ...] = ()
@@ -124,6 +140,10 @@ class Prepared(BackendRep):
         self._bound = BOUNDS[0]
         """That of all sizes, which grows with them."""
         self._asked: dict[tuple[Any, ...], Question | _Program | CompilationError] = {}
+        self._deciding: tuple[str, ...] = ()
+        """The inputs whose elements decide which program a call takes."""
+        self._found: dict[tuple[Any, ...], _Program] = {}
+        """The programs of the last calls, by `_call_key`."""
 
     def run(self, inputs: Any, **_: Any) -> tuple[Any, ...]:
         """The results for inputs: a sequence of arrays, in the order of the model's inputs, or a
@@ -134,6 +154,9 @@ class Prepared(BackendRep):
             given = dict(cast(Mapping[str, Any], inputs))
         else:
             given = dict(zip(names, inputs, strict=False))
+        call_key = self._call_key(given)
+        if call_key is not None and (program := self._found.get(call_key)) is not None:
+            return program.run([given[name] for name in names])
         structures = self.arguments.structure(given)
         arrays = self.arguments.arrays(structures, given)
         greatest = max((extent for array in arrays.values() for extent in array.shape), default=0)
@@ -163,18 +186,56 @@ class Prepared(BackendRep):
         while True:
             found = self._imported(state)
             if isinstance(found, _Program):
-                return found.run(state.arrays)
+                results = found.run(state.arrays.values())
+                self._remember(state, found)
+                return results
             state.add(found, self._answer(found, state))
+
+    def _call_key(self, given: Mapping[str, Any]) -> tuple[Any, ...] | None:
+        """All that decides which program a call takes: the shapes of its arguments, and the
+        elements of those in `_deciding`. None if an argument is no array as programs take it."""
+        if not self.arguments.are_arrays:
+            return None
+        try:
+            arrays = [given[name] for name in self.arguments.names]
+            deciding = [given[name] for name in self._deciding]
+        except KeyError:
+            return None
+        for array in arrays:
+            if type(array) is not np.ndarray:
+                return None
+        if deciding and sum(array.nbytes for array in deciding) > MOST_COMPARED:
+            return None
+        return (
+            *[array.shape for array in arrays],
+            *[(array.dtype, array.tobytes()) for array in deciding],
+        )
+
+    def _remember(self, state: _State, program: _Program) -> None:
+        """Let calls like this one find its program at once."""
+        if not self.arguments.are_arrays or state.counts:
+            return
+        deciding = dict.fromkeys(self._deciding) | state.deciding
+        if sum(state.arrays[name].nbytes for name in deciding) > MOST_COMPARED:
+            return
+        if len(deciding) > len(self._deciding):
+            self._deciding, self._found = tuple(deciding), {}
+        if len(self._found) >= MOST_CALLS:
+            self._found = {}  # Other threads may read the old one.
+        if (key := self._call_key(state.given)) is not None:
+            self._found[key] = program
 
     def _answer(self, question: Question, state: _State) -> Any:
         if question.kind is Asked.INPUT:
+            state.deciding[question.name] = None
             return np.asarray(state.given[question.name])
         if question.kind in (Asked.SIGN, Asked.SIZE, Asked.MULTIPLE):
             shapes = {name: array.shape for name, array in state.arrays.items()}
             return extents.answer(question, {**state.specs, **state.counts}, shapes)
         found = self._imported(state, question)
         assert isinstance(found, _Program)
-        (answer,) = found.run(state.arrays)
+        state.deciding |= dict.fromkeys(found.reads)
+        (answer,) = found.run(state.arrays.values())
         return answer
 
     def _imported(self, state: _State, wanted: Question | None = None) -> Question | _Program:
@@ -185,7 +246,7 @@ class Prepared(BackendRep):
             try:
                 program, results = _traced(self.model, self.arguments, state, wanted, self._target)
                 call = program and program.compile(target=self._target, opt=self._opt)
-                found = _Program(call, results)
+                found = _Program(call, results, _read(program, state.inputs))
             except Undecided as undecided:
                 found = replace(undecided.question, value=None)
             except CompilationError as error:
@@ -194,6 +255,16 @@ class Prepared(BackendRep):
         if isinstance(found, CompilationError):
             raise found
         return found
+
+
+def _read(program: Lowered | None, inputs: Iterable[str]) -> Sequence[str]:
+    """The inputs whose elements a program reads. Its arguments begin with the inputs."""
+    if program is None:
+        return ()
+    entry = SymbolTable.lookup_symbol(program.source, program.entry)
+    assert isinstance(entry, FuncOp)
+    arguments = entry.body.block.args
+    return [name for name, argument in zip(inputs, arguments, strict=False) if argument.uses]
 
 
 def _agree(wanted: Mapping[str, Spec], given: Mapping[str, Spec]) -> bool:

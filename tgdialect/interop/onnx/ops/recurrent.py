@@ -163,7 +163,13 @@ class _Layer:
                 output = is_valid.where(output, 0)
             return after, output
 
-        last, outputs = scan(f, states, (self.inputs, self.is_valid))
+        if self.inputs.shape[0] == 1:
+            # A loop of one step would keep the weights from being packed for the step's kernels.
+            is_valid = None if self.is_valid is None else self.is_valid[0]
+            last, output = f(states, (self.inputs[0], is_valid))
+            outputs = output.unsqueeze(0)
+        else:
+            last, outputs = scan(f, states, (self.inputs, self.is_valid))
         outputs = self._in_order(outputs)
         if self.layout:
             outputs = outputs.permute((2, 0, 1, 3))
