@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
+from xdsl.utils.arg_spec import ArgSpec, parse_spec
 from xdsl.utils.frontend import Frontend
 
 from tgdialect.diagnostics import (
@@ -94,13 +95,21 @@ def frontend_of(
 ) -> Frontend | None:
     """The front end of a file, by the format that is named, else by its extension; None for MLIR.
 
-    `frontends` are all front ends, by default those that are installed.
+    A format may have arguments, as passes have them: `onnx{fix="n=4"}`. `frontends` are all front
+    ends, by default those that are installed. Raises CompilationError for arguments that the format
+    does not take.
     """
-    format = format or os.path.splitext(file)[1].removeprefix(".")
-    if format in (MLIR, ""):
+    extension = os.path.splitext(file)[1].removeprefix(".")
+    spec = parse_spec(format) if format else ArgSpec(extension, {})
+    if spec.name in (MLIR, ""):
         return None
     found = universe().all_frontends if frontends is None else frontends
-    return None if (frontend := found.get(format)) is None else frontend()()
+    if (frontend := found.get(spec.name)) is None:
+        return None
+    try:
+        return frontend().from_spec(spec) if spec.parameters else frontend()()
+    except ValueError as error:
+        raise CompilationError(Diagnostic(f"the format {format}: {error}")) from None
 
 
 def read_program(

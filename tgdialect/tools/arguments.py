@@ -2,8 +2,16 @@
 
 import argparse
 from collections.abc import Collection, Sequence
+from functools import partial
 
-from tgdialect.tools.console import ConsoleParser, add_flags, file_name, folder_name, whole_number
+from tgdialect.tools.console import (
+    ConsoleParser,
+    add_flags,
+    file_name,
+    folder_name,
+    input_format,
+    whole_number,
+)
 from tgdialect.tools.pass_pipeline import nearest_names
 
 DESCRIPTION = "Parse, verify, transform and print IR: the tg dialect, and every dialect of xDSL."
@@ -135,7 +143,7 @@ def add_arguments(
         parser,
         _FLAGS.replace("TARGETS", ", ".join(sorted(targets))),
         verify_each={"type": _boolean},
-        frontend={"choices": frontends, "metavar": None},
+        frontend={"type": partial(input_format, names=frontends)},
         data_folder={"type": folder_name},
         output_file={"type": file_name},
         target={"default": "mlir", "metavar": None},

@@ -10,7 +10,7 @@ import re
 import stat
 import sys
 import traceback
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from importlib.metadata import version
@@ -159,13 +159,22 @@ def folder_name(text: str) -> str:
     return text
 
 
-def input_format(text: str) -> str:
-    """A type of option: the name of an input format. Plug-ins, which have some, are looked up when
-    one is given."""
+def input_format(text: str, names: Collection[str] | None = None) -> str:
+    """A type of option: an input format, which may have arguments: `onnx{fix="n=4"}`. Without
+    `names`, those of plug-ins are looked up when one is given."""
+    from xdsl.utils.arg_spec import parse_spec
+    from xdsl.utils.exceptions import ArgSpecParseError
+
     from tgdialect.registry import formats
 
-    if text not in formats():
-        raise argparse.ArgumentTypeError(f"no format {text!r}; there are: {', '.join(formats())}")
+    names = formats() if names is None else names
+    try:
+        name = parse_spec(text).name
+    except ArgSpecParseError as error:
+        message = f"a format is a name, or name{{key=value}}, not {text!r}"
+        raise argparse.ArgumentTypeError(message) from error
+    if name not in names:
+        raise argparse.ArgumentTypeError(f"no format {text!r}; there are: {', '.join(names)}")
     return text
 
 

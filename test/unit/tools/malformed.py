@@ -240,7 +240,7 @@ COMMANDS = [
     (("--frobnicate",), "unknown option '--frobnicate'"),
     (("--verify-diagnostic",), "did you mean --verify-diagnostics"),
     (("--verify-each=maybe",), "expected true or false, not 'maybe'"),
-    (("-f", "fortran"), "invalid choice: 'fortran'"),
+    (("-f", "fortran"), "no format 'fortran'; there are: mlir"),
     (("-o",), "expected one argument"),
     # Files.
     (("missing.mlir",), "cannot open input file 'missing.mlir': No such file"),

@@ -50,12 +50,20 @@ Structure = TensorShape | tuple["Structure", ...] | None
 
 class ModelArguments:
     """The inputs of a model that are no constants. Raises CompilationError with all inputs whose
-    types are not supported."""
+    types are not supported.
 
-    def __init__(self, model: Model) -> None:
+    `fixed` has numbers of inputs and of sizes by their names. Fixed inputs are in `known`, and no
+    arguments.
+    """
+
+    def __init__(self, model: Model, fixed: Mapping[str, float] = {}) -> None:
         constants = {i.name for i in model.graph.initializer}
-        self._inputs = [i for i in model.graph.input if i.name not in constants]
+        inputs = [i for i in model.graph.input if i.name not in constants]
+        self._inputs = [i for i in inputs if i.name not in fixed]
+        self._fixed = fixed
         self._names: dict[str, str] = {}
+        self.known: dict[str, Array] = {}
+        """The elements of fixed inputs."""
         self._is_static = any(i.type.WhichOneof("value") != "tensor_type" for i in self._inputs)
         reasons: list[Diagnostic] = []
         for each in self._inputs:
@@ -63,6 +71,13 @@ class ModelArguments:
                 _check(each.type)
             except Refused as error:
                 reasons.append(Diagnostic(f"input {each.name!r}: {error}", file=model.file))
+        for each in inputs:
+            if each.name in fixed:
+                try:
+                    self.known[each.name] = self._filled(each, fixed[each.name])
+                except (Refused, ValueError, OverflowError) as error:
+                    message = f"the fixed input {each.name!r}: {error}"
+                    reasons.append(Diagnostic(message, file=model.file))
         if reasons:
             raise CompilationError(reasons)
         self.names = [each.name for each in self._inputs]
@@ -78,6 +93,23 @@ class ModelArguments:
             for each in self._usual or (None,)
         )
         """Whether arguments that are arrays are those of a program."""
+        names = {*self.known, *self._names, *self._names.values()}
+        if self._usual is not None and (unknown := fixed.keys() - names):
+            there = ", ".join(map(repr, (*(i.name for i in inputs), *self._names)))
+            message = f"no input or size {sorted(unknown)[0]!r} to fix; there are: {there}"
+            raise CompilationError(Diagnostic(message, file=model.file))
+
+    def _filled(self, each: ValueInfoProto, number: float) -> Array:
+        """A fixed input, all of whose elements are a number. Raises Refused."""
+        dtype = numpy_of(each.type.tensor_type.elem_type)
+        kind = self._tensor(each.type, each.name, None)
+        shape = [extent for extent in kind.shape if isinstance(extent, int)]
+        if len(shape) < len(kind.shape):
+            raise Refused("it has symbolic sizes: fix them, too")
+        found = np.full(shape, number, dtype)
+        if (found != number).any():
+            raise Refused(f"{number} is no {dtype}")
+        return found
 
     def structure(self, given: Mapping[str, Any] | None) -> tuple[Structure, ...]:
         """The structure of the arguments of a call; without a call, that of the model, which has to
@@ -124,7 +156,7 @@ class ModelArguments:
             extents = [
                 dim.dim_value
                 if dim.HasField("dim_value") and dim.dim_value > 0
-                else self._name(
+                else self._extent(
                     dim.dim_param if dim.dim_param not in ("", "?") else f"{name}_dim_{axis}"
                 )
                 for axis, dim in enumerate(tensor.shape.dim)
@@ -135,6 +167,16 @@ class ModelArguments:
                 for e, now in zip(extents, present, strict=True)
             ]
         return TensorShape(tensor.elem_type, tuple(extents))
+
+    def _extent(self, key: str) -> int | str:
+        """A size of the model: its number if it is fixed, else an identifier. Raises Refused."""
+        name = self._name(key)
+        number = self._fixed.get(key, self._fixed.get(name))
+        if number is None:
+            return name
+        if number != int(number) or number < 1:
+            raise Refused(f"the size {key} is a positive integer, not {number}")
+        return int(number)
 
     def _name(self, key: str) -> str:
         """An identifier for the name of an extent."""

@@ -101,6 +101,8 @@ class _State:
     """The inputs whose elements decided answers, also those that are not needed any more."""
     counts: dict[str, Spec] = field(default_factory=dict[str, Spec])
     """An input for each COUNT, which is its extent."""
+    is_for_all: bool = False
+    """Whether the program is for all calls, so that no question has an answer."""
     key: tuple[Any, ...] = ()
     """Programs of equal keys are the same: the sizes if they are fixed, and the answers."""
 
@@ -307,7 +309,7 @@ def _traced(
                 (answer,) = by_name[question.count_name].shape
             decided[question] = answer
         try:
-            found = Importer(model, decided).results(given)
+            found = Importer(model, decided, is_for_all=state.is_for_all).results(given)
         except Undecided as undecided:
             if wanted is None or undecided.question != wanted:
                 raise
@@ -352,14 +354,37 @@ def _assumed(
             state.add(undecided.question, True)
 
 
-def module_of(model: Model) -> ModuleOp:
-    """The program of a model. Raises CompilationError with all that is refused."""
+def _deciding(
+    model: Model, arguments: ModelArguments, state: _State, question: Question
+) -> Sequence[str]:
+    """The names of the inputs or sizes on which a question depends."""
+    if question.size is not None:
+        return sorted(atom.variable.name for atom in question.size.atoms)
+    if question.value is None:
+        return [question.name]
+    program, _ = _traced(model, arguments, state, question)
+    return _read(program, state.inputs)
+
+
+def module_of(model: Model, fixed: Mapping[str, float] = {}) -> ModuleOp:
+    """The program of a model, with numbers of inputs and sizes by their names. Raises
+    CompilationError with all that is refused."""
     try:
-        arguments = ModelArguments(model)
+        arguments = ModelArguments(model, fixed)
         structures = arguments.structure(None)
-        state = _State({}, structures, arguments.specs(structures, BOUNDS[-1]), {})
+        specs = arguments.specs(structures, BOUNDS[-1])
+        state = _State({}, structures, specs, {}, is_for_all=True)
+        state.answers |= {Question(Asked.INPUT, n): array for n, array in arguments.known.items()}
         found, _ = _assumed(model, arguments, state)
-    except (Undecided, Refused) as reason:
+    except Undecided as reason:
+        names = _deciding(model, arguments, state, reason.question)
+        fix = ",".join(f'"{name}=NUMBER"' for name in names)
+        message = (
+            f"{reason}: run the model by tgdialect.interop.onnx.prepare, or fix what decides it, "
+            f"as tg-opt -f 'onnx{{fix={fix}}}' does"
+        )
+        raise CompilationError(Diagnostic(message, file=model.file)) from None
+    except Refused as reason:
         message = f"{reason}: run the model by tgdialect.interop.onnx.prepare"
         raise CompilationError(Diagnostic(message, file=model.file)) from None
     if found is None:

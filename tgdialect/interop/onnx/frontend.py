@@ -14,9 +14,15 @@ from tgdialect.diagnostics import CompilationError, Diagnostic
 
 @dataclass(frozen=True)
 class OnnxFrontend(Frontend):
-    """Reads models of ONNX."""
+    """Reads models of ONNX.
+
+    `fix` has the numbers of inputs and of sizes by their names, as `onnx{fix="sr=16000","batch=1"}`.
+    An input that is fixed is no parameter of the program.
+    """
 
     name = "onnx"
+
+    fix: tuple[str, ...] = ()
 
     def parse(self, ctx: Context, input: IO[bytes], input_name: str) -> ModuleOp:
         """Raises CompilationError with all that is refused in a model."""
@@ -28,4 +34,12 @@ class OnnxFrontend(Frontend):
         from tgdialect.interop.onnx.backend import module_of
         from tgdialect.interop.onnx.model import Model
 
-        return module_of(Model.read(input, input_name))
+        fixed: dict[str, float] = {}
+        for each in self.fix:
+            name, _, number = each.rpartition("=")
+            try:
+                fixed[name] = float(number) if "." in number else int(number)
+            except ValueError:
+                message = f"onnx{{fix={each!r}}}: this is not name=number"
+                raise CompilationError(Diagnostic(message, file=input_name)) from None
+        return module_of(Model.read(input, input_name), fixed)

@@ -69,8 +69,12 @@ Scope = MutableMapping[str, Value]
 class Importer:
     """Imports the graphs of one model. Nodes that are refused are collected in `refusals`."""
 
-    def __init__(self, model: Model, answers: Answers | None = None) -> None:
+    def __init__(
+        self, model: Model, answers: Answers | None = None, *, is_for_all: bool = False
+    ) -> None:
         self.model = model
+        self.is_for_all = is_for_all
+        """Whether the program is for all calls: then an If that they decide is a conditional."""
         self.answers = answers or {}
         self.refusals: list[Diagnostic] = []
         self.step: int | None = None
@@ -344,6 +348,10 @@ class _ImportedNode(NodeCall):
         if len(refusals) > before:
             raise _Skipped
         return found
+
+    @property
+    def is_for_all(self) -> bool:
+        return self._frame.importer.is_for_all
 
     @contextmanager
     def step(self) -> Generator[None]:

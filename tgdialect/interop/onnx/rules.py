@@ -70,6 +70,11 @@ class NodeCall:
         """The results of a graph of an attribute, which sees the values around the node."""
         raise NotImplementedError
 
+    @property
+    def is_for_all(self) -> bool:
+        """Whether the program is for all calls, so that no question has an answer."""
+        raise NotImplementedError
+
     def step(self) -> AbstractContextManager[None]:
         """Whatever is imported within it is the step of a loop, in which questions about values that
         differ between steps raise DependsOnStep."""

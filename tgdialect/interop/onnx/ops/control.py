@@ -6,18 +6,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import count
 from typing import Any
 
 import numpy as np
 from onnx import GraphProto
 
-from tgdialect.frontend.loops import scan, while_loop
+from tgdialect.frontend.loops import cond, scan, while_loop
 from tgdialect.frontend.symbolic import Dim, SymInt
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx.ops.movement import axis_of
 from tgdialect.interop.onnx.rules import NodeCall, Rules, raw
-from tgdialect.interop.onnx.values import DependsOnStep, Refused, Value, as_tensor, dims
+from tgdialect.interop.onnx.values import DependsOnStep, Refused, Undecided, Value, as_tensor, dims
 
 FEW_STEPS = 4
 """The most steps of a loop of which each is compiled, so that the number of a step is known in it.
@@ -45,7 +46,17 @@ def _if(
             call.graph(then_branch, ()),
             call.graph(else_branch, ()),
         )
+    except Undecided:
+        if not call.is_for_all:
+            raise
+        branches = [partial(_tensors, call, branch) for branch in (then_branch, else_branch)]
+        return cond(as_tensor(condition).reshape(()).cast("bool"), *branches)
     return tuple(call.graph(then_branch if holds else else_branch, ()))
+
+
+def _tensors(call: NodeCall, graph: GraphProto) -> tuple[Tensor, ...]:
+    """The results of a branch, which the program computes."""
+    return tuple(as_tensor(value) for value in call.graph(graph, ()))
 
 
 def _selected(condition: Tensor, then: list[Value], other: list[Value]) -> tuple[Value, ...]:
