@@ -33,6 +33,7 @@ from tgdialect.interop.onnx.values import (
     Undecided,
     Value,
 )
+from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
 
 MOST_COUNT = 1 << 24
@@ -260,13 +261,14 @@ class Prepared(BackendRep):
 
 
 def _read(program: Lowered | None, inputs: Iterable[str]) -> Sequence[str]:
-    """The inputs whose elements a program reads. Its arguments begin with the inputs."""
+    """The inputs whose elements a program reads. Its first PARAMs are the inputs."""
     if program is None:
         return ()
     entry = SymbolTable.lookup_symbol(program.source, program.entry)
     assert isinstance(entry, FuncOp)
-    arguments = entry.body.block.args
-    return [name for name, argument in zip(inputs, arguments, strict=False) if argument.uses]
+    params = [op for op in entry.body.block.ops if isinstance(op, tg.ParamOp)]
+    read = {op.slot.data for op in params if op.result.uses}
+    return [name for slot, name in enumerate(inputs) if slot in read]
 
 
 def _agree(wanted: Mapping[str, Spec], given: Mapping[str, Spec]) -> bool:

@@ -47,16 +47,24 @@ def _if(
             call.graph(else_branch, ()),
         )
     except Undecided:
-        if not call.is_for_all:
+        found = _conditional(call, condition, then_branch, else_branch) if call.is_for_all else None
+        if found is None:
             raise
-        branches = [partial(_tensors, call, branch) for branch in (then_branch, else_branch)]
-        return cond(as_tensor(condition).reshape(()).cast("bool"), *branches)
+        return found
     return tuple(call.graph(then_branch if holds else else_branch, ()))
 
 
-def _tensors(call: NodeCall, graph: GraphProto) -> tuple[Tensor, ...]:
-    """The results of a branch, which the program computes."""
-    return tuple(as_tensor(value) for value in call.graph(graph, ()))
+def _conditional(
+    call: NodeCall, condition: Value, *branches: GraphProto
+) -> tuple[Tensor, ...] | None:
+    """The results of the branch that the program takes; None if one is refused, as for sizes that
+    only the other takes, or if their results differ in shape."""
+    flag = as_tensor(condition).reshape(()).cast("bool")
+
+    def results(graph: GraphProto) -> tuple[Tensor, ...]:
+        return tuple(as_tensor(value) for value in call.graph(graph, ()))
+
+    return call.attempt(lambda: cond(flag, *(partial(results, branch) for branch in branches)))
 
 
 def _selected(condition: Tensor, then: list[Value], other: list[Value]) -> tuple[Value, ...]:
