@@ -16,8 +16,8 @@ from tgdialect.diagnostics import CompilationError, Diagnostic
 class OnnxFrontend(Frontend):
     """Reads models of ONNX.
 
-    `fix` has the numbers of inputs and of sizes by their names, as `onnx{fix="sr=16000","batch=1"}`.
-    An input that is fixed is no parameter of the program.
+    `fix` has the numbers of inputs and of sizes by their names, as in
+    `onnx{fix="sr=16000","batch=1"}`. An input that is fixed is no parameter of the program.
     """
 
     name = "onnx"

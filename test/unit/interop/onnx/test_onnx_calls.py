@@ -150,7 +150,7 @@ def test_what_cannot_be_fixed(tmp_path: Path, fix: str, error: str):
 
 
 def test_arguments_that_a_format_lacks(tmp_path: Path):
-    with pytest.raises(CompilationError, match="the format onnx{n=1}"):
+    with pytest.raises(CompilationError, match=r"the format onnx\{n=1\}"):
         compiler.parse_verified(str(tmp_path / "x.onnx"), "", "onnx{n=1}")
 
 
