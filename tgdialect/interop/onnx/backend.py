@@ -122,7 +122,7 @@ class Prepared(BackendRep):
         self.arguments = ModelArguments(model)
         self._target, self._opt = target, opt
         self._bound = BOUNDS[0]
-        """That of all sizes, which grows with them."""
+        """The bound of all sizes, which grows with them."""
         self._asked: dict[tuple[Any, ...], Question | _Program | CompilationError] = {}
 
     def run(self, inputs: Any, **_: Any) -> tuple[Any, ...]:
