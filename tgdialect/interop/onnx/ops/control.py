@@ -17,7 +17,7 @@ from tgdialect.frontend.symbolic import Dim, SymInt
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx.ops.movement import axis_of
 from tgdialect.interop.onnx.rules import Call, Rules, raw
-from tgdialect.interop.onnx.values import Refused, Value, as_tensor, dims
+from tgdialect.interop.onnx.values import DependsOnStep, Refused, Value, as_tensor, dims
 
 FEW_STEPS = 4
 """The most steps of a loop of which each is compiled, so that the number of a step is known in it.
@@ -37,13 +37,10 @@ MOST_TURNS = 2**31 - 1
 def _if(
     call: Call, condition: Value, *, then_branch: GraphProto, else_branch: GraphProto
 ) -> tuple[Value, ...]:
-    if not isinstance(condition, np.ndarray):
-        flag = as_tensor(condition).reshape(())
-        if (
-            found := call.attempt(lambda: _chosen(call, flag, then_branch, else_branch))
-        ) is not None:
-            return found
-    holds = bool(call.known(condition, call.node.input[0]).reshape(()))
+    try:
+        holds = bool(call.known(condition, call.node.input[0]).reshape(()))
+    except DependsOnStep:
+        return _chosen(call, as_tensor(condition).reshape(()), then_branch, else_branch)
     return tuple(call.graph(then_branch if holds else else_branch, ()))
 
 
