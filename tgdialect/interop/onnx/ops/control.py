@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from onnx import GraphProto
 
-from tgdialect.frontend.loops import scan, while_loop
+from tgdialect.frontend.loops import cond, scan, while_loop
 from tgdialect.frontend.symbolic import Dim, SymInt
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx.ops.movement import axis_of
@@ -40,20 +40,24 @@ def _if(
     try:
         holds = bool(call.known(condition, call.node.input[0]).reshape(()))
     except DependsOnStep:
-        return _selected(
-            as_tensor(condition).reshape(()),
-            call.graph(then_branch, ()),
-            call.graph(else_branch, ()),
-        )
+        return _chosen(call, as_tensor(condition).reshape(()), then_branch, else_branch)
     return tuple(call.graph(then_branch if holds else else_branch, ()))
 
 
-def _selected(condition: Tensor, then: list[Value], other: list[Value]) -> tuple[Value, ...]:
-    """The values of one of two branches, both of which are computed."""
-    pairs = [(as_tensor(a), as_tensor(b)) for a, b in zip(then, other, strict=True)]
-    if any((a.shape, a.dtype) != (b.shape, b.dtype) for a, b in pairs):
-        raise DependsOnStep("the branches of an If have results of different shapes")
-    return tuple(condition.where(a, b) for a, b in pairs)
+def _chosen(
+    call: Call, condition: Tensor, then: GraphProto, other: GraphProto
+) -> tuple[Value, ...]:
+    """The results of a branch that the program chooses. Raises ValueError for branches of other
+    shapes, and DependsOnStep if one asks a question."""
+
+    def branch(graph: GraphProto) -> Any:
+        def results() -> list[Tensor]:
+            with call.step():
+                return [as_tensor(value) for value in call.graph(graph, ())]
+
+        return results
+
+    return tuple(cond(condition, branch(then), branch(other)))
 
 
 # -- Loop ------------------------------------------------------------------------------------------

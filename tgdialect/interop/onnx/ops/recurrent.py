@@ -139,7 +139,8 @@ class _Layer:
             return x
         if self._call.sign(x.shape[axis], self.batch) != 0:
             raise ValueError(f"a batch of {self.batch} and one of {x.shape[axis]}")
-        return x.shrink([(0, self.batch) if i == axis else None for i in range(x.ndim)])
+        # Not a view: that it is inside of the tensor is known for the present sizes only.
+        return x.index_select(axis, Tensor.arange(self.batch))
 
     def initial(self, given: Tensor | None) -> Tensor:
         """A first state: (directions, batch, hidden)."""
