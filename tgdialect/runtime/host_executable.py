@@ -388,7 +388,7 @@ class HostExecutable(Executable):
                 return holding_launcher(launch, make, tuple(shape), holders, inputs, example)
         return super().holding_launcher(holders, inputs, example)
 
-    def at_addresses(self) -> Callable[..., None] | None:
+    def at_addresses(self) -> Callable[..., object] | None:
         """A function that calls the program with memory that the caller vouches for; None if Python
         has to look at the arguments in each call.
 
