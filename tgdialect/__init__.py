@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from tgdialect.diagnostics import CompilationError
     from tgdialect.frontend import dtypes
     from tgdialect.frontend.function import function
-    from tgdialect.frontend.loops import scan, while_loop
+    from tgdialect.frontend.loops import cond, scan, while_loop
     from tgdialect.frontend.lowered import spec
     from tgdialect.frontend.symbolic import Variable
     from tgdialect.frontend.tensor import Tensor
@@ -73,6 +73,7 @@ __all__ = [
     "Variable",
     "collectives",
     "compile",
+    "cond",
     "dtypes",
     "function",
     "load",
@@ -93,6 +94,7 @@ _HOMES = {
     "Tensor": "tgdialect.frontend.tensor",
     "Variable": "tgdialect.frontend.symbolic",
     "function": "tgdialect.frontend.function",
+    "cond": "tgdialect.frontend.loops",
     "scan": "tgdialect.frontend.loops",
     "while_loop": "tgdialect.frontend.loops",
     "spec": "tgdialect.frontend.lowered",

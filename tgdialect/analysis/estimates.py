@@ -54,11 +54,11 @@ def estimate(linear: tg.LinearOp, assumed: Mapping[SSAValue, tg.Interval] = {}) 
                 flops += times * _arithmetic(op, intervals)
             case _ if (memory := found.get(op)) is not None:
                 if tg.place(memory).addrspace is tg.AddrSpace.GLOBAL:
-                    elements = times * _elements(op.operands[0], intervals)
+                    elements = times * cells_of(op.operands[0], intervals)
                     touched[memory] += elements * tg.dtype_of(memory).itemsize
             case _:
                 pass
-    sizes = {m: _elements(m, intervals) * tg.dtype_of(m).itemsize for m in touched}
+    sizes = {m: cells_of(m, intervals) * tg.dtype_of(m).itemsize for m in touched}
     return Estimates(flops, sum(min(sizes[m], nbytes) for m, nbytes in touched.items()))
 
 
@@ -81,13 +81,15 @@ def estimate_tensors(body: Block) -> Estimates:
                 moved += 2 * _bytes(op.result, intervals)
                 if tg.dtype_of(op.source).is_float:
                     read = op.result if may_be_one_hot(op) else op.source
-                    flops += _elements(read, intervals)
+                    flops += cells_of(read, intervals)
             case tg.IndexOp():
                 moved += 2 * _bytes(op.result, intervals)
             case tg.ScanOp():
                 step = estimate_tensors(op.body.block)
-                flops += op.steps.data * step.flops
-                moved += op.steps.data * step.bytes
+                extent = op.extent
+                steps = extent if isinstance(extent, int) else _at_most(extent, intervals)
+                flops += steps * step.flops
+                moved += steps * step.bytes
             case ReturnOp() | tg.TupleOp():
                 moved += sum(_bytes(value, intervals) for value in op.operands)
             case _:
@@ -99,14 +101,15 @@ def _arithmetic(op: tg.ElementwiseOp, intervals: MinMax) -> int:
     """The arithmetic on floats of an op."""
     if isinstance(op, tg.CastOp | tg.WhereOp) or not tg.dtype_of(op.operands[0]).is_float:
         return 0
-    return (2 if isinstance(op, tg.MulAccOp) else 1) * _elements(op.results[0], intervals)
+    return (2 if isinstance(op, tg.MulAccOp) else 1) * cells_of(op.results[0], intervals)
 
 
 def _bytes(value: SSAValue, intervals: MinMax) -> int:
-    return _elements(value, intervals) * tg.dtype_of(value).itemsize
+    return cells_of(value, intervals) * tg.dtype_of(value).itemsize
 
 
-def _elements(value: SSAValue, intervals: MinMax) -> int:
+def cells_of(value: SSAValue, intervals: MinMax) -> int:
+    """The cells of a value, with the greatest extents."""
     return math.prod(
         extent if isinstance(extent, int) else _at_most(extent, intervals)
         for extent in tg.shape_of(value)

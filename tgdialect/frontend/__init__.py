@@ -30,7 +30,7 @@ Compiled functions:
 
 * `tracing.py`: calls a function on tensors without values, and captures what else it reads and
   writes; tensors in nested arguments and results;
-* `loops.py`: `tg.scan` and `tg.while_loop`;
+* `loops.py`: `tg.scan`, `tg.while_loop` and `tg.cond`;
 * `function.py`: `@tg.function`; `traced.py`: one trace of a function, and how it is run;
   `lowered.py`: functions that are compiled before they are called, for specs.
 """

@@ -214,22 +214,43 @@ def function_of(
 
 
 def body_of(order: Sequence[Node], leaves: Sequence[Node], roots: Sequence[Node]) -> Region:
-    """The body of a FUNCTION from the leaves of a graph to some nodes."""
+    """The body of a FUNCTION from the leaves of a graph to some nodes. An extent of a result that
+    is the size of a leaf is its PARAM."""
     body = Block()
     builder = tg.OpBuilder.at_end(body)
     values = insert_parameters(builder, leaves)
     insert_nodes(builder, order, values)
-    builder.insert(tg.TupleOp([values[root] for root in roots]))
+    params = parameters(body)
+    sizes: dict[SymInt, SSAValue] = {
+        leaf.size: param.result
+        for leaf, param in zip(leaves, params, strict=True)
+        if leaf.size is not None
+    }
+    builder.insert(tg.TupleOp([_resized(builder, values[root], root, sizes) for root in roots]))
     return Region(body)
+
+
+def _resized(
+    builder: tg.OpBuilder, value: SSAValue, node: Node, sizes: Mapping[SymInt, SSAValue]
+) -> SSAValue:
+    """The value of a node, whose compound extents are the given index values."""
+    if all(isinstance(e, int) or e.atom is not None or e not in sizes for e in node.extents or ()):
+        return value
+    known = [
+        sizes.get(e, d) if isinstance(e, SymInt) else e
+        for e, d in zip(node.extents or (), tg.shape_of(value), strict=True)
+    ]
+    return builder.put(tg.ShrinkOp(value, [0] * len(known), known))
 
 
 def insert_parameters(builder: tg.OpBuilder, leaves: Sequence[Node]) -> dict[Node, SSAValue]:
     """Insert a PARAM for each leaf.
 
-    A compound extent is computed from the variables that it depends on. What a FUNCTION is passed
-    has such an extent by another op, so that a SHRINK gives it this one.
+    A compound extent is a leaf, or computed from the variables that it depends on. What a FUNCTION
+    is passed has such an extent by another op, so that a SHRINK gives it this one.
     """
     values: dict[Node, SSAValue] = {}
+    sizes: dict[SymInt, SSAValue] = {}
     factors: dict[Factor, SSAValue] = {}
     # Sizes first, since the PARAMs of tensors use them.
     for slot, leaf in enumerate(leaves):
@@ -237,17 +258,23 @@ def insert_parameters(builder: tg.OpBuilder, leaves: Sequence[Node]) -> dict[Nod
             name = size.atom.variable.name if size.atom else None
             low, high = max(size.min, 0), size.max
             param = tg.ParamOp(slot, leaf.tensor_type, name=name, min=low, max=high)
-            values[leaf] = builder.put(param)
+            values[leaf] = sizes[size] = builder.put(param)
             if size.atom is not None:
                 factors[size.atom] = values[leaf]
+    # Inside, a compound size is computed from the variables that it depends on.
+    for leaf in leaves:
+        size = leaf.size
+        if size is not None and size.atom is None and factors.keys() >= {*size.atoms}:
+            values[leaf] = emit_size(builder, size, factors)
     for slot, leaf in enumerate(leaves):
         if leaf in values:
             continue
         symbolic = [e for e in leaf.extents or () if isinstance(e, SymInt)]
-        dims = [emit_size(builder, e, factors) for e in symbolic]
+        computed = {e: emit_size(builder, e, factors) for e in symbolic}
+        dims = [sizes.get(e, computed[e]) for e in symbolic]
         values[leaf] = builder.put(tg.ParamOp(slot, leaf.tensor_type, dims))
         if any(e.atom is None for e in symbolic):
-            shape = tg.shape_of(values[leaf])
+            shape = [computed[e] if isinstance(e, SymInt) else e for e in leaf.extents or ()]
             values[leaf] = builder.put(tg.ShrinkOp(values[leaf], [0] * len(shape), shape))
     # Equal quotients and maxima are one value, also those of nodes.
     for factor, value in factors.items():

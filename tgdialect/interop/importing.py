@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tgdialect.frontend import dtypes
+from tgdialect.frontend.base import named
 from tgdialect.frontend.function import traceable
 from tgdialect.frontend.graph import apply
 from tgdialect.frontend.lowered import Lowered, Spec
@@ -27,7 +28,7 @@ INLINE_ELEMENTS = 1
 
 
 def identifiers(names: Sequence[str]) -> list[str]:
-    """Identifiers for names, one each: other characters become `_`, and equal results get a number."""
+    """Identifiers for names, one each: other characters become `_`, and equal ones get a number."""
     found: dict[str, None] = {}
     for name in names:
         base = re.sub(r"\W", "_", name, flags=re.ASCII)
@@ -56,6 +57,14 @@ def constant(array: Array) -> Tensor:
     return binary.bitcast(dtype).reshape(array.shape)
 
 
+def constant_in_file(array: Array, contents: tg.DataAttr) -> Tensor:
+    """A tensor of the elements of an array that are bytes of a file: the program names them."""
+    dtype = dtypes.to_dtype(array.dtype)
+    binary = Tensor.of_node(apply(tg.BinaryDataOp, contents))
+    flat = binary != 0 if dtype.is_bool else binary.bitcast(dtype)
+    return flat.reshape(array.shape)
+
+
 def sizes_tensor(sizes: Sequence[Any], dtype: Any = np.int64) -> Tensor:
     """A vector of sizes, symbolic ones as well."""
     parts = [
@@ -76,8 +85,9 @@ def lowered(
     """A function from tensors to tensors, traced for inputs of these names, shapes and dtypes."""
     names = identifiers(list(inputs))
 
-    def call(*args: Tensor, **named: Tensor) -> Any:
-        return tuple(function([*args, *named.values()]))
+    def call(*args: Tensor, **by_name: Tensor) -> Any:
+        given = [*args, *by_name.values()]
+        return tuple(function([named(t, name) for t, name in zip(given, inputs, strict=True)]))
 
     call.__signature__ = Signature(  # type: ignore[attr-defined]
         [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names]

@@ -409,29 +409,38 @@ def _scan(frame: Frame, op: tg.ScanOp, operands: Sequence[HostValue]) -> HostVal
     """SCAN: evaluate the body for one step after the other."""
     after = waits_for(operands)
     arguments = [frame.read(op, operand, after).materialised() for operand in operands]
-    states, count, steps = op.states.data, op.sequences.data, op.steps.data
+    states, count = op.states.data, op.sequences.data
+    extent = op.extent
+    steps = extent if isinstance(extent, int) else int(arguments[op.operands.index(extent)])
     current, sequences = arguments[:states], arguments[states : states + count]
     constants = [TensorValue(MaskedArray(data), after) for data in arguments[states + count :]]
-    stacked: list[Sequence[Array]] = []
+
+    def step(current: Sequence[Array], elements: Sequence[Array]) -> Sequence[Array]:
+        given = [TensorValue(MaskedArray(np.asarray(x)), after) for x in (*current, *elements)]
+        inner = Frame(frame.context, [*given, *constants], frame.journal, is_function=True)
+        with frame.context.nested("a SCAN"):
+            values = inner.run(op.body.block)
+        return [inner.read(op, value).materialised() for value in values]
+
+    stacks: list[Array] = []
     for element in reversed(range(steps)) if op.reverse is not None else range(steps):
         if op.is_while is not None and not current[0]:
             break
-        given = [*current, *(sequence[element] for sequence in sequences)]
-        inner = Frame(
-            frame.context,
-            [*(TensorValue(MaskedArray(np.asarray(data)), after) for data in given), *constants],
-            frame.journal,
-            is_function=True,
-        )
-        with frame.context.nested("a SCAN"):
-            values = inner.run(op.body.block)
-        new = [inner.read(op, value).materialised() for value in values]
+        new = step(current, [sequence[element] for sequence in sequences])
         current = new[:states]
-        stacked.append(new[states:])
-    rows = stacked[::-1] if op.reverse is not None else stacked
-    stacks = [np.stack(row) for row in zip(*rows, strict=True)]
-    results = [TensorValue(MaskedArray(data), after) for data in (*current, *stacks)]
+        stacks = stacks or _zeros(steps, new[states:])
+        for stack, value in zip(stacks, new[states:], strict=True):
+            stack[element] = value
+    if not stacks and len(op.results_of_body) > states:
+        # No step is taken, and one tells the shapes.
+        elements = [np.zeros(sequence.shape[1:], sequence.dtype) for sequence in sequences]
+        stacks = _zeros(max(steps, 0), step(current, elements)[states:])
+    results = [TensorValue(MaskedArray(np.asarray(data)), after) for data in (*current, *stacks)]
     return Tuple(tuple(results), after)
+
+
+def _zeros(steps: int, rows: Sequence[Array]) -> list[Array]:
+    return [np.zeros((steps, *row.shape), row.dtype) for row in rows]
 
 
 def _call(frame: Frame, op: tg.CallOp, operands: Sequence[HostValue]) -> HostValue:

@@ -16,23 +16,44 @@ from tgdialect.ops import tg
 from tgdialect.ops.views import are_disjoint
 
 
-def add_parameters(kernel: tg.KernelOp, types: Sequence[TensorType[Attribute]]) -> list[SSAValue]:
+def add_parameters(
+    kernel: tg.KernelOp,
+    types: Sequence[TensorType[Attribute]],
+    dims: Sequence[Sequence[SSAValue]] | None = None,
+) -> list[SSAValue]:
     """New parameters of a kernel that calls others, at the end of its block's parameters, for which
     each of its callers passes memory of its own. A function has a BUFFER for it, and a kernel a
-    parameter in turn."""
+    parameter in turn. `dims` are the dynamic extents of each, computed from index parameters."""
+    dims = dims or [()] * len(types)
+    params = [op for op in kernel.body.block.ops if isinstance(op, tg.ParamOp)]
     builder = tg.OpBuilder(InsertPoint.at_start(kernel.body.block), kernel.location)
+    if params and any(dims):
+        builder = tg.OpBuilder(InsertPoint.after(params[-1]), kernel.location)
     first = len(kernel.params)
-    new = [builder.put(tg.ParamOp(slot, type)) for slot, type in enumerate(types, first)]
+    own: dict[SSAValue, SSAValue] = {param.result: param.result for param in params}
+    new = [
+        builder.put(
+            tg.ParamOp(slot, type, [builder.clone(d, own, everything=True) for d in extents])
+        )
+        for slot, (type, extents) in enumerate(zip(types, dims, strict=True), first)
+    ]
     module = kernel.parent_op()
     assert isinstance(module, ModuleOp)
     for call in [*calls_in(module.ops)] if types else ():
         if call.callee.root_reference == kernel.sym_name:
+            inside = tg.OpBuilder.before(call)
+            given: dict[SSAValue, SSAValue] = {
+                param.result: call.arguments[param.slot.data] for param in params
+            }
+            outer = [[inside.clone(d, given, everything=True) for d in each] for each in dims]
             if isinstance(caller := call.parent_op(), tg.KernelOp):
-                memory = add_parameters(caller, types)
+                memory = add_parameters(caller, types, outer)
             else:
-                inside = tg.OpBuilder.before(call)
                 slots = inside.free_slots
-                memory = [inside.put(tg.BufferOp(next(slots), type)) for type in types]
+                memory = [
+                    inside.put(tg.BufferOp(next(slots), type, extents))
+                    for type, extents in zip(types, outer, strict=True)
+                ]
             call.operands = [*call.operands, *memory]
     return new
 
@@ -81,7 +102,7 @@ def filled_memory(
     where = tg.PlaceAttr.of(tg.place(arguments[0]).device, tg.AddrSpace.GLOBAL)
     stored = tg.tensor_type(type.element_type, type.get_shape(), where)
     if isinstance(caller := call.parent_op(), tg.KernelOp):
-        (buffer,) = add_parameters(caller, [stored])
+        (buffer,) = add_parameters(caller, [stored], [dims])
     else:
         if builder.block not in slots:
             slots[builder.block] = builder.free_slots

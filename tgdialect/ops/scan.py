@@ -3,10 +3,10 @@ before has left."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import TensorType, UnitAttr
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX, UnitAttr
+from xdsl.ir import Region, SSAValue
 from xdsl.irdl import opt_prop_def, prop_def, region_def, result_def, traits_def, var_operand_def
 from xdsl.traits import IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
@@ -16,8 +16,21 @@ from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.ops.attributes import NumberAttr
 from tgdialect.ops.base import TENSOR, TUPLE, PureInGraph, TgOp, Value
 from tgdialect.ops.call import TupleOp, foreign_memory
-from tgdialect.ops.dtypes import BOOL
-from tgdialect.ops.properties import place, tensor
+from tgdialect.ops.dtypes import BOOL, INDEX
+from tgdialect.ops.properties import (
+    NAME_THE_EXTENT,
+    Dim,
+    place,
+    polynomial,
+    same_dim,
+    same_shape,
+    scan_extent,
+    shape_of,
+    show_dim,
+    tensor,
+    tensor_type,
+)
+from tgdialect.ops.properties.symbolic import Atom, substituted
 from tgdialect.ops.source import ParamOp, parameters
 
 
@@ -31,7 +44,11 @@ class ScanOp(TgOp):
     values of which the results stack one for each step. `reverse` goes from the last element to the
     first, also of what is stacked.
 
-    With `while` the first state is a bool: the steps end when it is false, and nothing is stacked.
+    The number of steps is an integer, or argument `steps_at`: a constant that is an index scalar,
+    and may be 0. The `?` of a PARAM are index PARAMs; the argument has the extents that these are.
+
+    With `while` the first state is a bool: the steps end when it is false. What the steps that are
+    not taken would stack is 0.
 
     `%1 = tg.scan(%h, %xs, %w) states 1 sequences 1 steps 8 {
        %s = tg.param 0 : tensor<4xf32>
@@ -50,7 +67,8 @@ class ScanOp(TgOp):
     arguments = var_operand_def(TENSOR)
     states = prop_def(NumberAttr)
     sequences = prop_def(NumberAttr)
-    steps = prop_def(NumberAttr)
+    steps = opt_prop_def(NumberAttr)
+    steps_at = opt_prop_def(NumberAttr)
     reverse = opt_prop_def(UnitAttr)
     is_while = opt_prop_def(UnitAttr, prop_name="while")
     body = region_def("single_block")
@@ -60,7 +78,8 @@ class ScanOp(TgOp):
 
     assembly_format = (
         "`(` $arguments `)` `states` custom<Int>($states) `sequences` custom<Int>($sequences) "
-        "`steps` custom<Int>($steps) (`reverse` $reverse^)? (`while` $while^)? "
+        "(`steps` custom<Int>($steps)^)? (`steps_at` custom<Int>($steps_at)^)? "
+        "(`reverse` $reverse^)? (`while` $while^)? "
         "attr-dict-with-keyword $body `:` custom<Signature>(functional-type(operands, results))"
     )
 
@@ -71,18 +90,26 @@ class ScanOp(TgOp):
         *,
         states: int,
         sequences: int,
-        steps: int,
+        steps: int | None = None,
+        steps_at: int | None = None,
         reverse: bool = False,
         is_while: bool = False,
     ):
+        """The number of steps is an integer or the number of an argument."""
         properties = {
             "states": NumberAttr(states),
             "sequences": NumberAttr(sequences),
-            "steps": NumberAttr(steps),
+            "steps": None if steps is None else NumberAttr(steps),
+            "steps_at": None if steps_at is None else NumberAttr(steps_at),
             "reverse": UnitAttr() if reverse else None,
             "while": UnitAttr() if is_while else None,
         }
         self.infer(arguments, properties, regions=(body,))
+
+    @property
+    def extent(self) -> int | SSAValue:
+        """The number of steps."""
+        return scan_extent(self)
 
     @property
     def results_of_body(self) -> Sequence[SSAValue]:
@@ -101,54 +128,72 @@ class ScanOp(TgOp):
         return value.owner.slot.data if isinstance(value.owner, ParamOp) else None
 
     def verify_rule(self) -> None:
-        states = self.states.data
-        if min(states, self.sequences.data) < 0 or self.steps.data < 1:
+        states, sequences = self.states.data, self.sequences.data
+        if min(states, sequences) < 0 or (self.steps is not None and self.steps.data < 1):
             raise VerifyException(
                 "the numbers of states and sequences are not negative, and there is a step"
             )
         params = parameters(self.body.block)
-        if len(params) != len(self.arguments) or states + self.sequences.data > len(params):
+        if len(params) != len(self.arguments) or states + sequences > len(params):
             raise VerifyException(
                 f"the body has {len(params)} parameters for {len(self.arguments)} arguments, of "
-                f"which {states} are states and {self.sequences.data} sequences"
+                f"which {states} are states and {sequences} sequences"
             )
-        for slot, (param, argument) in enumerate(zip(params, self.arguments, strict=True)):
-            self._verify_argument(slot, tensor(param.result), tensor(argument))
+        if (self.steps is None) == (self.steps_at is None):
+            raise VerifyException("a SCAN has either `steps` or `steps_at`")
+        if self.steps_at is not None:
+            slot = self.steps_at.data
+            is_constant = states + sequences <= slot < len(params)
+            if not is_constant or self.arguments[slot].type != tensor_type(INDEX):
+                raise VerifyException(
+                    f"argument {slot} is the number of steps, and no constant tensor<index>"
+                )
+        given: dict[Atom, Dim] = {p.result: a for p, a in zip(params, self.arguments, strict=True)}
+        for slot, param in enumerate(params):
+            self._verify_argument(slot, param, given)
         results = self.results_of_body
         if len(results) < states:
             raise VerifyException(f"the body gives {len(results)} values for {states} states")
         for slot, (param, new) in enumerate(zip(params, results[:states], strict=False)):
-            _verify_like("state", slot, tensor(param.result), tensor(new))
+            old, type = tensor(param.result), tensor(new)
+            if old.element_type != type.element_type or not same_shape(
+                shape_of(param.result), shape_of(new)
+            ):
+                raise VerifyException(f"state {slot} is {type}, the parameter {old}")
         if self.is_while is not None:
             flag = tensor(self.arguments[0]) if states else None
             if flag is None or flag.element_type != BOOL or flag.get_shape():
                 raise VerifyException("the first state of a SCAN with `while` is a tensor<i1>")
-            if len(results) > states:
-                raise VerifyException("a SCAN with `while` stacks nothing")
         for op in self.body.walk():
             if (memory := foreign_memory(op)) is not None:
                 message = f"this {op.name} has an effect on memory that is not the step's own"
                 raise locate(VerifyException(message), memory)
 
-    def _verify_argument(
-        self, slot: int, wanted: TensorType[Attribute], given: TensorType[Attribute]
-    ) -> None:
-        if not (wanted.has_static_shape() and given.has_static_shape()):
-            raise VerifyException(f"argument {slot} of a SCAN has a static shape, not {given}")
-        if place(self.arguments[slot]).axis is not None:
+    def _verify_argument(self, slot: int, param: ParamOp, given: Mapping[Atom, Dim]) -> None:
+        """Raise VerifyException for an argument that is not like its PARAM, given all of them."""
+        argument = self.arguments[slot]
+        type, wanted = tensor(argument), tensor(param.result)
+        if place(argument).axis is not None:
             raise VerifyException(f"argument {slot} is split among devices: a SCAN takes it whole")
-        if not self.is_sequence(slot):
-            _verify_like("argument", slot, wanted, given)
-            return
-        steps = self.steps.data
-        if given.get_shape()[:1] != (steps,):
-            raise VerifyException(f"sequence {slot} is {given}, for {steps} steps")
-        if (wanted.element_type, wanted.get_shape()) != (given.element_type, given.get_shape()[1:]):
-            raise VerifyException(f"elements of sequence {slot} are of {given}, not {wanted}")
-
-
-def _verify_like(
-    what: str, slot: int, wanted: TensorType[Attribute], given: TensorType[Attribute]
-) -> None:
-    if (wanted.element_type, wanted.get_shape()) != (given.element_type, given.get_shape()):
-        raise VerifyException(f"{what} {slot} is {given}, the parameter {wanted}")
+        shape = shape_of(argument)
+        if self.is_sequence(slot):
+            if not shape or not same_dim(shape[0], self.extent):
+                raise VerifyException(
+                    f"sequence {slot} is {type}, for {show_dim(self.extent)} steps"
+                )
+            shape = shape[1:]
+        inner = wanted.get_shape()
+        is_like = type.element_type == wanted.element_type and len(shape) == len(inner)
+        if not is_like or any(
+            i not in (e, DYNAMIC_INDEX) for i, e in zip(inner, shape, strict=True)
+        ):
+            if self.is_sequence(slot):
+                raise VerifyException(f"elements of sequence {slot} are of {type}, not {wanted}")
+            raise VerifyException(f"argument {slot} is {type}, the parameter {wanted}")
+        for axis, (dim, extent) in enumerate(zip(shape_of(param.result), shape, strict=True)):
+            value = None if isinstance(dim, int) else substituted(polynomial(dim), given)
+            if not isinstance(dim, int) and (value is None or value != polynomial(extent)):
+                raise VerifyException(
+                    f"axis {axis} of argument {slot}, of {show_dim(extent)} cells, is not known to "
+                    f"have those of the parameter; {NAME_THE_EXTENT}"
+                )

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
+from xdsl.traits import SymbolTable
 
-from tgdialect.analysis.affine.bounds import exact_polynomial, greatest
+from tgdialect.analysis.affine.bounds import is_inside
 from tgdialect.analysis.index_expressions import index_arguments, index_expression
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import SHAPES, Diagnostic, kept_facts, operation_diagnostic
@@ -21,6 +22,8 @@ from tgdialect.fast_xdsl.walk import nested_ops, ops_of
 from tgdialect.ops import tg
 from tgdialect.ops.expressions import Expression
 from tgdialect.runtime.windows import Window
+
+_INDEX_SCALAR = tg.tensor_type(tg.INDEX)
 
 _Bounds = tuple[tg.Dim, tg.Dim, tg.Dim]
 """The offset, the inner and the outer extent of a window on one axis."""
@@ -43,9 +46,15 @@ def find_windows(function: FuncOp, buffers: Mapping[int, Diagnostic]) -> tuple[W
     min_max = MinMax()
     found: dict[object, Window] = {}
 
-    def add(at: Diagnostic, windows: Iterable[_Bounds], *, of_source: bool = False) -> None:
+    def add(
+        at: Diagnostic,
+        windows: Iterable[_Bounds],
+        known: Mapping[SSAValue, Expression],
+        *,
+        of_source: bool = False,
+    ) -> None:
         for axis, bounds in enumerate(windows):
-            if all(isinstance(dim, int) for dim in bounds) or _is_inside(bounds, min_max):
+            if all(isinstance(dim, int) for dim in bounds) or is_inside(bounds, min_max):
                 continue
             terms = _checked(bounds, known)
             if terms is not None and terms not in found and not (of_source and _is_whole(terms)):
@@ -55,11 +64,42 @@ def find_windows(function: FuncOp, buffers: Mapping[int, Diagnostic]) -> tuple[W
         slot = tg.integer_attribute(tg.argument_attributes(argument), "tg.buffer")
         if slot is not None:
             at = buffers.get(slot) or operation_diagnostic(function, "")
-            add(at, _extents(tg.shape_of(argument)))
-    for op in function.body.block.ops:
-        if isinstance(op, tg.ShrinkOp | tg.PadOp | tg.ResizeOp):
-            add(operation_diagnostic(op, ""), _windows(op), of_source=isinstance(op, tg.ShrinkOp))
+            add(at, _extents(tg.shape_of(argument)), known)
+    # The ops of the function, and of the steps of its loops, whose sizes it passes on.
+    first: _Body = function, tuple(known.items())
+    walk = tg.Walk[_Body]([first])
+    for around, sizes in walk:
+        for op in ops_of(around.regions[0].block):
+            if isinstance(op, tg.ShrinkOp | tg.PadOp | tg.ResizeOp):
+                is_shrink, at = isinstance(op, tg.ShrinkOp), operation_diagnostic(op, "")
+                add(at, _windows(op), dict(sizes), of_source=is_shrink)
+            elif isinstance(op, tg.CallOp) and (given := _passed_sizes(op, dict(sizes))):
+                walk.add([given])
     return tuple(found.values())
+
+
+_Body = tuple[Operation, tuple[tuple[SSAValue, Expression], ...]]
+"""A function or kernel, and the sizes among its parameters."""
+
+
+def _passed_sizes(call: tg.CallOp, known: Mapping[SSAValue, Expression]) -> _Body | None:
+    """The step of a loop that a CALL calls, with the sizes that it passes; None if it passes none,
+    and for steps that data decide about: those that are not taken may have windows that do not fit.
+    """
+    callee = SymbolTable.lookup_symbol(call, call.callee)
+    if isinstance(callee, FuncOp):
+        params: Sequence[SSAValue] = callee.args
+    elif isinstance(callee, tg.KernelOp) and callee.calls and not _loads(callee):
+        params = [param.result for param in callee.params]
+    else:
+        return None
+    pairs = [(p, a) for p, a in zip(params, call.arguments, strict=True) if p.type == _INDEX_SCALAR]
+    sizes = tuple((p, e) for p, a in pairs if (e := index_expression(a, known)) is not None)
+    return (callee, sizes) if sizes else None
+
+
+def _loads(kernel: tg.KernelOp) -> bool:
+    return any(isinstance(op, tg.LoadOp) for op in ops_of(kernel.body.block))
 
 
 Place = tuple[str, int, int, str]
@@ -110,15 +150,6 @@ def _windows(op: tg.ShrinkOp | tg.PadOp | tg.ResizeOp) -> Iterable[_Bounds]:
 def _extents(shape: Iterable[tg.Dim]) -> Iterable[_Bounds]:
     """Windows that are in bounds if and only if no extent is negative."""
     return ((0, dim, dim) for dim in shape)
-
-
-def _is_inside(bounds: _Bounds, min_max: MinMax) -> bool:
-    """Whether a window is in bounds for every call."""
-    known = [exact_polynomial(dim, min_max) for dim in bounds if not isinstance(dim, tg.UnknownDim)]
-    if len(known) < len(bounds):
-        return False
-    offset, inner, outer = known
-    return all(greatest(of, min_max) <= 0 for of in (-offset, -inner, offset + inner - outer))
 
 
 def _is_whole(terms: tuple[Expression, Expression, Expression]) -> bool:

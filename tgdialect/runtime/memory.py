@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from mmap import MAP_ANONYMOUS, MAP_PRIVATE, PAGESIZE, mmap
+from mmap import PAGESIZE
 from sys import getrefcount
 from threading import Event, RLock, Thread, get_native_id
 from typing import Any, Generic, NoReturn, Protocol, Self, TypeVar
@@ -33,15 +33,6 @@ POOLED_BYTES = 1 << 17
 """The least size of a result that comes from the pool, in bytes: `malloc` returns such blocks to
 the system when they are freed. Smaller: the pool keeps many small blocks; larger: new pages in each
 call."""
-
-RESERVED_BYTES = 1 << 30
-"""The least size of a block that is reserved, in bytes: the system gives it memory page by page, as
-it is used. Programs of symbolic sizes have workspaces for the greatest sizes, of which most calls
-use little; the system refuses blocks beyond its memory that are not reserved. Smaller: blocks that
-are used whole get their pages one by one; larger: machines with less memory refuse them."""
-
-_MAP_NORESERVE = 0x4000
-"""Linux's flag of `mmap`, which Python has as a name since 3.13."""
 
 PIECE = 4 << 20
 """The bytes that `Ahead` uses without asking whether it is to stop, and without Python's lock.
@@ -90,23 +81,11 @@ class Block:
     def new(cls, nbytes: int) -> Block:
         """An uninitialised block. Raises MemoryError, with its size."""
         try:
-            memory = _reserved(nbytes) if nbytes >= RESERVED_BYTES else None
-            memory = np.empty(nbytes + ALIGNMENT, np.uint8) if memory is None else memory
+            memory = np.empty(nbytes + ALIGNMENT, np.uint8)
         except (MemoryError, ValueError):
             raise _no_block(nbytes) from None
         start = memory.ctypes.data
         return cls(memory, start + -start % ALIGNMENT, nbytes)
-
-
-def _reserved(nbytes: int) -> Array | None:
-    """Memory for a block that has no pages before they are used; None where the system has none."""
-    if sys.platform != "linux":
-        return None
-    flags = MAP_PRIVATE | MAP_ANONYMOUS | _MAP_NORESERVE
-    try:
-        return np.frombuffer(mmap(-1, nbytes + ALIGNMENT, flags), np.uint8)
-    except (OSError, OverflowError, ValueError):
-        return None
 
 
 class Ahead:

@@ -150,7 +150,7 @@ def test_names_of_values():
     assert [p.name for p in program.inputs] == ["pixel values", "w"]
     assert [p.name for p in program.outputs] == ["logits", "features"]
     one = np.ones((2, 3), np.float32)
-    with pytest.raises(ValueError, match=r"pixel values has shape \(2, 3\), got \(2, 4\)"):
+    with pytest.raises(ValueError, match=r"pixel values has shape \(2, 4\), expected \(2, 3\)"):
         program(np.ones((2, 4), np.float32), one)
     np.testing.assert_array_equal(program(one, one)[1], one)
 
@@ -214,6 +214,21 @@ def test_errors_name_the_node():
     said = r'^"inner" at "outer": no$'
     with pytest.raises(ValueError, match=said), located("outer"), located("inner"):
         raise ValueError("no")
+
+
+def test_errors_in_bodies_name_the_node_and_the_call():
+    def step(s: Tensor, _: None) -> tuple[Tensor, None]:
+        with located("/loop/Add"), located("f"):
+            return s + Tensor.ones(7), None
+
+    said = r'^"f" at "/loop/Add" at "/loop" at "/model": '
+    with (
+        pytest.raises(ValueError, match=said) as raised,
+        located("/model"),
+        located("/loop"),
+    ):
+        tg.scan(step, Tensor.ones(2, 3), length=3)
+    assert str(raised.value).count('"') == 8
 
 
 def test_errors_that_are_no_text():

@@ -330,6 +330,169 @@ def test_newton_until_it_converges():
     close(root, np.sqrt(2))
 
 
+LIMITS: dict[str, Callable[[int], Any]] = {
+    "a number": lambda n: n,
+    "a size": lambda n: tg.Variable("limit", 0, 1 << 20).bind(n),
+    "a tensor": lambda n: T(np.array(n)),
+}
+
+
+@pytest.mark.parametrize("kind", LIMITS)
+@pytest.mark.parametrize("transform", [tg.function, lambda f: f], ids=["traced", "eager"])
+def test_limits_of_a_while(transform: Any, kind: str, compilations: list[Any]):
+    run = transform(lambda n, s: tg.while_loop(lambda s: s < 1000, lambda s: s * 3, s, n))
+    for limit in (2, 0, 1, 1 << 17):
+        found = run(LIMITS[kind](limit), T(np.array(2)))
+        assert found.item() == (2 * 3**limit if limit < 7 else 1458)
+    assert kind == "a number" or len(compilations) <= 2  # A view of memory may be one.
+
+
+@pytest.mark.parametrize("steps", [0, 1, 255, 256, 257, 70_000])
+def test_a_while_without_a_limit_ends_in_every_loop_of_its_nest(steps: int):
+    assert tg.while_loop(lambda n: n < steps, lambda n: n + 1, 0).item() == steps
+    assert tg.while_loop(lambda n: n >= 0, lambda n: n + 1, 0, T(steps)).item() == steps
+    assert tg.while_loop(lambda n: n >= 0, lambda n: n + 1, 0, steps).item() == steps
+
+
+@pytest.mark.parametrize("target", [None, "c", "interpreter"])
+def test_the_outputs_of_a_while(target: str | None):
+    """One program, for states of symbolic size and any number of steps that fit."""
+
+    def program(x: tg.Tensor, limit: tg.Tensor) -> Any:
+        return tg.while_loop(
+            lambda s: s.sum() < limit,
+            lambda s: (s + 1, {"before": s, "sum": s.sum()}),
+            x,
+            x.shape[0] + 2,
+            has_outputs=True,
+        )
+
+    executable: Any = None
+    for size, limit in ((3, 100.0), (1, 0.0), (4, 9.0), (10, 1e9)):
+        x = values(10)[:size]
+        given = T(values(10))[: VARIABLE.bind(size)], T(np.float32(limit))
+        executable = executable or tg.compile(program, *given, target=target)
+        last, outputs, count = executable(x, np.float32(limit))
+        rows: list[Array] = []
+        while len(rows) < size + 2 and x.sum() < limit:
+            rows.append(x)
+            x = x + 1
+        expected = np.zeros((size + 2, size), np.float32)
+        expected[: len(rows)] = np.reshape(rows, (-1, size))
+        assert count == len(rows)
+        close(last, x)
+        close(outputs["before"], expected)
+        close(outputs["sum"], expected.sum(1))
+
+
+def test_the_gradient_of_the_outputs_of_a_while():
+    def body(w: Any) -> Any:
+        return lambda s: (s * w, s * s)
+
+    x, w = values(3), np.float32([1.5, 2, 0.5])
+    ours = [T(a).requires_grad_(True) for a in (x, w)]
+    holds: Any = lambda s: (s * s).sum() < 2  # noqa: E731
+    last, ys, count = tg.while_loop(holds, body(ours[1]), ours[0], 6, has_outputs=True)
+    theirs = [torch.tensor(a, requires_grad=True) for a in (x, w)]
+    state, rows = theirs[0], []
+    while len(rows) < 6 and holds(state):
+        state, row = body(theirs[1])(state)
+        rows.append(row)
+    assert 0 < count.item() == len(rows) < 6
+    (last.sum() + ys.sum()).backward()
+    (state.sum() + torch.stack(rows).sum()).backward()
+    for a, b in zip(ours, theirs, strict=True):
+        close(a.grad, b.grad)
+    endless = tg.while_loop(holds, lambda s: s * ours[1], ours[0])
+    with pytest.raises(RuntimeError, match="goes through all steps that may be taken"):
+        endless.sum().backward()
+
+
+# -- choices -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", [None, "c", "interpreter"])
+def test_cond(target: str | None):
+    """A choice, a choice in a choice, in a step of a loop, and of symbolic sizes."""
+
+    def program(p: tg.Tensor, q: tg.Tensor, x: tg.Tensor, w: tg.Tensor) -> Any:
+        def inner(x: tg.Tensor) -> Any:
+            return tg.cond(q, lambda: {"a": x @ w, "b": 1}, lambda: {"a": x * 2, "b": 2})
+
+        chosen = tg.cond(p, inner, lambda x: {"a": x.exp(), "b": x.shape[0]}, x)
+        rows, _ = tg.scan(
+            lambda s, row: (tg.cond(row.sum() > 0, lambda a: a + row, lambda a: a * 0.5, s), None),
+            T.zeros(3),
+            x,
+        )
+        return chosen["a"], chosen["b"], rows
+
+    executable: Any = None
+    w = values(3, 3)
+    for number, (p, q) in enumerate([(False, True), (True, True), (False, False), (True, False)]):
+        x = values(10, 3, seed=number)[: 1 + 3 * number]
+        given = T(p), T(q), T(values(10, 3, seed=number))[: VARIABLE.bind(len(x))], T(w)
+        executable = executable or tg.compile(program, *given, target=target)
+        a, b, rows = executable(np.bool_(p), np.bool_(q), x, w)
+        close(a, np.exp(x) if not p else x @ w if q else x * 2)
+        assert b == (len(x) if not p else 1 if q else 2)
+        state = np.zeros(3, np.float32)
+        for row in x:
+            state = state + row if row.sum() > 0 else state * 0.5
+        close(rows, state)
+
+
+def test_only_one_branch_of_a_cond_is_computed():
+    """A branch that would not end, one that counts, and numbers of Python."""
+    taken = T([0, 0]).realize()
+
+    def counts(i: int) -> Callable[[], tg.Tensor]:
+        def branch() -> tg.Tensor:
+            taken[i] = taken[i] + 1
+            return T(i)
+
+        return branch
+
+    for p in (True, False, True):
+        assert tg.cond(T(p), counts(0), counts(1)).item() == 1 - p
+    assert taken.tolist() == [2, 1]
+    forever: Any = lambda: tg.while_loop(lambda n: n >= 0, lambda n: n * 1, 0)  # noqa: E731
+    assert tg.cond(T(values(3)).sum() < 1e9, lambda: T(5), forever).item() == 5
+    assert tg.cond(3, lambda a: a, forever, "operand") == "operand"
+
+
+@pytest.mark.parametrize("p", [False, True])
+def test_the_gradient_of_a_cond(p: bool):
+    """Of the branch that was taken: the other one's would be NaN."""
+
+    def run(scan: Any, x: Any, w: Any) -> Sequence[Any]:
+        then: Any = lambda x: (x @ w, x[0])  # noqa: E731
+        otherwise: Any = lambda x: (x * 3, (x * w[0]).sum())  # noqa: E731
+        bad: Any = lambda x: ((x * 0).log().sum() * x, x[0])  # noqa: E731
+        if scan is tg.scan:
+            branches = (then, bad) if p else (bad, otherwise)
+            return tg.cond(T(p), *branches, x)
+        return then(x) if p else otherwise(x)
+
+    check(run, values(3), values(3, 3))
+    flag = T(p)
+
+    def twice(x: Any, choose: Any) -> Any:
+        y = choose(x)
+        (first,) = (
+            y.sum().gradient(x)
+            if isinstance(y, tg.Tensor)
+            else torch.autograd.grad(y.sum(), x, create_graph=True)
+        )
+        return (first * first).sum()
+
+    x = T(values(3)).requires_grad_(True)
+    found = twice(x, lambda x: tg.cond(flag, lambda: x**3, lambda: x.sin())).gradient(x)[0]
+    y = torch.tensor(values(3), requires_grad=True)
+    (expected,) = torch.autograd.grad(twice(y, lambda y: y**3 if p else y.sin()), y)
+    close(found, expected)
+
+
 # -- targets and devices -------------------------------------------------------------------------
 
 
@@ -486,21 +649,6 @@ REFUSED: dict[str, tuple[type[Exception], str, Callable[[], object]]] = {
         "a value is not known while its function is traced",
         lambda: tg.scan(lambda s, x: (s * s.sum().item(), None), T(Z), T(XS)),
     ),
-    "a symbolic sequence": (
-        ValueError,
-        "a scan has a symbolic number of steps: n",
-        lambda: tg.scan(lambda s, x: (s + x, None), T(Z), T.zeros(10, 3)[:n]),
-    ),
-    "a symbolic state": (
-        ValueError,
-        r"a state has a symbolic size: \(n, 3\)",
-        lambda: tg.while_loop(lambda s: s.sum() > 0, lambda s: s, T.zeros(10, 3)[:n], 4),
-    ),
-    "a symbolic length": (
-        ValueError,
-        "a scan has a symbolic number of steps: n",
-        lambda: tg.scan(lambda s, x: (s, None), T(Z), length=n),
-    ),
     "a split sequence": (
         ValueError,
         "a sequence is split among devices: a loop takes it whole",
@@ -517,6 +665,31 @@ REFUSED: dict[str, tuple[type[Exception], str, Callable[[], object]]] = {
         TypeError,
         "the condition of a while_loop is a tensor of no axes",
         lambda: tg.while_loop(lambda s: s > 0, lambda s: s, T(Z), 4),
+    ),
+    "a limit that is a float": (
+        TypeError,
+        r"max_steps is an integer of no axes, not f32 \(\)",
+        lambda: tg.while_loop(lambda s: s.sum() > 0, lambda s: s, T(Z), T(1.5)),
+    ),
+    "outputs without a limit": (
+        ValueError,
+        "the outputs of a while_loop need a max_steps that is a number or a size",
+        lambda: tg.while_loop(lambda s: s.sum() > 0, lambda s: (s, s), T(Z), has_outputs=True),
+    ),
+    "a step without outputs": (
+        TypeError,
+        "a step of a while_loop with outputs returns a pair",
+        lambda: tg.while_loop(lambda s: s.sum() > 0, lambda s: s, T(Z), 3, has_outputs=True),
+    ),
+    "a predicate with axes": (
+        TypeError,
+        "the predicate of a cond is a tensor of no axes",
+        lambda: tg.cond(T(Z) > 0, lambda: T(Z), lambda: T(Z)),
+    ),
+    "branches that differ": (
+        ValueError,
+        r"the branches of a cond return \('f32 \(3,\)', 'i32 \(\)'\) and f32 \(3,\)",
+        lambda: tg.cond(T(True), lambda: (T(Z), T(1)), lambda: T(Z)),
     ),
     "a condition": (
         TypeError,
@@ -535,7 +708,7 @@ def test_refusals(name: str):
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("reverse", [False, True])
-def test_steps_of_symbolic_sizes_are_unrolled(reverse: bool, compilations: list[Any]):
+def test_steps_of_symbolic_sizes(reverse: bool, compilations: list[Any]):
     """Values and gradients are those of the sizes' values, by one program."""
     w = T(np.linspace(0.2, 0.9, 3, dtype=np.float32), requires_grad=True)
     rows = np.linspace(-1, 1, 4 * 10 * 3, dtype=np.float32).reshape(4, 10, 3)
@@ -576,10 +749,96 @@ def test_recurrent_layers_take_a_batch_of_symbolic_size(kind: Any):
         np.testing.assert_allclose(found, layer(T(x[:, :k]))[0].numpy(), rtol=1e-5, atol=1e-6)
 
 
-def test_a_symbolic_tensor_is_not_captured():
-    captured = T.zeros(10, 3)[:n]
-    with pytest.raises(ValueError, match="argument 3 of a SCAN has a static shape"):
-        tg.scan(lambda s, x: (s + captured.sum(0), None), T(Z), T(XS))
+STEPS_NOW = tg.Variable("steps", 0, 12)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("target", [None, "c", "interpreter"])
+def test_a_symbolic_number_of_steps(target: str | None, reverse: bool):
+    """Programs for none, one and more steps, with a batch of one and more, are one."""
+
+    def program(h: tg.Tensor, xs: tg.Tensor, w: tg.Tensor) -> Any:
+        last, ys = recurrent(tg.scan, h, xs, w, reverse=reverse)
+        return last, ys, tg.scan(lambda s, x: (s + x, s), h, xs)[1]
+
+    h, xs, w = values(10, 3), values(12, 10, 3), values(3, 3)
+    executable: Any = None
+    for steps, batch in ((0, 1), (1, 1), (2, 4), (12, 10)):
+        m, k = STEPS_NOW.bind(steps), VARIABLE.bind(batch)
+        given = T(h)[:k], T(xs)[:m, :k], T(w)
+        if executable is None:
+            executable = tg.compile(program, *given, target=target)
+        last, ys, sums = executable(*(t.numpy() for t in given))
+        assert ys.shape == sums.shape == (steps, batch, 3)
+        x = torch.tensor(xs[:steps, :batch])
+        if steps == 0:
+            close(last, h[:batch])
+            continue
+        expected = recurrent(loop, torch.tensor(h[:batch]), x, torch.tensor(w), reverse=reverse)
+        close(last, expected[0])
+        close(ys, expected[1])
+        close(sums, h[:batch] + np.cumsum(x.numpy(), 0) - x.numpy())
+
+
+def test_symbolic_sizes_that_are_captured_computed_or_only_counted():
+    m, k = STEPS_NOW.bind(5), VARIABLE.bind(3)
+    rows, captured = values(13, 4), values(10, 3)
+    # A captured tensor of symbolic size, and a length that no sequence has.
+    last, _ = tg.scan(lambda s, x: (s + T(captured)[:k].sum(0), None), T(Z), length=m)
+    close(last, 5 * captured[:3].sum(0))
+    # The number of steps, and extents of states and outputs, are computed from variables.
+    last, ys = tg.scan(
+        lambda s, x: ((s.cat(s[:1]) + x.sum())[1:], s.cat(s)),
+        T(captured)[: k + 1, 0],
+        T(rows)[: m // 2 + k],
+    )
+    state, expected = captured[:4, 0], []
+    for x in rows[:5]:
+        expected.append(np.tile(state, 2))
+        state = (np.append(state, state[0]) + x.sum())[1:]
+    close(last, state)
+    close(ys, expected)
+    # Sizes in a step of a loop in a step.
+    inner = tg.scan(
+        lambda s, x: tg.scan(lambda a, b: (a + b, a[:k]), s, x),
+        T(Z),
+        T(values(5, 12, 3))[:m, : m + 1],
+    )
+    close(inner[0], Z + values(5, 12, 3)[:, :6].sum((0, 1)))
+    assert inner[1].shape[0].max == 12
+    assert inner[1].numpy().shape == (5, 6, 3)
+
+
+def test_windows_in_steps_are_checked_by_the_call():
+    @tg.function
+    def run(k: Any, m: Any, x: tg.Tensor) -> Any:
+        return tg.scan(lambda s, _: (s + x[k : k + 4], None), T.zeros(4), length=m)[0]
+
+    @tg.function
+    def choose(k: Any, x: tg.Tensor) -> Any:
+        return tg.cond(T(k) < 7, lambda: x[k : k + 4], lambda: x[:4] * 0)
+
+    x, m = values(10), STEPS_NOW.bind(2)
+    close(run(VARIABLE.bind(6), m, T(x)), x[6:] * 2)
+    with pytest.raises(CompilationError, match="axis 0: offset 7 plus extent 4 exceeds 10"):
+        run(VARIABLE.bind(7), m, T(x))
+    # One that does not fit may be in the branch that is not taken.
+    close(choose(VARIABLE.bind(6), T(x)), x[6:])
+    close(choose(VARIABLE.bind(7), T(x)), x[:4] * 0)
+
+
+def test_a_number_of_steps_is_symbolic_in_one_program(compilations: list[Any]):
+    cell = tg.nn.LSTM(3, 4)
+    layer = tg.function(lambda x: cell(x)[0])
+    xs = values(12, 2, 3)
+    for steps in (3, 0, 1, 12):
+        found = layer(T(xs)[: STEPS_NOW.bind(steps)])
+        assert found.numpy().shape == (steps, 2, 4)
+        if steps:
+            close(found, cell(T(xs[:steps]))[0].numpy())
+        if steps == 3:
+            compilations.clear()
+    assert len(compilations) <= 3  # Those of the static ones.
 
 
 # -- programs ------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ PyTorch's float64 is the reference.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -43,11 +44,15 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class RandomScan:
-    """A scan by its seed. A step counts in its first state, which is an integer."""
+    """A scan by its seed. A step counts in its first state, which is an integer.
 
-    def __init__(self, seed: int) -> None:
+    `steps` is the number of steps in place of the seed's, and `sizes` are extents for 3 and 4.
+    """
+
+    def __init__(self, seed: int, steps: Any = None, sizes: Mapping[int, Any] = {}) -> None:
         choose = self._choose = random.Random(seed)
         self.steps = choose.randint(1, 6)
+        self.sizes = sizes
         self.reverse = choose.random() < 0.4
         self.states = [choose.choice(SHAPES) for _ in range(choose.randint(1, 3))]
         self.sequences = [choose.choice(SHAPES) for _ in range(choose.randint(0, 2))]
@@ -63,11 +68,22 @@ class RandomScan:
         self.outputs = [choose.randrange(count) for _ in range(choose.randint(0, 3))]
         self.kept = [i for i in range(len(self.states)) if choose.random() < 0.3]
         """The states that are an output before the step; the first also after it."""
-        rng = np.random.default_rng(seed)
-        shapes = [*self.states, *((self.steps, *shape) for shape in self.sequences)]
-        self.arrays: list[Array] = [
-            rng.standard_normal(shape).astype(np.float32) for shape in (*shapes, *self.constants)
-        ]
+        self.steps = self.steps if steps is None else steps
+        self.states, self.sequences, self.constants = (
+            [self._sized(shape) for shape in shapes]
+            for shapes in (self.states, self.sequences, self.constants)
+        )
+        sequences = [(self.steps, *shape) for shape in self.sequences]
+        self.shapes: Sequence[tuple[Any, ...]] = [*self.states, *sequences, *self.constants]
+        self._rng = np.random.default_rng(seed)
+
+    def _sized(self, shape: Shape) -> Shape:
+        return tuple(self.sizes.get(extent, extent) for extent in shape)
+
+    @cached_property
+    def arrays(self) -> list[Array]:
+        """The first states, the sequences and the constants."""
+        return [self._rng.standard_normal(shape).astype(np.float32) for shape in self.shapes]
 
     def _add_op(self, values: list[Array]) -> None:
         if self._choose.random() < 0.4:

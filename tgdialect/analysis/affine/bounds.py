@@ -117,3 +117,13 @@ def is_less(
 ) -> bool:
     """Whether a is always less than b."""
     return greatest(a - b, min_max, atoms) < 0
+
+
+def is_inside(bounds: tuple[tg.Dim, tg.Dim, tg.Dim], min_max: MinMax) -> bool:
+    """Whether a window on one axis, given by its offset and the inner and the outer extent, is in
+    bounds for every call."""
+    known = [exact_polynomial(dim, min_max) for dim in bounds if not isinstance(dim, tg.UnknownDim)]
+    if len(known) < len(bounds):
+        return False
+    offset, inner, outer = known
+    return all(greatest(of, min_max) <= 0 for of in (-offset, -inner, offset + inner - outer))

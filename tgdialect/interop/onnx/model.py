@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import cached_property
+from mmap import ACCESS_READ, mmap
 from typing import IO
 
 import numpy as np
-import onnx
 from google.protobuf.message import DecodeError
 from onnx import FunctionProto, GraphProto, ModelProto, SparseTensorProto, TensorProto, numpy_helper
 
 from tgdialect.diagnostics import CompilationError, Diagnostic
 from tgdialect.interop.onnx.values import Refused, Value
+from tgdialect.interop.onnx.weights import external_array, folder_of, without_weights
 from tgdialect.ops.numpy_dtypes import Array
 
 
@@ -29,13 +30,15 @@ class Model:
         """The model of a file. Raises CompilationError for one that is malformed."""
         name = file or (os.fspath(source) if isinstance(source, str | os.PathLike) else None)
         try:
-            proto = onnx.load(source, load_external_data=False)
-        except DecodeError as error:
+            if isinstance(source, str | os.PathLike):
+                with open(source, "rb") as opened:
+                    return Model(_message(opened, name), name)
+            return Model(_message(source, name), name)
+        except (DecodeError, ValueError) as error:
             raise CompilationError(Diagnostic(f"no model of ONNX: {error}", file=name)) from error
         except OSError as error:
             reason = error.strerror or error
             raise CompilationError(Diagnostic(f"cannot open: {reason}", file=name)) from error
-        return Model(proto, name)
 
     @property
     def graph(self) -> GraphProto:
@@ -57,8 +60,9 @@ class Model:
         """The array of a tensor. Raises Refused."""
         if tensor.data_type == TensorProto.STRING:
             raise Refused("strings are not supported")
-        folder = os.path.dirname(self.file) if self.file else ""
-        return numpy_helper.to_array(tensor, folder)
+        if tensor.data_location == TensorProto.EXTERNAL:
+            return external_array(tensor, folder_of(self.file))
+        return numpy_helper.to_array(tensor)
 
     def sparse_constant(self, tensor: SparseTensorProto) -> Array:
         """The array of a sparse tensor, dense."""
@@ -68,3 +72,17 @@ class Model:
         where = np.unravel_index(indices, found.shape) if indices.ndim == 1 else tuple(indices.T)
         found[where] = values
         return found
+
+
+def _message(source: IO[bytes], name: str | None) -> ModelProto:
+    """The message of a file, without the elements of large tensors. Raises DecodeError, ValueError
+    and OSError."""
+    proto = ModelProto()
+    try:
+        data = mmap(source.fileno(), 0, access=ACCESS_READ)
+    except (OSError, ValueError, AttributeError):  # It is no regular file, or empty.
+        proto.ParseFromString(source.read())
+        return proto
+    with data, memoryview(data) as view:
+        proto.ParseFromString(without_weights(view, os.path.basename(name or "")))
+    return proto

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
 
+from tgdialect.analysis.min_max import MinMax
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.callify.arguments import SEVERAL_DEVICES, NewFunction
 from tgdialect.lowering.callify.outlining import Outliner, function_for
-from tgdialect.lowering.callify.scan import ScanMemory, row_of, rows_of, scan_kernel
+from tgdialect.lowering.callify.scan import AxisExtent, Row, Rows, ScanMemory, scan_kernel
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import UI8
+from tgdialect.ops.source import parameters
 from tgdialect.ops.views import views_of
 from tgdialect.transforms.substitution import Substitution, called_function
 
@@ -118,57 +120,76 @@ class Callifier(Substitution):
 
     def scan(self, op: tg.ScanOp) -> None:
         """CALL the kernel that a SCAN has become, on stacks of its states."""
-        memory = ScanMemory(op)
-        body = op.body.clone()
-        last = body.block.last_op
-        assert isinstance(last, tg.TupleOp)
-        tg.OpBuilder.before(last).insert(tg.TupleOp([last.values[i] for i in memory.outputs]))
-        body.block.erase_op(last)
-        slots = range(len(op.arguments))
-        callee = self.outliner.function(body, slots, self.function, self.callified)
-        # The stacks of the states with the first ones, and memory for the other results.
+        memory, count = ScanMemory(op), op.states.data
+        rows, slots = Rows(self.builder.insertion_point, op.location), range(len(op.arguments))
         given = [self.values[argument] for argument in op.arguments]
-        count = op.states.data
-        buffers = [self.rows(value, memory.rows(i)) for i, value in enumerate(given[:count])]
-        stacks: list[SSAValue] = []
-        for state, (buffer, value) in enumerate(zip(buffers, given[:count], strict=True)):
-            first = row_of(self.builder, buffer.result, memory.first(state))
-            filled = self.builder.put(tg.StoreOp(first, value))
-            stacks.append(self.builder.put(tg.AfterOp(buffer, [filled])))
-        outs = {i: self.rows(op.results_of_body[i], op.steps.data) for i in memory.outputs[count:]}
-        others = [
-            v if v.type == tg.tensor_type(tg.INDEX) else self.as_memory(v) for v in given[count:]
-        ]
+        steps = rows.extent(memory.steps(), given)
+        if not op.sequences.data and not isinstance(steps, int) and MinMax()[steps].lo < 0:
+            raise self.error("the number of steps may be negative: give it a `min` of 0", op)
+        callee = self.outliner.function(_body(op, memory), slots, self.function, self.callified)
+        # The stacks of the states with the first ones, and memory for the other results.
+        buffers = {
+            i: self.memory(value, memory.stack(i), given) for i, value in enumerate(given[:count])
+        }
+        operands: list[SSAValue] = []
+        for state, buffer in buffers.items():
+            first = rows.row(buffer.result, steps if memory.is_backwards(state) else 0)
+            operands.append(self.filled(buffer, first, given[state]))
+        shapes = [memory.stack(state) for state in buffers]
+        for slot, value in enumerate(given[count:], count):
+            is_index = value.type == tg.tensor_type(tg.INDEX)
+            operands.append(value if is_index else self.as_memory(value))
+            shapes.append(memory.argument(slot))
         data = self.data_of(callee)
-        operands = [*stacks, *others, *data, *(buffer.result for buffer in outs.values())]
+        outs = {
+            i: self.memory(op.results_of_body[i], memory.stacked(i), given)
+            for i in memory.outputs[count:]
+        }
+        operands += data
+        for buffer in outs.values():
+            zeros = op.is_while is not None
+            operands.append(self.zeros(buffer) if zeros else buffer.result)
+        shapes += [[AxisExtent(e) for e in tg.tensor(value).get_shape()] for value in data]
+        shapes += [memory.stacked(i) for i in outs]
         if op.is_while is not None:
             operands.append(self.as_memory(self.counter()))
+            shapes.append([AxisExtent(1)])
         # The CALL, and the results AFTER it.
         name = self.outliner.new_name(
             f"{self.function.sym_name.data}_scan", len(self.outliner.scans)
         )
-        types = [tg.tensor(operand) for operand in operands]
-        kernel = scan_kernel(name, memory, callee.sym_name.data, types, len(data))
+        types = [_parameter_type(v, s) for v, s in zip(operands, shapes, strict=True)]
+        if op.is_while is not None:
+            # An index that is loaded is on no device if its memory names none.
+            types[-1] = tg.tensor_type(tg.I32, (1,), tg.PlaceAttr.of(None, tg.AddrSpace.GLOBAL))
+        kernel = scan_kernel(
+            name, memory, callee.sym_name.data, list(zip(types, shapes, strict=True)), len(data)
+        )
         self.outliner.scans.append(kernel)
         call = self.builder.put(tg.CallOp(name, operands, tg.VOID))
-        left = [self.builder.put(tg.AfterOp(value, [call])) for value in operands]
-        results = [self.last_row(memory, left, state) for state in range(count)]
+        left = [self.builder.put(tg.AfterOp(v, [call])) if tg.is_memory(v) else v for v in operands]
+        results = [self.last_row(rows, memory, left, state, steps) for state in range(count)]
+        written = iter(left[len(given) + len(data) :])
         for position in range(count, len(op.results_of_body)):
             if position in outs:
-                value = left[operands.index(outs[position].result)]
+                value = next(written)
                 self.results[value] = outs[position]
             else:
                 state, first = memory.stacked_states[position]
-                value = rows_of(self.builder, left[state], first, op.steps.data)
+                value = rows.rows(left[state], first, steps)
             results.append(value)
         self.tuples[op.result] = results
 
-    def last_row(self, memory: ScanMemory, left: Sequence[SSAValue], state: int) -> SSAValue:
+    def last_row(
+        self, rows: Rows, memory: ScanMemory, left: Sequence[SSAValue], state: int, steps: Row
+    ) -> SSAValue:
         """A state after the last step."""
         put = self.builder.put
         if memory.op.is_while is None:
-            return row_of(self.builder, left[state], memory.last(state))
-        even, odd = (row_of(self.builder, left[state], row) for row in (0, 1))
+            is_odd = None if state in memory.kept else rows.is_odd(steps)
+            last = is_odd if is_odd is not None else 0 if memory.is_backwards(state) else steps
+            return rows.row(left[state], last)
+        even, odd = (rows.row(left[state], row) for row in (0, 1))
         bit = put(tg.AndOp(put(tg.ReshapeOp(left[-1], ())), put(tg.ConstOp(1, tg.I32))))
         return put(tg.WhereOp(put(tg.CmpNeOp(bit, put(tg.ConstOp(0, tg.I32)))), odd, even))
 
@@ -176,11 +197,27 @@ class Callifier(Substitution):
         """The number of steps before the first."""
         return self.builder.put(tg.ReshapeOp(self.builder.put(tg.ConstOp(0, tg.I32)), (1,)))
 
-    def rows(self, like: SSAValue, count: int) -> tg.BufferOp:
-        """New memory for several values like one."""
+    def memory(
+        self, like: SSAValue, shape: Sequence[AxisExtent], arguments: Sequence[SSAValue]
+    ) -> tg.BufferOp:
+        """New memory of a shape, with the dtype of a value."""
+        rows = Rows(self.builder.insertion_point, self.builder.location)
+        extents = [rows.extent(extent, arguments) for extent in shape]
+        static = tuple(e if isinstance(e, int) else DYNAMIC_INDEX for e in extents)
         row = self.new.memory_type(like)
-        shape = (count, *row.get_shape())
-        return self.new_buffer(tg.tensor_type(row.element_type, shape, tg.place_of(row)))
+        type = tg.tensor_type(row.element_type, static, tg.place_of(row))
+        return self.new_buffer(type, [e for e in extents if not isinstance(e, int)])
+
+    def filled(self, buffer: tg.BufferOp, part: SSAValue, value: SSAValue) -> SSAValue:
+        """A buffer after a part of it got a value."""
+        return self.builder.put(tg.AfterOp(buffer, [self.builder.put(tg.StoreOp(part, value))]))
+
+    def zeros(self, buffer: tg.BufferOp) -> SSAValue:
+        """A buffer full of zeros."""
+        put, shape = self.builder.put, tg.shape_of(buffer.result)
+        zero = put(tg.ConstOp(0, tg.tensor(buffer.result).element_type))
+        one = put(tg.ReshapeOp(zero, [1] * len(shape)))
+        return self.filled(buffer, buffer.result, put(tg.ExpandOp(one, shape)))
 
     def callified(self, function: FuncOp) -> FuncOp:
         return Callifier(function, self.new.device, self.outliner, has_state=False).run()
@@ -189,11 +226,12 @@ class Callifier(Substitution):
         """An argument of a call: memory as it is, any other value stored in a new buffer."""
         if tg.is_storage(value):
             return value
-        buffer = self.new_buffer(self.new.memory_type(value))
-        return self.builder.put(tg.AfterOp(buffer, [self.builder.put(tg.StoreOp(buffer, value))]))
+        dims = [dim for dim in tg.shape_of(value) if isinstance(dim, SSAValue)]
+        buffer = self.new_buffer(self.new.memory_type(value), dims)
+        return self.filled(buffer, buffer.result, value)
 
-    def new_buffer(self, type: TensorType[Attribute]) -> tg.BufferOp:
-        return self.builder.insert(tg.BufferOp(next(self.builder.free_slots), type))
+    def new_buffer(self, type: TensorType[Attribute], dims: Sequence[SSAValue] = ()) -> tg.BufferOp:
+        return self.builder.insert(tg.BufferOp(next(self.builder.free_slots), type, dims))
 
     # -- the body
 
@@ -310,3 +348,27 @@ class Callifier(Substitution):
             if op.results and op.results[0].type == tg.VOID and not op.results[0].uses
         ]
         self.builder.insert(tg.SinkOp(roots))
+
+
+def _body(op: tg.ScanOp, memory: ScanMemory) -> Region:
+    """The body of a SCAN, which returns what it writes to memory. The extents of states are those
+    that they had."""
+    body = op.body.clone()
+    last = body.block.last_op
+    assert isinstance(last, tg.TupleOp)
+    builder = tg.OpBuilder.before(last)
+    results = list(last.values)
+    for slot, param in enumerate(parameters(body.block)[: op.states.data]):
+        old, new = tg.shape_of(param.result), tg.shape_of(results[slot])
+        if old != new:
+            results[slot] = builder.put(tg.ShrinkOp(results[slot], [0] * len(old), old))
+    builder.insert(tg.TupleOp([results[i] for i in memory.outputs]))
+    body.block.erase_op(last)
+    return body
+
+
+def _parameter_type(value: SSAValue, shape: Sequence[AxisExtent]) -> TensorType[Attribute]:
+    """The type of a parameter of this shape for a value."""
+    type = tg.tensor(value)
+    static = tuple(e.cells if e.slot is None else DYNAMIC_INDEX for e in shape)
+    return tg.tensor_type(type.element_type, static, tg.place_of(type))

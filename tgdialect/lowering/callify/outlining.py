@@ -21,8 +21,8 @@ from typing import cast
 from xdsl.dialects import builtin
 from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Operation, Region, SSAValue
-from xdsl.rewriter import InsertPoint
+from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.structure import Structures
@@ -32,6 +32,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.ops import tg
 from tgdialect.ops.numbering import next_symbol, symbols
+from tgdialect.ops.properties import NAME_THE_EXTENT
 from tgdialect.transforms.substitution import called_function
 
 OUTLINE = "tg.outline"
@@ -154,12 +155,14 @@ class Outliner:
         if key not in self.functions:
             # PARAMs become arguments.
             params = [p for p in body.ops if isinstance(p, tg.ParamOp)]
-            types = {slots[p.slot.data]: p.result.type for p in params}
-            for slot in sorted(types):
-                body.insert_arg(types[slot], slot)
+            by_slot = {slots[p.slot.data]: p for p in params}
+            attributes = [_attributes(by_slot[slot], slots) for slot in sorted(by_slot)]
+            for slot in sorted(by_slot):
+                body.insert_arg(by_slot[slot].result.type, slot)
             for param in params:
                 param.result.replace_all_uses_with(body.args[slots[param.slot.data]])
-                param.detach()
+            for param in params:
+                Rewriter.erase_op(param)
             # The TUPLE becomes a return.
             last = body.last_op
             assert isinstance(last, tg.TupleOp)
@@ -168,7 +171,13 @@ class Outliner:
             body.add_op(ReturnOp(*last.values))
             type = builtin.FunctionType.from_lists(body.arg_types, [v.type for v in last.values])
             name = self.new_name(f"{caller.sym_name.data}_function", len(self.functions))
-            function = FuncOp(name, type, region, builtin.StringAttr("private"))
+            function = FuncOp(
+                name,
+                type,
+                region,
+                builtin.StringAttr("private"),
+                arg_attrs=builtin.ArrayAttr(map(builtin.DictionaryAttr, attributes)),
+            )
             function.location = location
             # It is in the module while it is rebuilt, so that its CALLs find their kernels.
             self.module.body.block.add_op(function)
@@ -207,3 +216,20 @@ def function_for(call: Operation, callee: FuncOp, arguments: Sequence[SSAValue])
 def _is_large(op: tg.FunctionOp) -> bool:
     """Whether a FUNCTION, with those inside, is worth outlining."""
     return len(nested_ops(op)) > OUTLINED_OPS
+
+
+def _attributes(param: tg.ParamOp, slots: Sequence[int]) -> dict[str, Attribute]:
+    """The attributes of the argument that a PARAM becomes, whose extents are PARAMs."""
+    found: dict[str, Attribute] = {}
+    for name, bound in (("tg.min", param.min), ("tg.max", param.max)):
+        if bound is not None:
+            found[name] = builtin.IntegerAttr(bound.data, tg.INDEX)
+    if param.symbol is not None:
+        found["tg.name"] = param.symbol
+    dims = [dim.owner for dim in param.dims]
+    if positions := [slots[dim.slot.data] for dim in dims if isinstance(dim, tg.ParamOp)]:
+        if len(positions) < len(dims):
+            message = f"the dynamic dimensions of a PARAM are PARAMs themselves: {NAME_THE_EXTENT}"
+            raise locate(PassFailedException(message), param)
+        found["tg.dims"] = builtin.DenseArrayBase.from_list(builtin.i64, positions)
+    return found

@@ -207,7 +207,8 @@ class CallingKernel(Calls):
                 # An iteration reads the memory as the one before has left it.
                 self._current[op.buffer] = op.result
         buffers = [op for op in self.block.ops if isinstance(op, tg.BufferOp)]
-        params = add_parameters(self._kernel, [tg.tensor(buffer.result) for buffer in buffers])
+        types = [tg.tensor(buffer.result) for buffer in buffers]
+        params = add_parameters(self._kernel, types, [buffer.dims for buffer in buffers])
         loops = [op for op in self.block.ops if isinstance(op, tg.RangeOp)]
         inside = tg.OpBuilder(InsertPoint.after(loops[-1]), self._kernel.location)
         for buffer, memory in zip(buffers, params, strict=True):

@@ -3,7 +3,7 @@ PARAMs, of a SCAN the states and the stacked results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -12,8 +12,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops.attributes import NumberAttr, PlaceAttr, TupleType, is_tensor
 from tgdialect.ops.properties import device
-from tgdialect.ops.properties.symbolic import known_index
-from tgdialect.ops.properties.values import integer, place, tensor, tensor_type
+from tgdialect.ops.properties.symbolic import known_dim, known_index
+from tgdialect.ops.properties.values import integer, place, scan_extent, tensor, tensor_type
 
 
 def function_type(op: Operation, derive: Callable[[Operation], Attribute]) -> Attribute:
@@ -39,14 +39,16 @@ def scan_type(op: Operation, derive: Callable[[Operation], Attribute]) -> Attrib
     the steps. They are on the devices that the results of all steps would have after unrolling: a
     state on that of its argument, or else on that of what a step computes it from.
     """
-    states, steps = integer(op, "states"), integer(op, "steps")
+    states, sequences = integer(op, "states"), integer(op, "sequences")
     assert states is not None
-    assert steps is not None
+    assert sequences is not None
     body = op.regions[0].clone().block
     if (last := body.last_op) is None or last.name != "tg.tuple":
         raise VerifyException("the body of a scan ends in a tg.tuple")
     device.common(op)
     params = _parameters(body, op)
+    if any(DYNAMIC_INDEX in tensor(param.results[0]).get_shape() for param, _ in params):
+        _substitute(body, op, range(states, states + sequences))
     devices = [place(argument).device for argument in op.operands]
     while True:
         for param, _ in params:
@@ -63,11 +65,14 @@ def scan_type(op: Operation, derive: Callable[[Operation], Attribute]) -> Attrib
         if devices[:states] == before:
             break
     found[:states] = before
+    steps = known_dim(scan_extent(op))
     types: list[Attribute] = []
     for position, (value, where) in enumerate(zip(last.operands, found, strict=True)):
-        type = tensor(value)
-        stacked = () if position < states else (steps,)
-        shape = (*stacked, *type.get_shape())
+        type, shape = tensor(value), tensor(value).get_shape()
+        if position < states:
+            shape = tensor(op.operands[position]).get_shape()
+        else:
+            shape = (DYNAMIC_INDEX if steps is None else steps, *shape)
         types.append(tensor_type(type.element_type, shape, PlaceAttr.of(where)))
     return TupleType(ArrayAttr(types))
 
@@ -97,8 +102,9 @@ def _parameters(body: Block, function: Operation) -> list[tuple[Operation, SSAVa
     return pairs
 
 
-def _substitute(body: Block, function: Operation) -> None:
-    """Give each PARAM the type of its argument, and each index PARAM its value, if known.
+def _substitute(body: Block, function: Operation, sequences: Collection[int] = ()) -> None:
+    """Give each PARAM the type of its argument, or of an element of it for the slots of
+    `sequences`, and each index PARAM its value, if known.
 
     The value comes from a constant argument, or from an extent that is static in an argument's type
     and that the PARAM's type takes from the index PARAM.
@@ -108,9 +114,11 @@ def _substitute(body: Block, function: Operation) -> None:
         if (value := known_index(argument)) is not None:
             _bind(param, value)
     for param, argument in pairs:
-        if not is_tensor(argument.type):
+        if not is_tensor(type := argument.type):
             continue
-        given = iter(argument.type.get_shape())
+        if integer(param, "slot") in sequences:
+            type = tensor_type(type.element_type, type.get_shape()[1:], place(argument))
+        given = iter(type.get_shape())
         dims = list(param.operands)
         kept: list[SSAValue] = []
         for wanted, extent in zip(tensor(param.results[0]).get_shape(), given, strict=False):
@@ -122,7 +130,7 @@ def _substitute(body: Block, function: Operation) -> None:
             elif isinstance(dim.owner, Operation) and dim.owner.name == "tg.param":
                 _bind(dim.owner, extent)
         param.operands = kept
-        Rewriter.replace_value_with_new_type(param.results[0], argument.type)
+        Rewriter.replace_value_with_new_type(param.results[0], type)
 
 
 def _bind(param: Operation, value: int) -> None:

@@ -27,7 +27,13 @@ from tgdialect.ops.properties.min_max import MinMaxRule, of_dtype
 from tgdialect.ops.properties.shape import STATED, ShapeRule
 from tgdialect.ops.properties.substitution import function_type, scan_type
 from tgdialect.ops.properties.symbolic import Dim, Shape, UnknownDim
-from tgdialect.ops.properties.values import integer, static_shape, tensor, tensor_type
+from tgdialect.ops.properties.values import (
+    integer,
+    scan_extent,
+    static_shape,
+    tensor,
+    tensor_type,
+)
 from tgdialect.ops.walk import computed, operands_of
 
 TypeRule = Callable[[Operation], Attribute]
@@ -336,6 +342,8 @@ def shape_of(value: SSAValue) -> Shape:
         """The operands whose shapes the rule of a dynamic shape needs."""
         if not is_tensor(value.type) or value.type.has_static_shape():
             return ()
+        if (state := _state_of(value)) is not None:
+            return (state,)
         row = rule_of(value.owner)
         return operands_of(value) if isinstance(row, Row) and row.shape not in STATED else ()
 
@@ -347,6 +355,8 @@ def shape_of(value: SSAValue) -> Shape:
             return static
         if isinstance(owner, Block):
             return _argument_shape(value, owner)
+        if (state := _state_of(value)) is not None:
+            return known[state]
         if owner.name == "tg.gettuple":
             return _element_shape(value, owner)
         if isinstance(owner, CallOp):
@@ -381,12 +391,26 @@ def _called_shape(value: SSAValue, call: CallOp) -> Shape:
     )
 
 
+def _state_of(value: SSAValue) -> SSAValue | None:
+    """The first state of a SCAN, for the last one; None for any other value."""
+    element = value.owner
+    if isinstance(element, Block) or element.name != "tg.gettuple":
+        return None
+    scan, position = element.operands[0].owner, integer(element, "index")
+    if isinstance(scan, Block) or scan.name != "tg.scan" or position is None:
+        return None
+    states = integer(scan, "states") or 0
+    return scan.operands[position] if 0 <= position < states else None
+
+
 def _element_shape(value: SSAValue, element: Operation) -> Shape:
-    """The shape of an element of a FUNCTION's tuple. An extent that is a PARAM of the body becomes
-    the argument of the FUNCTION; other dynamic extents are unknown."""
+    """The shape of an element of the tuple of a FUNCTION, or of what a SCAN stacks. An extent that
+    is a PARAM of the body becomes the argument; other dynamic extents are unknown."""
     unknown = _unknown_shape(value)
     function, position = element.operands[0].owner, integer(element, "index")
-    if isinstance(function, Block) or function.name != "tg.function" or position is None:
+    if isinstance(function, Block) or position is None:
+        return unknown
+    if function.name not in ("tg.function", "tg.scan"):
         return unknown
     body = function.regions[0].block.last_op
     assert body is not None
@@ -398,7 +422,10 @@ def _element_shape(value: SSAValue, element: Operation) -> Shape:
         slot = integer(param, "slot")
         return outer if slot is None else function.operands[slot]
 
-    return tuple(map(argument, unknown, shape_of(body.operands[position])))
+    inner = shape_of(body.operands[position])
+    if function.name == "tg.function":
+        return tuple(map(argument, unknown, inner))
+    return (scan_extent(function), *map(argument, unknown[1:], inner))
 
 
 def _argument_shape(argument: SSAValue, block: Block) -> Shape:

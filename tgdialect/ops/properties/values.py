@@ -49,6 +49,16 @@ def place_of(type: builtin.TensorType[Any]) -> PlaceAttr:
     raise VerifyException(f"the encoding of {type} is not a #tg.place")
 
 
+def scan_extent(op: Operation) -> int | SSAValue:
+    """The number of steps of a SCAN: an integer, or the argument that it is."""
+    slot, steps = integer(op, "steps_at"), integer(op, "steps")
+    if slot is None and steps is not None:
+        return steps
+    if slot is None or not 0 <= slot < len(op.operands):
+        raise VerifyException("a SCAN has either `steps` or `steps_at`, the number of an argument")
+    return op.operands[slot]
+
+
 def place(value: SSAValue) -> PlaceAttr:
     """The place of a value's tensor type."""
     return place_of(tensor(value))

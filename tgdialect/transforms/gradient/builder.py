@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import TypeVar
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -112,6 +112,13 @@ class Builder(tg.UniquingBuilder):
         if axes:
             value = self.put(tg.ReduceOp(tg.ReduceKind.ADD, value, axes))
         return self.reshaped(value, shape)
+
+    def with_extents(self, value: SSAValue, extents: Iterable[SSAValue]) -> SSAValue:
+        """A value whose dynamic extents are those of the given index values that equal them."""
+        known = {tg.polynomial(extent): extent for extent in extents}
+        old = self.known(tg.shape_of(value))
+        new = tuple(d if isinstance(d, int) else known.get(tg.polynomial(d), d) for d in old)
+        return value if new == old else self.put(tg.ShrinkOp(value, [0] * len(new), new))
 
     def positions(self, size: int | SSAValue) -> SSAValue:
         """The vector 0, 1, ..., size - 1, as the specification's arange: a prefix sum of ones."""

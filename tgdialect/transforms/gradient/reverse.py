@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import SHAPES, kept_facts, locate
 from tgdialect.ops import tg
-from tgdialect.ops.source import parameter_values
+from tgdialect.ops.source import parameter_values, parameters
 from tgdialect.transforms.gradient.builder import Builder, is_float, zeros_like
 from tgdialect.transforms.gradient.memory import Versions, operands_with_captured
 from tgdialect.transforms.gradient.rules import RULES
@@ -244,23 +244,26 @@ def _gradient_body(
     builder = Builder(block, at=op)
     # Add a parameter for the gradient of each given result.
     values = [end.values[i] for i in given]
+    params = parameters(block)
+    sizes = [p.result for p in params if p.result.type == tg.tensor_type(tg.INDEX)]
     seeds: dict[SSAValue, SSAValue] = {}
     end.detach()
     pairs = zip(values, given.values(), strict=True)
     for slot, (value, gradient) in enumerate(pairs, len(op.arguments)):
-        seed = builder.put(_parameter(builder, slot, value, tg.place(gradient)))
+        like = builder.with_extents(value, sizes)
+        seed = builder.put(_parameter(builder, slot, like, tg.place(gradient)))
         builder.add_to(seeds, value, seed)
     # Return the gradients of the wanted parameters in place of the results.
-    parameters = parameter_values(block)
+    by_slot = parameter_values(block)
     inside = Validity(
         {
             value: isinstance(op, tg.ScanOp) or validity[op.arguments[slot]]
-            for slot, values in parameters.items()
+            for slot, values in by_slot.items()
             if slot < len(op.arguments)
             for value in values
         }
     )
-    wrt = [parameters[slot] for slot in wanted]
+    wrt = [by_slot[slot] for slot in wanted]
     results = gradient_sums(builder, seeds, wrt, validity=inside)
     builder.put(tg.TupleOp(results))
     end.erase()

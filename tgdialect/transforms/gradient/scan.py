@@ -2,19 +2,26 @@
 
 Its states are the gradients of the states, and sums of the gradients of the constants, unless these
 are summed after the loop (`_factors_of`). A step computes the body again on the state that the
-step began with, and differentiates that.
+step began with, and differentiates that. The gradient of a `while` of one step is one as well.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence, Set
 
 from xdsl.ir import Block, Region, SSAValue
+from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.estimates import cells_of
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
 from tgdialect.ops.source import parameters
 from tgdialect.transforms.gradient.builder import Builder, is_float, zeros_like
+
+_MOST_STEPS = 1 << 20
+"""The most steps of a `while` that has a gradient, which goes through all of them. Larger: loops
+without a bound of their own, whose states of all steps need memory."""
 
 GradientBody = Callable[[tg.ScanOp, Mapping[int, SSAValue], Sequence[int]], Block]
 """Makes a body that returns the gradients of wanted arguments, from the arguments and from the
@@ -32,7 +39,8 @@ def scan_gradient(
 
     `elements` are the gradients of its results, by position.
     """
-    forward = _with_states(builder, op)
+    is_choice = op.is_while is not None and op.steps is not None and op.steps.data == 1
+    forward = op if is_choice else _with_states(builder, op)
     states, sequences = op.states.data, op.sequences.data
     floats = [slot for slot in range(states) if is_float(op.arguments[slot])]
     stacked = sorted(position for position in elements if position >= states)
@@ -42,27 +50,32 @@ def scan_gradient(
     given = {i: forward.results_of_body[i] for i in (*floats, *stacked)}
     body = gradient_body(forward, given, [*floats, *constants, *inputs])
     count = len(op.arguments)
-    begun = _states_of_steps(forward)
-    sequence = [
-        *(builder.put(tg.GetTupleOp(forward, begun[slot])) for slot in range(states)),
-        *op.arguments[states : states + sequences],
-    ]
+    if is_choice:
+        begun = [builder.reshaped(v, (1, *tg.shape_of(v))) for v in op.arguments[:states]]
+    else:
+        rows = _states_of_steps(forward)
+        begun = [builder.put(tg.GetTupleOp(forward, rows[slot])) for slot in range(states)]
+    sequence = [*begun, *op.arguments[states : states + sequences]]
     last = body.last_op
     assert isinstance(last, tg.TupleOp)
     values = dict(zip([*floats, *constants, *inputs], last.values, strict=True))
     # Gradients of constants that are summed after the loop, from factors of all steps.
     known = dict[SSAValue, SSAValue]()
+    outside: dict[SSAValue, SSAValue] = {}
     for param in body.ops:
         if isinstance(param, tg.ParamOp) and (slot := param.slot.data) < count:
-            whole = (1, *tg.tensor(param.result).get_shape())
-            is_constant = slot >= states + sequences
-            if is_constant:
-                known[param.result] = builder.put(tg.ReshapeOp(op.arguments[slot], whole))
+            argument = op.arguments[slot]
+            if argument.type == tg.tensor_type(tg.INDEX):
+                outside[param.result] = argument
+            elif slot >= states + sequences:
+                whole = builder.reshaped(argument, (1, *tg.shape_of(argument)))
+                known[param.result] = whole
             else:
                 known[param.result] = sequence[slot]
     of_inputs = {values[slot] for slot in inputs}
     later, factors = set[int](), dict[SSAValue, None]()
-    for slot in sorted(constants, key=lambda s: -math.prod(tg.tensor(op.arguments[s]).get_shape())):
+    cells = {slot: cells_of(op.arguments[slot], MinMax()) for slot in constants}
+    for slot in () if is_choice else sorted(constants, key=lambda s: -cells[s]):
         kept = known.keys() | of_inputs
         if (found := _factors_of(values[slot], kept | factors.keys())) is not None:
             later.add(slot)
@@ -73,9 +86,11 @@ def scan_gradient(
     }
     results = [values[slot] for slot in (*floats, *sums, *inputs)]
     seed = {position: count + i for i, position in enumerate(given)}
-    _add_to_sums(body, op, len(floats), sums, [*results, *factors])
+    flag = count + len(given) + len(sums)
+    _add_to_sums(body, op, len(floats), sums, [*results, *factors], flag if is_choice else None)
     # Its parameters as states, sequences and constants.
     order = [
+        *([flag] if is_choice else ()),
         *(seed[slot] for slot in floats),
         *sums.values(),
         *range(states + sequences),
@@ -87,6 +102,7 @@ def scan_gradient(
         if isinstance(param, tg.ParamOp):
             param.properties["slot"] = tg.NumberAttr(slots[param.slot.data])
     arguments = [
+        *(op.arguments[:1] if is_choice else ()),
         *(elements.get(slot) or zeros_like(builder, op.arguments[slot]) for slot in floats),
         *(zeros_like(builder, op.arguments[slot]) for slot in sums),
         *sequence,
@@ -96,39 +112,59 @@ def scan_gradient(
     scan = tg.ScanOp(
         arguments,
         Region(body),
-        states=len(floats) + len(sums),
+        states=is_choice + len(floats) + len(sums),
         sequences=states + sequences + len(stacked),
-        steps=op.steps.data,
-        reverse=op.reverse is None,
+        steps=None if op.steps is None else op.steps.data,
+        steps_at=_steps_at(op, slots),
+        reverse=op.reverse is None and not is_choice,
+        is_while=is_choice,
     )
     result = builder.put(scan)
     parts = {
-        s: builder.put(tg.GetTupleOp(result, i)) for i, s in enumerate((*floats, *sums, *inputs))
+        s: builder.put(tg.GetTupleOp(result, i))
+        for i, s in enumerate((*floats, *sums, *inputs), is_choice)
     }
     known |= {values[slot]: parts[slot] for slot in inputs}
     for i, factor in enumerate(factors, len(parts)):
         known[factor] = builder.put(tg.GetTupleOp(result, i))
-    parts |= {slot: _sum_over_steps(builder, values[slot], known) for slot in later}
+    parts |= {slot: _sum_over_steps(builder, values[slot], known, outside) for slot in later}
     return {slot: part for slot, part in parts.items() if slot in wanted}
 
 
 def _add_to_sums(
-    body: Block, op: tg.ScanOp, before: int, sums: Mapping[int, int], values: list[SSAValue]
+    body: Block,
+    op: tg.ScanOp,
+    before: int,
+    sums: Mapping[int, int],
+    values: list[SSAValue],
+    flag: int | None,
 ) -> None:
     """Let a body return some values, of which those after the first ones are added to the sums so
-    far, which are parameters."""
+    far, which are parameters. With a parameter `flag` it returns false before them."""
     inside = Builder(body, at=op)
     last = body.last_op
     assert last is not None
     last.detach()
+    params = parameters(body)
+    sizes = [p.result for p in params if p.result.type == tg.tensor_type(tg.INDEX)]
+    values = [inside.with_extents(value, sizes) for value in values]
     for position, (slot, parameter) in enumerate(sums.items(), before):
-        type = tg.tensor(op.arguments[slot])
-        known = inside.put(
-            tg.ParamOp(parameter, tg.tensor_type(type.element_type, type.get_shape()))
-        )
+        type = tg.tensor(params[slot].result)
+        where = tg.tensor_type(type.element_type, type.get_shape())
+        known = inside.put(tg.ParamOp(parameter, where, params[slot].dims))
         values[position] = inside.sum(known, values[position])
+    if flag is not None:
+        inside.put(tg.ParamOp(flag, tg.tensor_type(tg.BOOL)))
+        values.insert(0, inside.put(tg.ConstOp(False, tg.BOOL)))
     inside.put(tg.TupleOp(values))
     last.erase()
+
+
+def _steps_at(op: tg.ScanOp, slots: Mapping[int, int] | None = None) -> int | None:
+    """The argument that is the number of steps, with new slots for the arguments."""
+    if op.steps_at is None:
+        return None
+    return op.steps_at.data if slots is None else slots[op.steps_at.data]
 
 
 def _states_of_steps(op: tg.ScanOp) -> Mapping[int, int]:
@@ -150,8 +186,11 @@ def _with_states(builder: Builder, op: tg.ScanOp) -> tg.ScanOp:
     """
     count, known = op.states.data, _states_of_steps(op)
     missing = [slot for slot in range(count) if slot not in known]
-    if not missing:
+    if not missing and op.is_while is None:
         return op
+    if op.is_while is not None and op.steps is not None and op.steps.data > _MOST_STEPS:
+        message = "the gradient goes through all steps that may be taken: give `max_steps`"
+        raise locate(PassFailedException(message), op)
     region = op.body.clone()
     last = region.block.last_op
     assert isinstance(last, tg.TupleOp)
@@ -159,8 +198,9 @@ def _with_states(builder: Builder, op: tg.ScanOp) -> tg.ScanOp:
     inside = tg.OpBuilder.before(last)
     results = list(last.values)
     if op.is_while is not None:
-        pairs = zip(params, results, strict=True)
-        results = [inside.put(tg.WhereOp(params[0], new, old)) for old, new in pairs]
+        for position, new in enumerate(results):
+            old = params[position] if position < count else _zero(inside, new)
+            results[position] = inside.put(tg.WhereOp(params[0], new, old))
     inside.insert(tg.TupleOp([*results, *(params[slot] for slot in missing)]))
     region.block.erase_op(last)
     scan = tg.ScanOp(
@@ -168,11 +208,16 @@ def _with_states(builder: Builder, op: tg.ScanOp) -> tg.ScanOp:
         region,
         states=count,
         sequences=op.sequences.data,
-        steps=op.steps.data,
+        steps=None if op.steps is None else op.steps.data,
+        steps_at=_steps_at(op),
         reverse=op.reverse is not None,
     )
     builder.put(scan)
     return scan
+
+
+def _zero(builder: tg.OpBuilder, like: SSAValue) -> SSAValue:
+    return builder.put(tg.ConstOp(0, tg.tensor(like).element_type))
 
 
 # -- sums over the steps -------------------------------------------------------------------------
@@ -202,15 +247,16 @@ def _factors_of(value: SSAValue, known: Set[SSAValue]) -> list[SSAValue] | None:
             ):
                 stack.append((op.source, is_summed, is_multiplied))
             case tg.ReshapeOp() | tg.PermuteOp() | tg.ExpandOp() | tg.ShrinkOp() as op if (
-                len(op.operands) == 1
+                not isinstance(op, tg.ShrinkOp) or len(op.operands) == 1
             ):
                 stack.append((op.source, is_summed, is_multiplied))
             case _ if is_summed:
                 factors[value_] = None
             case _:
                 return None
-    new = sum(math.prod(tg.tensor(f).get_shape()) for f in factors if f not in known)
-    return list(factors) if new <= math.prod(tg.tensor(value).get_shape()) else None
+    intervals = MinMax()
+    new = sum(cells_of(factor, intervals) for factor in factors if factor not in known)
+    return list(factors) if new <= cells_of(value, intervals) else None
 
 
 def _adds(op: tg.ReduceOp) -> bool:
@@ -218,15 +264,23 @@ def _adds(op: tg.ReduceOp) -> bool:
 
 
 def _sum_over_steps(
-    builder: Builder, value: SSAValue, of_steps: Mapping[SSAValue, SSAValue]
+    builder: Builder,
+    value: SSAValue,
+    of_steps: Mapping[SSAValue, SSAValue],
+    sizes: Mapping[SSAValue, SSAValue],
 ) -> SSAValue:
     """The sum of a value over the steps, given its factors with an axis of steps before the others:
-    of one cell for what is the same in all steps."""
+    of one cell for what is the same in all steps. `sizes` are the sizes of a step outside of it."""
+    inner_sizes = dict(sizes)
+
+    def shape_of(inner: SSAValue) -> list[int | SSAValue]:
+        dims = [dim for dim in tg.shape_of(inner) if not isinstance(dim, tg.UnknownDim)]
+        return [d if isinstance(d, int) else builder.clone(d, inner_sizes) for d in dims]
 
     def again(inner: SSAValue) -> SSAValue:
         op = inner.owner
-        sources = [found[source] for source in tg.operands_of(inner)]
-        lead = tg.shape_of(sources[0])[0]
+        sources = [found[source] for source in data_of(inner)]
+        lead = builder.known(tg.shape_of(sources[0]))[0]
         match op:
             case tg.ReduceOp():
                 axes = [0, *(axis + 1 for axis in tg.integers(op, "axes"))]
@@ -234,7 +288,7 @@ def _sum_over_steps(
             case tg.AddOp():
                 new = tg.AddOp(*sources)
             case tg.MulOp():
-                rank = max(len(tg.tensor(source).get_shape()) for source in sources)
+                rank = max(len(tg.shape_of(source)) for source in sources)
                 new = tg.MulOp(*(_with_rank(builder, source, rank) for source in sources))
             case tg.CastOp():
                 new = tg.CastOp(sources[0], tg.tensor(inner).element_type)
@@ -243,20 +297,25 @@ def _sum_over_steps(
                     sources[0], [0, *(axis + 1 for axis in tg.integers(op, "order"))]
                 )
             case tg.ShrinkOp():
-                offsets, shape = tg.integers(op, "offsets"), tg.tensor(inner).get_shape()
-                new = tg.ShrinkOp(sources[0], [0, *offsets], [lead, *shape])
+                offsets = tg.integers(op, "offsets")
+                new = tg.ShrinkOp(sources[0], [0, *offsets], [lead, *shape_of(inner)])
             case _:
                 kind = tg.ReshapeOp if isinstance(op, tg.ReshapeOp) else tg.ExpandOp
-                new = kind(sources[0], (lead, *tg.tensor(inner).get_shape()))
+                new = kind(sources[0], (lead, *shape_of(inner)))
         return builder.put(new)
 
+    def data_of(value: SSAValue) -> Sequence[SSAValue]:
+        """The operands that are no sizes."""
+        op = value.owner
+        return op.operands[:1] if isinstance(op, tg.MovementOp) else tg.operands_of(value)
+
     found = dict(of_steps)
-    total = tg.computed(value, found, tg.operands_of, again)
-    return builder.put(tg.ReshapeOp(total, tg.tensor(value).get_shape()))
+    total = tg.computed(value, found, data_of, again)
+    return builder.put(tg.ReshapeOp(total, shape_of(value)))
 
 
 def _with_rank(builder: Builder, value: SSAValue, rank: int) -> SSAValue:
     """A value with axes of one cell after the first, for a rank in all."""
-    first, *rest = tg.tensor(value).get_shape()
+    first, *rest = builder.known(tg.shape_of(value))
     missing = rank - 1 - len(rest)
     return builder.put(tg.ReshapeOp(value, (first, *[1] * missing, *rest))) if missing else value

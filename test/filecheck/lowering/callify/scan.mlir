@@ -62,6 +62,62 @@ func.func @while(%go: tensor<i1>, %h: tensor<i32>) -> tensor<i32> {
   func.return %0 : tensor<i32>
 }
 
+// Many steps of a `while` are a nest of loops that are entered while the first state is true. What is
+// stacked is zeros before.
+
+func.func @nest(%go: tensor<i1>) -> tensor<i1> {
+  %r = tg.scan(%go) states 1 sequences 0 steps 100000 while {
+    %f = tg.param 0 : tensor<i1>
+    %n = tg.not %f : tensor<i1>
+    %t = tg.tuple %n : tensor<i1> -> !tg.tuple<tensor<i1>>
+  } : tensor<i1> -> !tg.tuple<tensor<i1>>
+  %0 = tg.gettuple %r 0 : !tg.tuple<tensor<i1>> -> tensor<i1>
+  func.return %0 : tensor<i1>
+}
+
+func.func @choice(%go: tensor<i1>, %x: tensor<4xf32>) -> tensor<1x4xf32> {
+  %r = tg.scan(%go, %x) states 1 sequences 0 steps 1 while {
+    %f = tg.param 0 : tensor<i1>
+    %c = tg.param 1 : tensor<4xf32>
+    %n = tg.const false : tensor<i1>
+    %e = tg.exp2 %c : tensor<4xf32>
+    %t = tg.tuple %n, %e : (tensor<i1>, tensor<4xf32>) -> !tg.tuple<tensor<i1>, tensor<4xf32>>
+  } : (tensor<i1>, tensor<4xf32>) -> !tg.tuple<tensor<i1>, tensor<1x4xf32>>
+  %0 = tg.gettuple %r 1 : !tg.tuple<tensor<i1>, tensor<1x4xf32>> -> tensor<1x4xf32>
+  func.return %0 : tensor<1x4xf32>
+}
+
+// CHECK-LABEL: func.func @choice
+// CHECK: %[[ZERO:.*]] = tg.const 0.000000e+00
+// CHECK: tg.expand {{%.*}} [1, 4]
+// CHECK: %[[FILL:.*]] = tg.store %out0,
+// CHECK: %[[ROWS:.*]] = tg.after %out0, %[[FILL]]
+// CHECK: tg.call @choice_scan_{{.*}}({{%.*}}, %x, %[[ROWS]], {{%.*}})
+
+// The kernel takes the sizes: the number of steps is the bound of its loop, rows have the extents of the
+// step's PARAMs, and the state after the last step is in the row of the last bit of their number.
+
+func.func @symbolic(%n: tensor<index> {tg.min = 0 : index}, %b: tensor<index>, %h: tensor<?xf32> {tg.dims = array<i64: 1>}, %xs: tensor<?x?xf32> {tg.dims = array<i64: 0, 1>}) -> (tensor<?xf32>, tensor<?x?xf32>) {
+  %r = tg.scan(%h, %xs, %n, %b) states 1 sequences 1 steps_at 2 {
+    %k = tg.param 2 : tensor<index>
+    %m = tg.param 3 "b" : tensor<index>
+    %s = tg.param 0 (%m) : tensor<?xf32>
+    %x = tg.param 1 (%m) : tensor<?xf32>
+    %a = tg.add %s, %x : tensor<?xf32>
+    %o = tg.mul %s, %x : tensor<?xf32>
+    %t = tg.tuple %a, %o : (tensor<?xf32>, tensor<?xf32>) -> !tg.tuple<tensor<?xf32>, tensor<?xf32>>
+  } : (tensor<?xf32>, tensor<?x?xf32>, tensor<index>, tensor<index>) -> !tg.tuple<tensor<?xf32>, tensor<?x?xf32>>
+  %0 = tg.gettuple %r 0 : !tg.tuple<tensor<?xf32>, tensor<?x?xf32>> -> tensor<?xf32>
+  %1 = tg.gettuple %r 1 : !tg.tuple<tensor<?xf32>, tensor<?x?xf32>> -> tensor<?x?xf32>
+  func.return %0, %1 : tensor<?xf32>, tensor<?x?xf32>
+}
+
+// CHECK-LABEL: func.func @symbolic
+// CHECK: %[[STACK:.*]] = tg.buffer 0(%b) : tensor<2x?xf32,
+// CHECK: tg.call @symbolic_scan_6({{%.*}}, %xs, %n, %b, %out1)
+// CHECK: %[[LAST:.*]] = tg.and %n, {{%.*}}
+// CHECK: tg.shrink {{%.*}} at [%[[LAST]], 0] to [1, %b]
+
 // A SCAN in a step is a CALL in the function of that step; equal bodies are one function.
 
 func.func @nested_and_equal(%h: tensor<f32>, %xs: tensor<5x3xf32>) -> (tensor<f32>, tensor<f32>) {
@@ -128,10 +184,10 @@ func.func @nested_and_equal(%h: tensor<f32>, %xs: tensor<5x3xf32>) -> (tensor<f3
 // CHECK: %[[V1:.*]] = tg.index {{%.*}}[{{%.*}}]
 // CHECK: tg.load %[[V1]]
 // CHECK: %[[V2:.*]] = tg.and {{%.*}}, {{%.*}}
-// CHECK: %[[V3:.*]] = tg.sub {{%.*}}, %[[V2]]
 // CHECK: %[[V4:.*]] = tg.index {{%.*}}[%[[V2]]]
 // CHECK: tg.load %[[V4]]
 // CHECK: %[[V5:.*]] = tg.range 1 loop to {{%.*}}
+// CHECK: %[[V3:.*]] = tg.sub {{%.*}}, %[[V2]]
 // CHECK: tg.shrink {{%.*}} at [%[[V2]]] to [1]
 // CHECK: tg.shrink {{%.*}} at [%[[V3]]] to [1]
 // CHECK: tg.shrink {{%.*}} at [%[[V2]]] to [1]
@@ -141,32 +197,55 @@ func.func @nested_and_equal(%h: tensor<f32>, %xs: tensor<5x3xf32>) -> (tensor<f3
 // CHECK: %[[V7:.*]] = tg.store %[[V6]], {{%.*}}
 // CHECK: tg.end %[[V7]] over %[[V5]], %[[V0]]
 
-// CHECK-LABEL: tg.kernel @nested_and_equal_function_4_scan_4
+// CHECK-LABEL: tg.kernel @nest_scan_4
+// CHECK: %[[K:.*]] = tg.const 256
+// CHECK: %[[I:.*]] = tg.range 0 loop to %[[K]]
+// CHECK: %[[FLAG:.*]] = tg.cast {{%.*}} to index : tensor<i1, {{.*}}
+// CHECK: %[[BOUND:.*]] = tg.mul %[[FLAG]],
+// CHECK: %[[J:.*]] = tg.range 1 loop to %[[BOUND]]
+// CHECK: %[[INNER:.*]] = tg.mul
+// CHECK: %[[L:.*]] = tg.range 2 loop to %[[INNER]]
+// CHECK: %[[STEPS:.*]] = tg.const 100000
+// CHECK: tg.cmplt {{%.*}}, %[[STEPS]]
+// CHECK: %[[ONE:.*]] = tg.range 3 loop
+// CHECK: tg.end {{%.*}} over %[[ONE]], %[[L]], %[[J]], %[[I]]
+
+// CHECK-LABEL: tg.kernel @symbolic_scan_6
+// CHECK: %[[N:.*]] = tg.param 2 : tensor<index>
+// CHECK: %[[B:.*]] = tg.param 3 "b" : tensor<index>
+// CHECK: tg.param 0(%[[B]]) : tensor<2x?xf32
+// CHECK: %[[XS:.*]] = tg.param 1(%[[N]], %[[B]]) : tensor<?x?xf32
+// CHECK: tg.param 4(%[[N]], %[[B]]) : tensor<?x?xf32
+// CHECK: %[[I:.*]] = tg.range 0 loop to %[[N]]
+// CHECK: tg.shrink %[[XS]] at [%[[I]], 0] to [1, %[[B]]]
+// CHECK: tg.call @symbolic_function_6({{%.*}}, {{%.*}}, %[[N]], %[[B]], {{%.*}}, {{%.*}})
+
+// CHECK-LABEL: tg.kernel @nested_and_equal_function_7_scan_7
 // CHECK: %[[V0:.*]] = tg.range 0 loop to {{%.*}}
 // CHECK: %[[V1:.*]] = tg.and %[[V0]], {{%.*}}
 // CHECK: %[[V2:.*]] = tg.sub {{%.*}}, %[[V1]]
 // CHECK: tg.shrink {{%.*}} at [%[[V1]]] to [1]
 // CHECK: tg.shrink {{%.*}} at [%[[V2]]] to [1]
 // CHECK: tg.shrink {{%.*}} at [%[[V0]]] to [1]
-// CHECK: %[[V3:.*]] = tg.call @nested_and_equal_function_4_function_4({{%.*}}, {{%.*}}, {{%.*}})
+// CHECK: %[[V3:.*]] = tg.call @nested_and_equal_function_7_function_7({{%.*}}, {{%.*}}, {{%.*}})
 // CHECK: tg.end %[[V3]] over %[[V0]]
 
-// CHECK-LABEL: tg.kernel @nested_and_equal_scan_5
+// CHECK-LABEL: tg.kernel @nested_and_equal_scan_8
 // CHECK: %[[V0:.*]] = tg.range 0 loop to {{%.*}}
 // CHECK: %[[V1:.*]] = tg.and %[[V0]], {{%.*}}
 // CHECK: %[[V2:.*]] = tg.sub {{%.*}}, %[[V1]]
 // CHECK: tg.shrink {{%.*}} at [%[[V1]]] to [1]
 // CHECK: tg.shrink {{%.*}} at [%[[V2]]] to [1]
 // CHECK: tg.shrink {{%.*}} at [%[[V0]], 0] to [1, 3]
-// CHECK: %[[V3:.*]] = tg.call @nested_and_equal_function_4({{%.*}}, {{%.*}}, {{%.*}})
+// CHECK: %[[V3:.*]] = tg.call @nested_and_equal_function_7({{%.*}}, {{%.*}}, {{%.*}})
 // CHECK: tg.end %[[V3]] over %[[V0]]
 
-// CHECK-LABEL: tg.kernel @nested_and_equal_scan_6
+// CHECK-LABEL: tg.kernel @nested_and_equal_scan_9
 // CHECK: %[[V0:.*]] = tg.range 0 loop to {{%.*}}
 // CHECK: %[[V1:.*]] = tg.and %[[V0]], {{%.*}}
 // CHECK: %[[V2:.*]] = tg.sub {{%.*}}, %[[V1]]
 // CHECK: tg.shrink {{%.*}} at [%[[V1]]] to [1]
 // CHECK: tg.shrink {{%.*}} at [%[[V2]]] to [1]
 // CHECK: tg.shrink {{%.*}} at [%[[V0]]] to [1]
-// CHECK: %[[V3:.*]] = tg.call @nested_and_equal_function_4_function_4({{%.*}}, {{%.*}}, {{%.*}})
+// CHECK: %[[V3:.*]] = tg.call @nested_and_equal_function_7_function_7({{%.*}}, {{%.*}}, {{%.*}})
 // CHECK: tg.end %[[V3]] over %[[V0]]

@@ -89,3 +89,40 @@ func.func @places(%h: tensor<4xf32, #tg.place<"CPU">>, %xs: tensor<2x4xf32, #tg.
   } : (tensor<4xf32, #tg.place<"CPU">>, tensor<2x4xf32, #tg.place<"CPU", global>>) -> !tg.tuple<tensor<4xf32, #tg.place<"CPU">>, tensor<2x4xf32, #tg.place<"CPU">>>
   func.return
 }
+
+// The number of steps is an argument, and extents of a step are PARAMs. What a `while` stacks has rows for
+// all steps.
+
+func.func @symbolic(%n: tensor<index>, %b: tensor<index>, %h: tensor<?x4xf32> {tg.dims = array<i64: 1>}, %xs: tensor<?x?x4xf32> {tg.dims = array<i64: 0, 1>}) {
+  // CHECK-LABEL: @symbolic
+  // CHECK: %r = tg.scan(%h, %xs, %n, %b) states 1 sequences 1 steps_at 2 {
+  // CHECK: %s = tg.param 0(%m) : tensor<?x4xf32>
+  // CHECK: } : (tensor<?x4xf32>, tensor<?x?x4xf32>, tensor<index>, tensor<index>) -> !tg.tuple<tensor<?x4xf32>, tensor<?x?x4xf32>>
+  // GENERIC: "tg.scan"(%h, %xs, %n, %b) <{states = #tg.number<1>, sequences = #tg.number<1>, steps_at = #tg.number<2>}> ({
+  %r = tg.scan(%h, %xs, %n, %b) states 1 sequences 1 steps_at 2 {
+    %k = tg.param 2 : tensor<index>
+    %m = tg.param 3 : tensor<index>
+    %s = tg.param 0 (%m) : tensor<?x4xf32>
+    %x = tg.param 1 (%m) : tensor<?x4xf32>
+    %a = tg.add %s, %x : tensor<?x4xf32>
+    %t = tg.tuple %a, %s : (tensor<?x4xf32>, tensor<?x4xf32>) -> !tg.tuple<tensor<?x4xf32>, tensor<?x4xf32>>
+  } : (tensor<?x4xf32>, tensor<?x?x4xf32>, tensor<index>, tensor<index>) -> !tg.tuple<tensor<?x4xf32>, tensor<?x?x4xf32>>
+  // The shapes of the results are known to be those of the arguments.
+  // CHECK: tg.add %{{.*}}, %h : tensor<?x4xf32>
+  // CHECK: tg.add %{{.*}}, %xs : tensor<?x?x4xf32>
+  %l = tg.gettuple %r 0 : !tg.tuple<tensor<?x4xf32>, tensor<?x?x4xf32>> -> tensor<?x4xf32>
+  %y = tg.gettuple %r 1 : !tg.tuple<tensor<?x4xf32>, tensor<?x?x4xf32>> -> tensor<?x?x4xf32>
+  %u = tg.add %l, %h : tensor<?x4xf32>
+  %v = tg.add %y, %xs : tensor<?x?x4xf32>
+  func.return
+}
+
+func.func @while_stacks(%go: tensor<i1>) {
+  // CHECK-LABEL: @while_stacks
+  // CHECK: } : tensor<i1> -> !tg.tuple<tensor<i1>, tensor<3xi1>>
+  %r = tg.scan(%go) states 1 sequences 0 steps 3 while {
+    %s = tg.param 0 : tensor<i1>
+    %t = tg.tuple %s, %s : (tensor<i1>, tensor<i1>) -> !tg.tuple<tensor<i1>, tensor<i1>>
+  } : tensor<i1> -> !tg.tuple<tensor<i1>, tensor<3xi1>>
+  func.return
+}

@@ -169,12 +169,62 @@ func.func @f(%h: tensor<4xf32>, %w: tensor<2xf32>) {
 
 func.func @f(%n: tensor<index>) {
   %b = tg.buffer 0 (%n) : tensor<?xf32, #tg.place<"CPU", global>>
-  // expected-error@below {{argument 0 of a SCAN has a static shape, not tensor<?xf32, #tg.place<"CPU", global>>}}
+  // expected-error@below {{axis 0 of argument 0, of %n cells, is not known to have those of the parameter; name the extent}}
   %r = tg.scan(%b) states 0 sequences 0 steps 2 {
     %m = tg.const 4 : tensor<index>
     %c = tg.param 0 (%m) : tensor<?xf32>
     %t = tg.tuple %c : tensor<?xf32> -> !tg.tuple<tensor<?xf32>>
   } : tensor<?xf32, #tg.place<"CPU", global>> -> !tg.tuple<tensor<2x?xf32, #tg.place<"CPU">>>
+  func.return
+}
+
+// -----
+
+// An extent is that argument which its PARAM is, and no other one.
+
+func.func @f(%n: tensor<index>, %m: tensor<index>, %h: tensor<?xf32> {tg.dims = array<i64: 0>}) {
+  // expected-error@below {{axis 0 of argument 0, of %n cells, is not known to have those of the parameter}}
+  %r = tg.scan(%h, %m) states 1 sequences 0 steps 2 {
+    %k = tg.param 1 : tensor<index>
+    %s = tg.param 0 (%k) : tensor<?xf32>
+    %t = tg.tuple %s : tensor<?xf32> -> !tg.tuple<tensor<?xf32>>
+  } : (tensor<?xf32>, tensor<index>) -> !tg.tuple<tensor<?xf32>>
+  func.return
+}
+
+// -----
+
+func.func @f(%n: tensor<index>, %m: tensor<index>, %xs: tensor<?xf32> {tg.dims = array<i64: 0>}) {
+  // expected-error@below {{sequence 0 is tensor<?xf32>, for %m steps}}
+  %r = tg.scan(%xs, %m) states 0 sequences 1 steps_at 1 {
+    %k = tg.param 1 : tensor<index>
+    %x = tg.param 0 : tensor<f32>
+    %t = tg.tuple %x : tensor<f32> -> !tg.tuple<tensor<f32>>
+  } : (tensor<?xf32>, tensor<index>) -> !tg.tuple<tensor<?xf32>>
+  func.return
+}
+
+// -----
+
+func.func @f(%h: tensor<f32>, %n: tensor<index>) {
+  // expected-error@below {{argument 0 is the number of steps, and no constant tensor<index>}}
+  %r = tg.scan(%h, %n) states 1 sequences 0 steps_at 0 {
+    %s = tg.param 0 : tensor<f32>
+    %k = tg.param 1 : tensor<index>
+    %t = tg.tuple %s : tensor<f32> -> !tg.tuple<tensor<f32>>
+  } : (tensor<f32>, tensor<index>) -> !tg.tuple<tensor<f32>>
+  func.return
+}
+
+// -----
+
+func.func @f(%h: tensor<f32>, %n: tensor<index>) {
+  // expected-error@below {{a SCAN has either `steps` or `steps_at`}}
+  %r = tg.scan(%h, %n) states 1 sequences 0 steps 2 steps_at 1 {
+    %s = tg.param 0 : tensor<f32>
+    %k = tg.param 1 : tensor<index>
+    %t = tg.tuple %s : tensor<f32> -> !tg.tuple<tensor<f32>>
+  } : (tensor<f32>, tensor<index>) -> !tg.tuple<tensor<f32>>
   func.return
 }
 
@@ -218,17 +268,6 @@ func.func @f() {
   %r = tg.scan() states 0 sequences 0 steps 2 while {
     %t = tg.tuple : () -> !tg.tuple<>
   } : !tg.tuple<>
-  func.return
-}
-
-// -----
-
-func.func @f(%h: tensor<i1>) {
-  // expected-error@below {{a SCAN with `while` stacks nothing}}
-  %r = tg.scan(%h) states 1 sequences 0 steps 2 while {
-    %s = tg.param 0 : tensor<i1>
-    %t = tg.tuple %s, %s : (tensor<i1>, tensor<i1>) -> !tg.tuple<tensor<i1>, tensor<i1>>
-  } : tensor<i1> -> !tg.tuple<tensor<i1>, tensor<2xi1>>
   func.return
 }
 

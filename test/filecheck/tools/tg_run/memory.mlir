@@ -1,8 +1,8 @@
 // The memory of a call, known before any is allocated. Sizes that are not given are as large as they may be.
 
 // RUN: tg-run %s --print-memory | filecheck %s --check-prefix=MOST
-// MOST:      device  arguments  results  workspace  persistent  buffers {{ +}}peak
-// MOST-NEXT: CPU {{ +}}256 TiB  256 TiB    0 bytes     0 bytes  0 bytes  512 TiB
+// MOST:      device  arguments  results  workspace  persistent  buffers {{ +}}mapped {{ +}}peak
+// MOST-NEXT: CPU {{ +}}256 TiB  256 TiB    0 bytes     0 bytes  0 bytes  0 bytes  512 TiB
 // MOST-NEXT: n <= 70368744177664
 
 // RUN: tg-run %s --print-memory --arg n=100 | filecheck %s --check-prefix=GIVEN
