@@ -1,5 +1,10 @@
 """A part of a graph as a compiled program, which is called with PyTorch's tensors."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnnecessaryIsInstance=false, reportPrivateUsage=false
+# PyTorch's types are partial.
+
 from __future__ import annotations
 
 import math
@@ -11,6 +16,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
+from torch._ops import OpOverload
 from torch.fx import GraphModule, Node
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
@@ -421,7 +427,7 @@ def _is_tensor(node: Node) -> bool:
 def _is_view(node: Node) -> bool:
     """Whether a node's only result is a view of its first argument; the others are constants."""
     target = node.target
-    if node.op != "call_function" or not isinstance(target, torch._ops.OpOverload):
+    if node.op != "call_function" or not isinstance(target, OpOverload):
         return False
     returns = target._schema.returns
     info = returns[0].alias_info if len(returns) == 1 else None

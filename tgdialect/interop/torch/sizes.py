@@ -1,5 +1,10 @@
 """PyTorch's symbolic sizes, which are expressions of SymPy, as ours."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportMissingTypeStubs=false
+# PyTorch's types are partial.
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
