@@ -124,7 +124,8 @@ def parse_program(
     *,
     implicit_module: bool = True,
 ) -> ModuleOp:
-    """The module of a source, which is not verified. Raises CompilationError if it is malformed.
+    """The module of a source, which is not verified. Raises CompilationError if it is malformed,
+    or has a `data_folder`, and the format is no text.
 
     Without `implicit_module` MLIR must be one `builtin.module`, and is not wrapped into one.
     """
@@ -133,6 +134,9 @@ def parse_program(
         return parse_module(ctx, source, implicit_module)
     if isinstance(frontend, TextFrontend):
         return frontend.parse_text(ctx, source)
+    if source.data_folder is not None:
+        message = "a folder for data is for formats that are text: this one has files of its own"
+        raise CompilationError(Diagnostic(message, file=source.name))
     if source.name == "-":
         return frontend.parse(ctx, sys.stdin.buffer, "<stdin>")
     try:

@@ -192,7 +192,7 @@ def contents(sections: Mapping[str, Sequence[str]]) -> str:
 _ATTRIBUTES: Mapping[type[Attribute], str] = {
     IntAttr: "an integer",
     StringAttr: "a string",
-    DataAttr: "bytes",
+    DataAttr: "bytes, or a part of a file",
     SymbolRefAttr: "a symbol",
     UnitAttr: "a flag",
     ArrayAttr: "a list",

@@ -1,6 +1,6 @@
 """onnx.backend.test's node cases and light models on our backend.
 
-    python test/interop/onnx_suite.py                      # all node cases: a summary, then failures
+    python test/interop/onnx_suite.py                      # all node cases
     python test/interop/onnx_suite.py --only 'conv|pool'   # those whose name matches
     python test/interop/onnx_suite.py --kind simple        # models instead
 

@@ -21,6 +21,7 @@ Values:
 * `affine/`: index arithmetic as sums of loop variables: positions, bounds, strides, lanes;
 * `min_max.py`: intervals of values, and the capacity of storage of dynamic shape;
 * `divisors.py`: what divides an index;
+* `index_expressions.py`: extents as expressions in index arguments;
 * `conditions.py`: what a true or a false condition implies;
 * `validity.py`: which values may have invalid cells;
 * `zeros.py`: the sign of zero in sums;

@@ -14,14 +14,12 @@ from tgdialect.ops import tg
 
 
 def data_files(module: ModuleOp) -> Iterator[tuple[Operation, tg.FileData]]:
-    """The BINARYs and functions that have bytes of files, in order, with each of these."""
+    """The ops, BINARYs and functions, that have bytes of files, in order, with each of these."""
     for op in nested_ops(module):
-        if isinstance(op, tg.BinaryDataOp):
-            found = [op.data.data]
-        elif isinstance(op, FuncOp) and op.arg_attrs is not None:
-            found = [tg.data_attribute(tg.argument_attributes(a)) for a in op.body.block.args]
-        else:
-            continue
+        found = [each.data for each in op.properties.values() if isinstance(each, tg.DataAttr)]
+        if isinstance(op, FuncOp) and op.arg_attrs is not None:
+            given = (tg.data_attribute(each.data) for each in op.arg_attrs)
+            found += [each for each in given if each is not None]
         yield from ((op, data) for data in found if isinstance(data, tg.FileData))
 
 

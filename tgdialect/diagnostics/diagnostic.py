@@ -159,7 +159,7 @@ def attach_source(diagnostic: Diagnostic, source: SourceFile) -> Diagnostic:
     line, file = diagnostic.source_line, diagnostic.file
     if line is None and file == source.name and diagnostic.line is not None:
         line = source.line(diagnostic.line)
-    if file is None and diagnostic.node is not None and not source.name.startswith("<"):
+    if file is None and diagnostic.node is not None and source.name[:1] not in ("", "<"):
         file = source.name
     return replace(diagnostic, file=file, source_line=line, notes=notes)
 

@@ -13,7 +13,7 @@ from tgdialect.frontend.indexing import reach_of
 from tgdialect.frontend.linear_algebra import LinearAlgebra
 from tgdialect.frontend.sorting import Sorting
 from tgdialect.frontend.state import State
-from tgdialect.frontend.symbolic import greatest, smaller
+from tgdialect.frontend.symbolic import SymInt, greatest, smaller
 
 E = TypeVar("E", bound="InPlace")
 
@@ -156,7 +156,8 @@ class InPlace(LinearAlgebra, Sorting, State):
         0 if it is nowhere."""
         k = self.shape[0]
         numbers = self.arange(count)
-        if greatest(k) <= _FEW:
+        # A sort of a symbolic axis takes the time of its greatest extent.
+        if greatest(k) <= _FEW or isinstance(k, SymInt):
             order = self.arange(1, k + 1)
             return numbers.reshape((count, 1)).eq(self).where(order, 0).max(1)
         # Sort, keeping the order of equal ones. Then search for how many are not greater.

@@ -145,7 +145,8 @@ class Indexing(Reduction):
         found = self.full((count,), 0, dtypes.int32)
         if 0 in (found.shape[0], self.shape[0]):
             return found
-        return self.cumsum(0).contiguous()._bisected(self.arange(count))
+        number = _position_dtype(self.shape[0])
+        return self.cumsum(0, dtype=number).contiguous()._bisected(self.arange(count))
 
     def _bisected(
         self,
@@ -160,7 +161,8 @@ class Indexing(Reduction):
         less unless `right`. A NaN comes last. The axis may be rows of an extent; `start` is then
         the first cell of the row for each value."""
         n = self.shape[0] if extent is None else extent
-        found = wanted.full(wanted.shape, 0, dtypes.int32)
+        kind = _position_dtype(n)
+        found = wanted.full(wanted.shape, 0, kind)
         for bit in reversed(range(greatest(n).bit_length())):
             last = found + ((1 << bit) - 1)
             at = last.minimum(n - 1)
@@ -168,7 +170,7 @@ class Indexing(Reduction):
             cell = self._indexed(at)
             is_after = cell > wanted if right else cell >= wanted
             is_further = (last < n) & is_after.logical_not()
-            found = found + is_further.cast(dtypes.int32) * (1 << bit)
+            found = found + is_further.cast(kind) * (1 << bit)
         return found
 
     def _count_of_true(self) -> int:
@@ -353,6 +355,11 @@ class Indexing(Reduction):
         return is_there.where(found, found._constant(fill_value))
 
 
+def _position_dtype(extent: int) -> tg.DType:
+    """The dtype of positions along an axis."""
+    return dtypes.int32 if greatest(extent) < 1 << 31 else dtypes.int64
+
+
 def _is_index(value: object) -> bool:
     """Whether it is a tensor, or an array with axes: in a list it is an index of its own."""
     return isinstance(value, TensorBase) or (isinstance(value, np.ndarray) and value.ndim > 0)
@@ -406,7 +413,7 @@ def slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
 
     if step > 0:
         start = bound(entry.start, 0)
-        if entry.stop is None and not isinstance(entry.start, SymInt):
+        if entry.stop is None and start != 0 and not isinstance(entry.start, SymInt):
             start = smaller(start, extent)  # Nothing is left: a window begins at the end.
         return start, bound(entry.stop, extent), step
     return bound(entry.start, high), bound(entry.stop, low), step

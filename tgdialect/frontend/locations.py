@@ -12,11 +12,10 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Operation
-from xdsl.utils.exceptions import DiagnosticException
 
 from tgdialect.diagnostics import (
     UNKNOWN,
@@ -26,6 +25,7 @@ from tgdialect.diagnostics import (
     lasting_hint,
     name_location,
     names_text,
+    source_names,
 )
 from tgdialect.fast_xdsl.walk import nested_ops
 
@@ -132,27 +132,29 @@ def identifier(name: str) -> str | None:
 
 # -- errors ----------------------------------------------------------------------------------------
 
-_NAMED = "_names_node"
-"""Set in an error that names its node. It may pass through several contexts."""
+_NAMED = "_named_node"
+"""Set in an error that names its node: the location, and the message without it. The error may pass
+through several contexts."""
 
 
 def _name_node(error: Exception, location: LocationAttr) -> None:
-    """Begin the message of an error with the names in a location, unless it names a node."""
+    """Begin the message of an error with the names in a location. If it names a node of a body that
+    was traced within that location, this is where the node is called."""
     state: dict[str, Any] = vars(error)
-    if _NAMED in state or (names := names_text(location)) is None:
+    inner, message = cast("tuple[LocationAttr, str]", state.get(_NAMED, (UNKNOWN, "")))
+    names = source_names(location)
+    if not names or source_names(inner)[-len(names) :] == names:
         return
-    state[_NAMED] = True
+    known, location = names_text(inner), called_at(inner, location)
+    shown = names_text(location)
     if isinstance(error, CompilationError):
         error.diagnostics = tuple(
-            each if each.node is not None else replace(each, node=names)
+            replace(each, node=shown) if each.node in (None, known) else each
             for each in error.diagnostics
         )
-        return
-    if isinstance(error, DiagnosticException):
-        state.setdefault("location", location)
-    match error.args:
-        case (str() as message,) if type(error).__str__ is Exception.__str__:
-            error.args = (f"{names}: {message}",)
-        case _:
-            # The message is made of other arguments, as a KeyError's is.
-            error.add_note(f"at {names}")
+    elif len(error.args) == 1 and type(error).__str__ is Exception.__str__:
+        message = message or str(error)
+        error.args = (f"{shown}: {message}",)
+    else:  # The message is made of other arguments, as a KeyError's is.
+        error.add_note(f"at {shown}")
+    state[_NAMED] = location, message

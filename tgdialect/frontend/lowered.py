@@ -212,8 +212,8 @@ class Interface:
         found: dict[Atom, tuple[int, int]] = {}
         for position, argument in enumerate(self.arguments):
             for axis, extent in enumerate(argument.shape):
-                if isinstance(extent, SymInt) and extent.atom is not None:
-                    found.setdefault(extent.atom, (position, axis))
+                if isinstance(extent, SymInt) and len(extent.atoms) == 1:
+                    found.setdefault(extent.atoms[0], (position, axis))
         for size in self.traced.sizes:
             if size not in found:
                 name = size.variable.name
@@ -359,7 +359,10 @@ class Binding:
             argument, shape = interface.arguments[position], np.shape(arrays[position])
             if len(shape) != len(argument.shape):
                 raise ValueError(f"{argument.name} has shape {argument.shape}, got {shape}")
-            values[atom] = Atom(atom.variable, shape[axis])
+            extent = argument.shape[axis]
+            by = 1 if extent.atom else next(iter(extent.polynomial.terms.values()))
+            assert shape[axis] % by == 0, (shape, extent)
+            values[atom] = Atom(atom.variable, shape[axis] // by)
         return values
 
     def _memory(

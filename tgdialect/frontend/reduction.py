@@ -20,6 +20,13 @@ from tgdialect.ops.reduce import ALU
 AxisArgument = int | Sequence[int] | None
 
 
+_BLOCK = 32
+"""The cells of a block of a running reduction along a symbolic axis. Larger: more additions, as
+many for each cell; smaller: more results of blocks, which are reduced in turn. The prefix sums of
+2^20 f32 take 17, 20, 40 and 119 ms with blocks of 16, 32, 64 and 256, and of 70,000 f32 5.9, 0.8,
+0.6 and 11."""
+
+
 class Reduction(Functions, Creation):
     """Sums, extrema and statistics. `axis` is one axis or several; None is all."""
 
@@ -260,6 +267,13 @@ class Reduction(Functions, Creation):
         else:
             parts = parts_of(extent, self.numel(), self.numel() // extent) if is_static else 0
             parts = parts if parts and extent % parts == 0 else 0
+        if not is_static and extent > _BLOCK:
+            # Windows have the greatest extent, so that blocks of a symbolic axis are small.
+            present = last.shape[-1]
+            count = -(-present // _BLOCK)
+            padded = last._padded([(0, count * _BLOCK - present)], tg.identity(kind, self.dtype))
+            blocks = padded.reshape((*last.shape[:-1], count, _BLOCK))._running_in_blocks(kind)
+            return blocks.reshape(padded.shape).shrink_to(last.shape).transpose(at, -1)
         if parts:
             size = -(-extent // parts)
             padded = last._padded([(0, parts * size - extent)], tg.identity(kind, self.dtype))

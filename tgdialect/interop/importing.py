@@ -27,7 +27,7 @@ INLINE_ELEMENTS = 1
 
 
 def identifiers(names: Sequence[str]) -> list[str]:
-    """Identifiers for names, one each: other characters become `_`, and equal results get a number."""
+    """Identifiers for names, one each: other characters become `_`, and equal ones get a number."""
     found: dict[str, None] = {}
     for name in names:
         base = re.sub(r"\W", "_", name, flags=re.ASCII)

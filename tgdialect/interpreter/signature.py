@@ -233,7 +233,7 @@ def _allocated(
     if (data := tg.data_attribute(param.attributes)) is not None:
         if len(data) != math.prod(shape) * dtype.itemsize:
             raise InterpretationError(f"{param.label}: tg.data has {len(data)} bytes")
-        # What writes memory makes another version of it.
+        # A write makes another version of memory.
         return tg.array_of(data).view(dtype).reshape(shape)
     for axis, position in zip(_dynamic_axes(param), param.extents, strict=True):
         index = None if position is None else arrays[position]

@@ -10,25 +10,31 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from itertools import accumulate
 
 from xdsl.dialects import builtin
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
+from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.constants import constants
 from tgdialect.analysis.in_place import Slots, in_place_slots
+from tgdialect.analysis.index_expressions import ComputedExtents, index_arguments
 from tgdialect.analysis.liveness import LiveRange, live_ranges
 from tgdialect.analysis.min_max import MinMax, most_elements
 from tgdialect.analysis.symbols import symbols_around
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import KernelPass
+from tgdialect.lowering.recomputation import emit_sum
 from tgdialect.ops import tg
+from tgdialect.ops.affine import polynomial_interval, times
 from tgdialect.ops.axis_types import PARALLEL, WORKGROUP
 from tgdialect.ops.dtypes import UI8
 from tgdialect.targets.attribute import target_of
+from tgdialect.transforms.dead_ops import erase_unused
 
 
 class PlanPass(KernelPass):
@@ -49,14 +55,18 @@ class PlanPass(KernelPass):
         return kernel
 
     def lower_function(self, function: FuncOp) -> None:
-        plan_function(function, target_of(function.parent_op()).alignment)
+        target = target_of(function.parent_op())
+        plan_function(function, target.alignment, may_grow=not target.is_grid)
 
 
 # -- functions -----------------------------------------------------------------------------------
 
 
-def plan_function(function: FuncOp, alignment: int) -> None:
+def plan_function(function: FuncOp, alignment: int, *, may_grow: bool = False) -> None:
     """Replace the buffers of a function by views of an arena, and record its size.
+
+    If it `may_grow`, an arena of buffers of dynamic sizes is as large as a call needs it; else as
+    for the greatest sizes.
 
     Each begins at a multiple of `alignment` bytes.
 
@@ -97,13 +107,17 @@ def plan_function(function: FuncOp, alignment: int) -> None:
         blocks: dict[SSAValue, list[tg.BufferOp]] = defaultdict(list)
         for buffer in buffers:
             blocks[first.get(buffer.result, buffer.result)].append(buffer)
-        sizes = [
-            -(-max(max_bytes(b, intervals) for b in block) // alignment) * alignment
-            for block in blocks.values()
-        ]
         lives = [
             LiveRange(min(r.start for r in ranges), max(r.end for r in ranges))
             for ranges in ([live[b.result] for b in block] for block in blocks.values())
+        ]
+        grows = may_grow and kind == "tg.workspace" and any(b.dims for b in buffers)
+        if grows and not _is_small(buffers, intervals):
+            _plan_growing(function, list(blocks.values()), lives, device, alignment)
+            continue
+        sizes = [
+            -(-max(max_bytes(b, intervals) for b in block) // alignment) * alignment
+            for block in blocks.values()
         ]
         offsets, size = assign_offsets(sizes, lives)
         start = 0
@@ -117,6 +131,124 @@ def plan_function(function: FuncOp, alignment: int) -> None:
             for buffer in block:
                 _replace_by_view(buffer, arena, start + offset, max_bytes(buffer, intervals))
     function.attributes["tg.workspace_bytes"] = builtin.IntegerAttr(total, builtin.i64)
+
+
+# -- arenas of dynamic size
+
+TYPICAL_EXTENT = 64
+"""The extent of dynamic axes for which the order of blocks in an arena is found. It is the best one
+for sizes near this; for others, blocks take more memory. An order of magnitude."""
+
+
+SMALL_BYTES = 1 << 20
+"""The sizes of all buffers up to which an arena is as large as for the greatest extents. Larger:
+more memory; smaller: sizes and offsets are computed for programs that need little memory anyway."""
+
+
+def _is_small(buffers: Sequence[tg.BufferOp], intervals: MinMax) -> bool:
+    """Whether buffers are small whatever their extents are."""
+    with suppress(PassFailedException):
+        return sum(max_bytes(buffer, intervals) for buffer in buffers) <= SMALL_BYTES
+    return False  # No bound is known.
+
+
+def _plan_growing(
+    function: FuncOp,
+    blocks: Sequence[Sequence[tg.BufferOp]],
+    lives: Sequence[LiveRange],
+    device: tg.Device,
+    alignment: int,
+) -> None:
+    """Replace buffers by views of an arena whose size a call computes.
+
+    Sizes and offsets are polynomials in the extents, in units of the alignment. Blocks lie in the
+    order that `assign_offsets` finds for typical extents: each begins where those below it that are
+    live at the same time end, whatever the extents are.
+    """
+    units = [_units(block, alignment) for block in blocks]
+    typical = [int(polynomial_interval(u, lambda _: _TYPICAL).hi) for u in units]
+    order, _ = assign_offsets([max(size, 1) for size in typical], lives)
+    overlaps = _overlaps(lives)
+    offsets: dict[int, tg.Polynomial] = {}
+    for number in sorted(range(len(blocks)), key=order.__getitem__):
+        below = (offsets[i] + units[i] for i in _bits(overlaps[number]) if i in offsets)
+        offsets[number] = _at_least(below)
+    # Sizes are computed before all memory, and that of the arena by each call.
+    block = function.body.block
+    first = min((b for each in blocks for b in each), key=block.get_operation_index)
+    for op in ops_of(block)[block.get_operation_index(first) :]:
+        if isinstance(op, tg.ElementwiseOp | tg.ConstOp) and not tg.is_memory(op.results[0]):
+            op.detach()
+            block.insert_op_before(op, first)
+    total = _at_least(offset + units[number] for number, offset in offsets.items())
+    value = emit_sum(tg.OpBuilder.before(first), total * alignment)
+    arena = _add_arena(function, "tg.workspace", device, _computed_size(function, value))
+    erase_unused(block)
+    for number, buffers in enumerate(blocks):
+        for buffer in buffers:
+            put = tg.OpBuilder.before(buffer).put
+            offset = emit_sum(tg.OpBuilder.before(buffer), offsets[number] * alignment)
+            elements: SSAValue | None = None
+            for extent in tg.shape_of(buffer.result):
+                assert not isinstance(extent, tg.UnknownDim)
+                if isinstance(extent, int):
+                    extent = tg.OpBuilder.before(buffer).index_constant(extent)
+                elements = extent if elements is None else put(tg.MulOp(elements, extent))
+            if elements is None:
+                elements = tg.OpBuilder.before(buffer).index_constant(1)
+            _replace_by_view(buffer, arena, offset, elements)
+
+
+_TYPICAL = tg.Interval(TYPICAL_EXTENT, TYPICAL_EXTENT)
+
+
+def _units(block: Sequence[tg.BufferOp], alignment: int) -> tg.Polynomial:
+    """The size of a block in units of the alignment, each term rounded up, so that sums of sizes
+    stay sums of products."""
+    return _at_least(_units_of(buffer, alignment) for buffer in block)
+
+
+def _units_of(buffer: tg.BufferOp, alignment: int) -> tg.Polynomial:
+    count: tg.Polynomial | None = tg.Affine(constant=tg.dtype_of(buffer.result).itemsize)
+    for extent in tg.shape_of(buffer.result):
+        count = None if count is None else times(count, tg.polynomial(extent))
+    assert count is not None
+    terms = {term: -(-factor // alignment) for term, factor in count.terms.items()}
+    return tg.Affine(terms, -(-count.constant // alignment))
+
+
+def _at_least(sizes: Iterable[tg.Polynomial]) -> tg.Polynomial:
+    """A polynomial that is not less than any of some, which are not negative: the greatest factor
+    of each product."""
+    found: tg.Polynomial = tg.Affine()
+    for size in sizes:
+        terms = dict(found.terms)
+        for term, factor in size.terms.items():
+            terms[term] = max(factor, terms.get(term, 0))
+        found = tg.Affine(terms, max(found.constant, size.constant))
+    return found
+
+
+def _computed_size(function: FuncOp, total: SSAValue) -> BlockArgument:
+    """An index argument, the last one, for a size that each call computes."""
+    block = function.body.block
+    attributes = list(function.arg_attrs or [builtin.DictionaryAttr({})] * len(block.args))
+
+    def add(more: Mapping[str, Attribute], name: str) -> tuple[SSAValue, int]:
+        argument = block.insert_arg(tg.tensor_type(tg.INDEX), len(block.args))
+        argument.name_hint = name
+        attributes.append(builtin.DictionaryAttr(dict(more)))
+        return argument, argument.index
+
+    known = index_arguments(block.args)
+    positions = {a: a.index for a in block.args if a in known}
+    found = ComputedExtents(known, positions, add).argument(total)
+    assert isinstance(found, BlockArgument)
+    function.arg_attrs = builtin.ArrayAttr(attributes)
+    function.function_type = builtin.FunctionType.from_lists(
+        [a.type for a in block.args], list(function.function_type.outputs)
+    )
+    return found
 
 
 def _constants_first(function: FuncOp, linear: tg.LinearOp) -> tuple[Set[SSAValue], int]:
@@ -246,18 +378,24 @@ def _greedy_offsets(
     return [places[block][0] for block in range(len(sizes))], total
 
 
-def _add_arena(function: FuncOp, kind: str, device: tg.Device, size: int) -> SSAValue:
+def _add_arena(
+    function: FuncOp, kind: str, device: tg.Device, size: int | BlockArgument
+) -> SSAValue:
     """Append an arena to a function's arguments: `ui8` of shape (size,), or (devices, size)."""
     axis, leading = (0, (shards(device),)) if isinstance(device, tuple) else (None, ())
     where = tg.PlaceAttr.of(device, tg.AddrSpace.GLOBAL, axis)
-    type = tg.tensor_type(UI8, (*leading, size), where)
+    extent = size if isinstance(size, int) else builtin.DYNAMIC_INDEX
+    type = tg.tensor_type(UI8, (*leading, extent), where)
     block = function.body.block
     empty = [builtin.DictionaryAttr({})] * len(block.args)
     attributes = list(function.arg_attrs or empty)
     argument = block.insert_arg(type, len(block.args))
     argument.name_hint = kind.removeprefix("tg.")
+    more: dict[str, Attribute] = {}
+    if not isinstance(size, int):
+        more["tg.dims"] = builtin.DenseArrayBase.from_list(builtin.i64, [size.index])
     function.arg_attrs = builtin.ArrayAttr(
-        [*attributes, builtin.DictionaryAttr({kind: builtin.UnitAttr()})]
+        [*attributes, builtin.DictionaryAttr({kind: builtin.UnitAttr(), **more})]
     )
     inputs = [*function.function_type.inputs, type]
     function.function_type = builtin.FunctionType.from_lists(
@@ -266,22 +404,30 @@ def _add_arena(function: FuncOp, kind: str, device: tg.Device, size: int) -> SSA
     return argument
 
 
-def _replace_by_view(buffer: tg.BufferOp, arena: SSAValue, offset: int, size: int) -> None:
-    """Replace a buffer by a view of the arena, from an offset on."""
+def _replace_by_view(
+    buffer: tg.BufferOp, arena: SSAValue, offset: int | SSAValue, size: int | SSAValue
+) -> None:
+    """Replace a buffer by a view of the arena, from an offset on. `size` is its greatest one in
+    bytes, or its elements as an index value."""
     builder = tg.OpBuilder.before(buffer)
     put = builder.put
+    itemsize, elements = tg.dtype_of(buffer.result).itemsize, size
+    if isinstance(size, SSAValue):
+        size = put(tg.MulOp(size, builder.index_constant(itemsize)))
     type = tg.tensor(buffer.result)
     devices = tg.tensor(arena).get_shape()[:-1]
     start = [0] * len(devices)
     # The bytes, as elements of the dtype, in the shape of the buffer.
     view = put(tg.ShrinkOp(arena, [*start, offset], [*devices, size]))
     if type.element_type != UI8:
+        if isinstance(elements, SSAValue):  # The bytes of an element are a static axis.
+            view = put(tg.ReshapeOp(view, [elements, itemsize]))
         view = put(tg.BitcastOp(view, type.element_type))
     shape = [
         extent for extent in tg.shape_of(buffer.result) if not isinstance(extent, tg.UnknownDim)
     ]
     dynamic = [extent for extent in shape if isinstance(extent, SSAValue)]
-    if dynamic:
+    if dynamic and isinstance(size, int):
         static = math.prod(extent for extent in shape if isinstance(extent, int))
         elements = builder.index_constant(static // math.prod(devices))
         for extent in dynamic:

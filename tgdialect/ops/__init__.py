@@ -25,7 +25,7 @@ What rewrites and analyses build on:
 * `views.py`: the cells that a view shows; `arguments.py`: attributes of function arguments;
 * `arrays.py`: NumPy arrays of the dtypes; `numpy_dtypes.py`: NumPy's dtypes by name;
 * `folding.py`: constant folding; `intervals.py`: interval arithmetic;
-* `affine.py`: sums of integers with coefficients;
+* `affine.py`: sums of integers with coefficients; `expressions.py`: index arithmetic as data;
 * `operators.py`: Python's operators as ops, for rules, recipes and hand-written kernels;
 * `data_files.py`: bytes of files, as contents of BINARYs;
 * `printing.py`: the text of a module, and the devices that it names.

@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tgdialect.diagnostics import UNKNOWN
+from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import INDEX
@@ -26,8 +27,8 @@ OpT = TypeVar("OpT", bound=Operation)
 class OpBuilder:
     """Inserts new ops at one point, one after the other, as MLIR's OpBuilder does.
 
-    An op that has no source location gets the builder's. xDSL's own Builder knows no locations, and
-    takes twice the time because it also serves listeners.
+    Ops that have no source location get the builder's, those in regions too. xDSL's own Builder
+    knows no locations, and takes twice the time because it also serves listeners.
     """
 
     def __init__(self, insertion_point: InsertPoint, location: LocationAttr = UNKNOWN) -> None:
@@ -62,6 +63,9 @@ class OpBuilder:
         """Insert an op, and return it."""
         if type(op.location) is UnknownLoc:
             op.location = self.location
+            for nested in nested_ops(op) if op.regions else ():
+                if type(nested.location) is UnknownLoc:
+                    nested.location = self.location
         point = self.insertion_point
         if point.insert_before is None:
             point.block.add_op(op)

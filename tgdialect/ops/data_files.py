@@ -18,12 +18,12 @@ import numpy as np
 
 from tgdialect.ops.numpy_dtypes import Array
 
-Version = tuple[int, int]
-"""A version of a file: its size in bytes and the time of its last change in nanoseconds."""
-
+Version = tuple[int, int, int]
+"""A version of a file: its size in bytes, the time of its last change in nanoseconds, and its
+number in the file system, which another file of the same time and size has not."""
 
 _ELSEWHERE = "--data-folder and data_folder= name another folder"
-
+"""The advice for a file that is not there."""
 
 _MOST = (1 << 63) - 1
 """The greatest size of a file, as POSIX has sizes on machines of 64 bits."""
@@ -118,14 +118,14 @@ class FileData:
                 raise self._error("has changed since the program was read: read it again")
             if not status.st_size:
                 return np.empty(0, np.uint8)  # Nothing can be mapped.
-            key = status.st_dev, status.st_ino, *_version(status)
+            key = status.st_dev, *_version(status)
             if (mapped := _mapped.get(key)) is None:
                 try:
                     with os.fdopen(file, "rb", closefd=False) as reader:
                         mapped = _mapped[key] = np.memmap(reader, np.uint8, "r")
                 except (OSError, ValueError) as error:
                     raise self._error(f"cannot be mapped into memory: {error}") from error
-        # A plain array: NumPy makes no others of it, and keeps the map alive.
+        # A plain array, whose views are as quick to make as any; they keep the map alive.
         return cast(Array, mapped.view(np.ndarray))
 
     def _opened(self) -> int:
@@ -195,8 +195,8 @@ def leave(array: Array) -> None:
 
 
 def _version(status: os.stat_result) -> Version:
-    return status.st_size, status.st_mtime_ns
+    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 _mapped: WeakValueDictionary[tuple[int, ...], np.memmap] = WeakValueDictionary()  # pyright: ignore
-"""The files that are mapped, as long as somebody uses one: by device, number and version."""
+"""The files that are mapped, as long as somebody uses one: by device and version."""

@@ -160,8 +160,8 @@ def _by_slot(ops: Iterable[SlotT]) -> dict[int, SlotT]:
 
 
 def name_of_input(value: SSAValue) -> str | None:
-    """What callers call an input of a function: the source's name for the argument or PARAM, or
-    else that of the value."""
+    """The name of an input of a function: that of the source for the argument or PARAM, or else
+    that of the value."""
     if isinstance(value, BlockArgument):
         name = name_attribute(argument_attributes(value))
     else:

@@ -13,8 +13,7 @@ Compiling:
 
 Programs as data:
 
-* `program.py`: parameters and object code; `expressions.py`: what a call computes from its sizes,
-  and bounds that it checks;
+* `program.py`: parameters and object code; `windows.py`: bounds that a call checks;
 * `cache.py`: the object cache.
 
 Ahead of time:

@@ -49,6 +49,9 @@ _FILE = "file"
 _FILE_WORD = re.compile(rf"(?<![\w.$-]){_FILE}(?=[\s\"/])")
 """A text without this word has no data of files."""
 
+_MODULE = "<module>"
+"""The name of a program that has no file, and is no text."""
+
 AnyProgram = Program | DeviceProgram
 P = TypeVar("P", bound=Program | DeviceProgram)
 
@@ -222,20 +225,29 @@ class _Source:
         parsed = parse_verified(self.name, given, data_folder=self._data_folder)
         return self._linked(parsed, given)
 
+    @property
+    def shown(self) -> tuple[str, str]:
+        """The name and the text that errors show. A module of a file of bytes has no lines."""
+        return self.name, self.text if self.is_text else ""
+
     def kept(self) -> _Source:
         """The same program, which stays when this one is consumed: its text, or a copy of a module
-        that names files, whose folders the text lacks."""
-        if self.folders and not self.is_text:
-            return _Source(self.name, self.verified().clone(), is_verified=True)
-        folder = self.folders[0] if self.folders else None  # Absolute, as the process may move.
-        return _Source(self.name, self.text, self._kernels, data_folder=folder)
+        that names files of several folders, which the text lacks."""
+        if len(folders := {*self.folders}) > 1:
+            return _Source(self.name, self._upgraded().clone(), is_verified=True)
+        # An absolute path, as the process may move.
+        folder = folders.pop() if folders else None
+        name = self.name if self.is_text else _MODULE
+        return _Source(name, self.text, self._kernels, data_folder=folder)
 
     def verified(self) -> ModuleOp:
         """The module, verified and in ops of `tg`, whose files have all bytes that it names."""
+        return self._check_files(self._upgraded())
+
+    def _upgraded(self) -> ModuleOp:
+        """The module, verified and in ops of `tg`."""
         module = self.module()
-        if not (self.is_text or self._is_verified):
-            module = load_module(module)
-        return self._check_files(module)
+        return module if self.is_text or self._is_verified else load_module(module)
 
     def is_split(self, target: str | None) -> bool:
         """Whether each device of the program has a program of its own: a value is on several, or
@@ -247,7 +259,7 @@ class _Source:
         """Within it errors are CompilationErrors of this program."""
         from tgdialect.diagnostics import SourceFile, errors_in
 
-        return errors_in(SourceFile(self.name, self.text))
+        return errors_in(SourceFile(*self.shown))
 
 
 def _on_one_device(
@@ -301,7 +313,7 @@ def _on_one_device(
                 else:
                     program, memory = compiled()
                     cache.put(key, places.anywhere(program).to_bytes())
-    of = (source.name, source.text) if source.is_text else ("", "")
+    of = source.shown if source.name != _MODULE else ("", "")
     inspected = lambda: build(kept.module())  # noqa: E731
     try:
         if isinstance(program, DeviceProgram):
@@ -336,7 +348,7 @@ def _sharded(
     from tgdialect.runtime.distributed.executable import build
 
     def compiled(module: ModuleOp, part: str, device: str | None) -> Executable:
-        return _on_one_device(_Source("<module>", module), device, part, opt, custom)
+        return _on_one_device(_Source(_MODULE, module), device, part, opt, custom)
 
     if target not in (None, MPI):
         target = device_for(target).name
@@ -501,7 +513,7 @@ def _source(
     if not isinstance(source, str | os.PathLike):
         _check_is_module(source)
         _refuse_folder(folder, "a module, whose attributes have folders")
-        return _Source("<module>", source, kernels, is_verified=is_verified)
+        return _Source(_MODULE, source, kernels, is_verified=is_verified)
     file = os.fspath(source)
     if os.path.splitext(file)[1] not in ("", ".mlir"):  # Else plug-ins are not looked through.
         from tgdialect.input_formats import TextFrontend
@@ -509,7 +521,7 @@ def _source(
 
         if not isinstance(frontend_of(file), TextFrontend | None):
             _refuse_folder(folder, f"the format of {file}")
-            return _Source("<module>", parse_verified(file, ""), kernels, is_verified=True)
+            return _Source(file, parse_verified(file, ""), kernels, is_verified=True)
     try:
         text = Path(file).read_bytes().decode()
         return _Source(file, text, kernels, data_folder=folder)
@@ -563,7 +575,7 @@ def _interpreted(source: _Source, entry: str, custom: CustomCode) -> Callback:
     from tgdialect.universe import INTERPRETER as RUN
 
     run = named(RUN)
-    file = SourceFile(source.name, source.text if source.is_text else "")
+    file = SourceFile(*source.shown)
     module = source.verified()
     with errors_in(file):
         check_code(module, custom)

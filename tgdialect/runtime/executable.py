@@ -47,7 +47,7 @@ Allocation = tuple[Callable[..., Any], tuple[int, ...], "np.dtype[Any]"]
 """How to allocate an array: a function of its shape and dtype, and these."""
 
 
-class Sizes(NamedTuple):
+class CallSizes(NamedTuple):
     """The scalars of calls, and the arrays that they decide about."""
 
     words: Mapping[int, int]
@@ -57,8 +57,9 @@ class Sizes(NamedTuple):
 
 
 MOST_SIZES = 64
-"""The most values of the scalars for which an executable keeps `Sizes`. Larger: more memory, some
-100 bytes each; smaller: calls whose sizes vary check and compute them again, in microseconds."""
+"""The most values of the scalars for which an executable keeps `CallSizes`. Larger: more memory,
+some 500 bytes each; smaller: calls whose sizes vary check and compute them again, in 15 µs. An
+order of magnitude."""
 
 
 class Executable(ABC):
@@ -115,7 +116,7 @@ class Executable(ABC):
         passed = [i for i in range(len(self._arguments)) if i not in self._sources]
         self._passed = passed if self._sources else []
         """The numbers of the arguments of a call that leaves out the sizes of its arrays."""
-        self._sizes: dict[tuple[int, ...], Sizes] = {}
+        self._sizes: dict[tuple[int, ...], CallSizes] = {}
         """By the scalars of a caller, those of the last calls."""
         self._results, self._workspaces = having("output"), having("workspace")
         self._persistent, self._data = having("persistent"), having("data")
@@ -275,17 +276,22 @@ class Executable(ABC):
             given[number] = extent
         return [given[i] for i in range(len(self._arguments))]
 
-    def _sizes_of(self, arrays: Sequence[Any]) -> Sizes:
+    def _sizes_of(self, arrays: Sequence[Any]) -> CallSizes:
         """What the scalars of a call decide, given all its arguments. Raises as a call does."""
-        key = tuple([slot.parameter.number(arrays[i]) for i, slot in self._scalars_given])
-        found = self._sizes.get(key)
-        return self._checked_sizes(key) if found is None else found
+        return self._known_sizes(
+            tuple([slot.parameter.number(arrays[i]) for i, slot in self._scalars_given])
+        )
 
-    def _checked_sizes(self, numbers: tuple[int, ...]) -> Sizes:
+    def _known_sizes(self, numbers: tuple[int, ...]) -> CallSizes:
+        """What the scalars of a caller decide. Raises as a call does."""
+        found = self._sizes.get(numbers)
+        return self._checked_sizes(numbers) if found is None else found
+
+    def _checked_sizes(self, numbers: tuple[int, ...]) -> CallSizes:
         frame = self._frame.copy()
         words: dict[int, int] = {}
         for (_, slot), number in zip(self._scalars_given, numbers, strict=True):
-            words[slot.position] = frame[slot.position] = number
+            words[slot.position] = frame[slot.position] = slot.parameter.number(number)
         for position, parameter in self._computed:
             assert parameter.computed is not None
             words[position] = frame[position] = evaluate(parameter.computed, frame)
@@ -293,7 +299,7 @@ class Executable(ABC):
             check_windows(self._windows, frame, *self._source)
         for position, parameter in self._computed:
             parameter.number(words[position])
-        found = Sizes(words, self._allocations(frame))
+        found = CallSizes(words, self._allocations(frame))
         if len(self._sizes) >= MOST_SIZES:
             self._sizes = {}  # Other threads may read the old one.
         self._sizes[numbers] = found

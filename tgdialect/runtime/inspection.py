@@ -8,10 +8,12 @@ from dataclasses import dataclass, field, replace
 
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 from xdsl.traits import SymbolTable
 
 from tgdialect.analysis.estimates import estimate
-from tgdialect.diagnostics import fused, names_text
+from tgdialect.diagnostics import called_at, fused, names_text
+from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.lowering.render.llvm.threads import body_name
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops import tg
@@ -36,6 +38,11 @@ class Kernel:
     nodes: str = ""
 
 
+def _calls(op: Operation) -> Sequence[tg.CallOp]:
+    """The CALLs in the regions of an op, the last first."""
+    return [each for each in reversed(nested_ops(op)) if isinstance(each, tg.CallOp)]
+
+
 CodeOf = Callable[[str], tuple[str, str]]
 """From the name of a kernel to its source and its assembly."""
 
@@ -45,18 +52,18 @@ def kernels_of(function: FuncOp, code_of: CodeOf) -> Sequence[Kernel]:
     kernel that calls others, those are listed."""
     kernels: dict[str, Kernel] = {}
     locations: dict[str, list[LocationAttr]] = {}
-    calls = [op for op in reversed(list(function.walk())) if isinstance(op, tg.CallOp)]
+    calls = [(op, op.location) for op in _calls(function)]
     while calls:
-        call = calls.pop()
+        call, location = calls.pop()
         program = SymbolTable.lookup_symbol(call, call.callee)
         if not isinstance(program, tg.ProgramOp):
             continue
         name = program.sym_name.data
-        locations.setdefault(name, [program.location]).append(call.location)
+        locations.setdefault(name, [program.location]).append(location)
         if name in kernels:
             continue
         if program.calls:
-            calls += [op for op in reversed(program.linear.body.ops) if isinstance(op, tg.CallOp)]
+            calls += [(op, called_at(op.location, location)) for op in _calls(program.linear)]
             continue
         work = estimate(program.linear)
         kernels[name] = Kernel(name, _opts(program.linear), *work, *code_of(name))

@@ -106,11 +106,11 @@ class Parameter:
         """The bytes of an array of static shape."""
         return self.nbytes_for(())
 
-    def nbytes_for(self, arguments: Sequence[Any]) -> int:
+    def nbytes_for(self, arguments: Mapping[int, int] | Sequence[Any]) -> int:
         """The bytes of the array of a call, given its arguments in the order of the parameters."""
         return self.dtype.itemsize * math.prod(self.shape_for(arguments))
 
-    def shape_for(self, arguments: Sequence[Any]) -> tuple[int, ...]:
+    def shape_for(self, arguments: Mapping[int, int] | Sequence[Any]) -> tuple[int, ...]:
         """The shape in a call, given its arguments in the order of the parameters."""
         sizes = iter(self.dims)
         return tuple(int(arguments[next(sizes)]) if d is None else d for d in self.shape)

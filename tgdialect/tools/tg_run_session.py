@@ -223,6 +223,16 @@ def find_results(entry: FuncOp) -> list[TensorType[Attribute]]:
     return [_tensor_type(entry, type) for type in (*entry.function_type.outputs, *outputs)]
 
 
+def result_names(entry: FuncOp) -> list[str | None]:
+    """The source's name for each of `find_results`."""
+    outputs = [a for a in entry.args if "tg.output" in tg.argument_attributes(a)]
+    names = [tg.name_attribute(tg.argument_attributes(argument)) for argument in outputs]
+    for number, _ in overwritten_arguments(entry):
+        names.insert(number, None)
+    count = len(entry.function_type.outputs)
+    return [tg.name_attribute(tg.result_attributes(entry, i)) for i in range(count)] + names
+
+
 def _tensor_type(entry: FuncOp, type: Attribute) -> TensorType[Attribute]:
     """The type of an input or output, which has to be a tensor of one of the dialect's dtypes."""
     what = f"{type}: tg-run handles tensors only"
@@ -343,8 +353,11 @@ def _check_dimensions(
 
 
 def _show_parameter(parameter: ProgramInput) -> str:
-    name = "" if parameter.name is None else f"%{parameter.name}: "
-    return name + show_type(parameter.type)
+    return _show_named(parameter.name, parameter.type)
+
+
+def _show_named(name: str | None, type: TensorType[Any]) -> str:
+    return show_type(type) if name is None else f"%{printable(name)}: {show_type(type)}"
 
 
 # -- running -------------------------------------------------------------------------------------
@@ -405,7 +418,8 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
     entry = find_entry(module, options.entry)
     parameters, results = find_parameters(entry), find_results(entry)
     if options.print_signature:
-        show(f"{signature(entry.sym_name.data, parameters, results)}\n")
+        names = result_names(entry)
+        show(f"{signature(entry.sym_name.data, parameters, results, names)}\n")
         return
     written = [parameter for parameter in parameters if parameter.is_written]
     if options.output and len(options.output) not in (len(results), len(results) + len(written)):
@@ -469,7 +483,10 @@ def memory(executable: Executable | None, sizes: Mapping[int, int]) -> str:
 
 
 def signature(
-    name: str, parameters: Sequence[ProgramInput], results: Sequence[TensorType[Any]]
+    name: str,
+    parameters: Sequence[ProgramInput],
+    results: Sequence[TensorType[Any]],
+    names: Sequence[str | None],
 ) -> str:
     """The inputs and outputs of the entry, one per line."""
     lines = [printable(f"@{name}")]
@@ -478,7 +495,8 @@ def signature(
         if each.source is not None:
             note = printable(f" (axis {each.source[1]} of {parameters[each.source[0]].label})")
         lines.append(f"  input  {each.position}  {_show_parameter(each)}{note}")
-    lines += [f"  output {position}  {show_type(type)}" for position, type in enumerate(results)]
+    for position, (type, called) in enumerate(zip(results, names, strict=True)):
+        lines.append(f"  output {position}  {_show_named(called, type)}")
     return "\n".join(lines)
 
 

@@ -6,6 +6,7 @@ Their other tests are beside these files; the examples are what `test_every_meth
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,13 @@ def in_training() -> bool:
         return bool((T.ones(64).dropout(1.0).numpy() == 0).all())
 
 
+def in_file() -> tg.Tensor:
+    with NamedTemporaryFile() as file:
+        file.write(X.tobytes())
+        file.flush()
+        return T.from_file(file.name, X.shape).realize()
+
+
 EXAMPLES: Mapping[str, Example] = {
     "T": (lambda: T(X).T, X.T),
     "axis": (lambda: T(X).shard(PLACES, 0).axis, 0),
@@ -86,6 +94,7 @@ EXAMPLES: Mapping[str, Example] = {
     "empty_like": (lambda: T(X).empty_like().numpy().shape, (2, 3)),
     "eye": (lambda: T.eye(3), np.eye(3)),
     "from_blob": (lambda: T.from_blob(X.ctypes.data, X.shape), X),
+    "from_file": (in_file, X),
     "full": (lambda: T.full((2, 3), 4), np.full((2, 3), 4)),
     "glorot_uniform": (drawn(lambda: T.glorot_uniform(3, 3), -1, 1), True),
     "grad": (trained, 2 * X),

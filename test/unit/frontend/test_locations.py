@@ -216,6 +216,21 @@ def test_errors_name_the_node():
         raise ValueError("no")
 
 
+def test_errors_in_bodies_name_the_node_and_the_call():
+    def step(s: Tensor, _: None) -> tuple[Tensor, None]:
+        with located("/loop/Add"), located("f"):
+            return s + Tensor.ones(7), None
+
+    said = r'^"f" at "/loop/Add" at "/loop" at "/model": '
+    with (
+        pytest.raises(ValueError, match=said) as raised,
+        located("/model"),
+        located("/loop"),
+    ):
+        tg.scan(step, Tensor.ones(2, 3), length=3)
+    assert str(raised.value).count('"') == 8
+
+
 def test_errors_that_are_no_text():
     with pytest.raises(KeyError) as raised, located("/a"):
         raise KeyError("k")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -666,3 +667,56 @@ def test_writes_to_slices_of_symbolic_bounds(least: int):
             write(n.bind(size))
             array[of(size)] += 1
             np.testing.assert_array_equal(tensor.numpy(), array)
+
+
+def test_running_reductions_along_long_symbolic_axes(compilations: list[Any]):
+    """In blocks, of which the last one may be shorter."""
+
+    @tg.function
+    def running(x: Any) -> Any:
+        return x.cumsum(0), x.cummax(0)[0], (x > 0).nonzero(size=x.shape[0])
+
+    size = tg.Variable("n", 1, 1 << 20)
+    rng = np.random.default_rng(0)
+    for n in (1, 31, 32, 33, 64, 1000, 1025, 40000):
+        x = rng.integers(-9, 9, n).astype(np.float32)
+        found = running(tg.Tensor(np.pad(x, (0, 1)))[: size.bind(n)])
+        total, greatest, places = (t.numpy() for t in found)
+        np.testing.assert_array_equal(total, x.astype(np.float64).cumsum())
+        np.testing.assert_array_equal(greatest, np.maximum.accumulate(x))
+        wanted = np.flatnonzero(x > 0)
+        np.testing.assert_array_equal(places[: len(wanted), 0], wanted)
+
+
+def test_writes_to_symbolic_numbers_of_positions():
+    size = tg.Variable("n", 1, 1 << 20)
+
+    @tg.function
+    def written(x: Any, places: Any) -> Any:
+        y = x.clone()
+        y[places] = places.cast("float32")
+        return y
+
+    for n in (1, 600):
+        places = np.random.default_rng(n).integers(0, 1000, n + 1).astype(np.int32)
+        shown = tg.Tensor(places)[: size.bind(n)]
+        wanted = np.zeros(1000, np.float32)
+        wanted[places[:n]] = places[:n]
+        np.testing.assert_array_equal(written(tg.Tensor.zeros(1000), shown).numpy(), wanted)
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere, memory is counted before it is used"
+)
+def test_workspaces_take_the_memory_that_a_call_uses():
+    """A workspace is as large as for the greatest sizes: here, of more bytes than there are."""
+    most = 1 << 42
+    spec = tg.spec(["n"], "f32", n=(1, most))
+
+    def two_kernels(x: Any) -> Any:
+        return (x + 1).contiguous() * x.sum()
+
+    call = tg.function(two_kernels).lower(spec).compile()
+    for n in (5, 70, 5):
+        x = np.arange(n, dtype=np.float32)
+        np.testing.assert_allclose(call(x), (x + 1) * x.sum())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -33,6 +34,7 @@ from tgdialect.ops import call, codegen, elementwise, marker, memory, movement, 
 from tgdialect.ops.attributes import (
     AddrSpace,
     AxisType,
+    DataAttr,
     OptAttr,
     PlaceAttr,
     ReduceKind,
@@ -51,6 +53,15 @@ DTYPE_LIST = list(DTYPES)
 FLOATS = [d for d in DTYPE_LIST if DTYPES[d].is_float]
 NAMES = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=8)
 """ASCII: xDSL prints other characters as bytes, and parses these as another kind of literal."""
+
+SIZES = st.integers(0, 2**61)
+FILES = st.builds(
+    lambda names, offset, length: DataAttr.in_file(".", "/".join(names), offset, length),
+    st.lists(NAMES.filter(lambda name: re.fullmatch(r"(?!\.{0,2}$)[^/\\]+", name)), min_size=1),
+    SIZES,
+    SIZES,
+)
+"""Parts of files that are not there, in the folder of a text without a file."""
 
 
 @dataclass
@@ -250,7 +261,7 @@ OPS: dict[type[Operation], Callable[[Maker], Operation]] = {
     BufferOp: lambda m: m.memory(m.dtype(), m.shape()).owner,
     ConstOp: const,
     VConstOp: lambda m: VConstOp(m.draw(st.lists(st.integers(-(2**63), 2**63 - 1)))),
-    BinaryDataOp: lambda m: BinaryDataOp(m.draw(st.binary(max_size=9))),
+    BinaryDataOp: lambda m: BinaryDataOp(m.draw(st.binary(max_size=9) | FILES)),
     movement.PermuteOp: lambda m: movement.PermuteOp(m.value(None, (2, 3)), [1, 0]),
     movement.FlipOp: lambda m: movement.FlipOp(
         m.value(None, (2, 3)), [m.draw(st.booleans()), True]

@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import ModuleOp
 import tgdialect as tg
 from tgdialect import Tensor
 from tgdialect.ops import tg as ops
+from tgdialect.runtime import host_executable
 from tgdialect.runtime.ahead import compile_ahead
 from tgdialect.runtime.compiler import load_module
 from tgdialect.runtime.executable import Executable
@@ -42,6 +43,14 @@ def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
     monkeypatch.setenv("TG_CACHE_DIR", str(folder))
     return folder
+
+
+@pytest.fixture(params=["copied", "in place"])
+def placed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether no weight is so small that it is copied for vectors."""
+    if request.param == "in place":
+        monkeypatch.setattr(host_executable, "last_level_cache", lambda: 0)
+    return request.param == "in place"
 
 
 def in_files(text: str, folder: Path, *, name: str = "w.bin", first: int = 1) -> str:
@@ -162,7 +171,7 @@ def test_every_stage_names_the_file(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_DATA_FILES", 100))
-def test_random_views(seeds: range, tmp_path: Path) -> None:
+def test_random_views(seeds: range, placed: bool, tmp_path: Path) -> None:
     for seed in seeds:
         text, x, expected = random_views(Random(seed))
         text = in_files(text, tmp_path, first=seed % 9)
@@ -179,7 +188,7 @@ DTYPES = {
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_misaligned_elements(dtype: str, target: str, tmp_path: Path) -> None:
+def test_misaligned_elements(dtype: str, target: str, placed: bool, tmp_path: Path) -> None:
     """Offsets are arbitrary: vectors, gathers and single elements of them."""
     array = np.arange(1000).astype(DTYPES[dtype])
     nbytes, kind = array.nbytes, f"tensor<1000x{dtype}>"
@@ -199,7 +208,7 @@ def test_misaligned_elements(dtype: str, target: str, tmp_path: Path) -> None:
         # Misaligned elements are loaded where they are: no code may conclude anything from the
         # alignment of a pointer. Portable C may, and gets aligned copies.
         assert "llvm.align" not in str(executable.module("render"))
-        assert executable.memory()[0].mapped == array.nbytes
+        assert executable.memory()[0].mapped == array.nbytes * placed
     elif target == "c" and array.itemsize > 1:
         assert executable.memory()[0].persistent == array.nbytes
 
@@ -241,6 +250,10 @@ def test_a_text_names_files_in_its_own_folder(
     assert_gives(compiled(text, data_folder="here"), [x], w + x)
     with pytest.raises(tg.CompilationError, match="is not there"):
         compiled(text)
+    # What is compiled again later, for a profile, is the program of before.
+    executable = compiled("here/a.mlir")
+    monkeypatch.chdir("/")
+    assert executable.profile(x, seconds=0.01).kernels
 
 
 def test_a_data_folder_is_for_texts(tmp_path: Path) -> None:
@@ -344,6 +357,47 @@ def test_a_folder_that_is_a_link_does_not_leave(tmp_path: Path) -> None:
     (tmp_path / "here" / "sub").symlink_to("../other")
     with pytest.raises(tg.CompilationError, match="is a link that leaves the folder"):
         compiled(text, data_folder=tmp_path / "here")
+
+
+FOLDERS = "in", "in/a", "in/b", "in/a/c", "out", "out/d"
+PARTS = "a", "b", "c", "x", "y", "l", "m", "n", "o", "p", "d", "..", ".", "", "out"
+TO = (
+    "x", "..", "../..", "a", "b/x", "../out", "../../out/x", "l", "m", "../in", "../in/a/x", "../l",
+    "/", "/etc/passwd", "o/../x", "a/c", "../../out/d",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_FOLDERS", 40))
+def test_random_folders(seeds: range, tmp_path: Path) -> None:
+    """Exactly those files are read that are in the folder when all links are followed."""
+    for seed in seeds:
+        random, top = Random(seed), tmp_path / str(seed)
+        for folder in FOLDERS:
+            (top / folder).mkdir(parents=True)
+            for name in "xy":
+                (top / folder / name).write_bytes(folder[:2].encode() * 5)
+        for _ in range(8):
+            link = top / random.choice(FOLDERS) / random.choice("lmnop")
+            to = random.choice([*TO, str(top / "in" / "x"), str(top / "out" / "x")])
+            if not link.is_symlink():
+                link.symlink_to(to)
+        for _ in range(60):
+            name = "/".join(random.choices(PARTS, k=random.randint(1, 4)))
+            place = random.randint(0, 3), random.randint(0, 8)
+            try:
+                data = ops.DataAttr.in_file(top / "in", name, *place)
+            except ValueError:
+                assert {"", ".", ".."} & {*name.split("/")}
+                continue
+            real = Path(os.path.realpath(top / "in" / name))
+            is_inside = real.is_relative_to(os.path.realpath(top / "in")) and real.is_file()
+            try:
+                found = bytes(data.array)
+            except ops.DataFileError:
+                assert not is_inside or sum(place) > 10
+            else:
+                assert is_inside
+                assert found == (b"in" * 5)[place[0] :][: place[1]]
 
 
 def test_each_file_has_one_error(tmp_path: Path) -> None:
@@ -501,6 +555,29 @@ def test_memory_in_files_is_counted_apart(tmp_path: Path) -> None:
     assert_gives(executable, [x], x @ w)
 
 
+def test_small_weights_are_copied_for_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many of the smallest as the cache has room for, if they are not where vectors begin."""
+    monkeypatch.setattr(host_executable, "last_level_cache", lambda: 5000)
+    arrays = [normal(n) for n in (1500, 1000, 600, 500)]
+    content, lines, results = b"1", "", [f"%r{n}" for n in range(len(arrays))]
+    for n, array in enumerate(arrays):
+        nbytes, type = array.nbytes, f"tensor<{array.size}xf32>"
+        lines += f"""
+  %b{n} = tg.binary file "w.bin", offset = {len(content)}, length = {nbytes} : tensor<{nbytes}xui8>
+  %f{n} = tg.bitcast %b{n} to f32 : tensor<{nbytes}xui8> -> {type}
+  %r{n} = tg.add %f{n}, %f{n} : {type}"""
+        content += array.tobytes()
+    (tmp_path / "w.bin").write_bytes(content)
+    types = ", ".join(f"tensor<{array.size}xf32>" for array in arrays)
+    text = f"func.func @main() -> ({types}) {{{lines}\n  return {', '.join(results)} : {types}\n}}"
+    executable = compiled(text, data_folder=tmp_path)
+    assert_gives(executable, [], *(array + array for array in arrays))
+    (found,) = executable.memory()
+    assert (found.mapped, found.persistent) == (6000 + 4000, 2400 + 2000)
+
+
 def resident(file: Path) -> int:
     """The bytes of a mapped file that are in the memory of this process."""
     maps = Path("/proc/self/smaps").read_text().split(str(file))[1:]
@@ -573,10 +650,11 @@ def test_many_kernels_in_several_processes(tmp_path: Path, monkeypatch: pytest.M
     assert_gives(compiled(layers, Tensor(x)), [x], expected)
 
 
-def test_a_file_of_a_program_has_the_bytes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("target", TARGETS[:3])
+def test_a_file_of_a_program_has_the_bytes(target: str, tmp_path: Path) -> None:
     w, x = normal(256, 512), normal(64, 256)
     (tmp_path / "a.mlir").write_text(in_files(product(w, 64), tmp_path))
-    file = compile_ahead(load_module(tmp_path / "a.mlir")).to_bytes()
+    file = compile_ahead(load_module(tmp_path / "a.mlir"), target=target).to_bytes()
     (tmp_path / "w.bin").unlink()
     (tmp_path / "a.tgx").write_bytes(file)
     assert_gives(load(tmp_path / "a.tgx"), [x], x @ w)

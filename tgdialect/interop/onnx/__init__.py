@@ -7,6 +7,7 @@ exporters write.
 * `dtypes.py`: element types, and casts; `folding.py`: arithmetic on known values;
 * `model.py`: reads and checks a model; `importer.py`: its graph on tensors, node by node;
 * `values.py`: values of a graph that are known while it is imported, and questions about others;
+* `schemas.py`: operands and attributes of operators, which nodes have to have;
 * `rules.py`: how an operator is written down; `table.py`: all of them; `ops/`: them, by families.
 """
 

@@ -8,8 +8,9 @@ without a shape, and which extents are 0, which other sizes may not be. There is
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from onnx import TypeProto, ValueInfoProto
@@ -22,6 +23,17 @@ from tgdialect.interop.onnx.dtypes import NARROW, as_element_type, numpy_of, sto
 from tgdialect.interop.onnx.model import Model
 from tgdialect.interop.onnx.values import Refused, Value
 from tgdialect.ops.numpy_dtypes import Array
+
+_BITS = 36
+"""The bits of the greatest product of all sizes of a model. That leaves 11 for channels and bytes:
+a workspace has addresses for the greatest sizes, of 47 bits. Larger: fewer models have addresses
+for it; smaller: more sizes have programs of their own."""
+
+BOUNDS = (1 << 12, 1 << 16, 1 << 24)
+"""The bounds of sizes: the least one that the sizes of a call have. The workspace of attention
+grows with the square of a size, and cannot be addressed for greater bounds; a first larger one
+would so be compiled in vain. Larger than the last: types of windows over an axis cannot be
+addressed."""
 
 
 @dataclass(frozen=True)
@@ -53,16 +65,23 @@ class Arguments:
                 reasons.append(Diagnostic(f"input {each.name!r}: {error}", file=model.file))
         if reasons:
             raise CompilationError(reasons)
-
-    @property
-    def names(self) -> list[str]:
+        self.names = [each.name for each in self._inputs]
         """The names of the inputs."""
-        return [each.name for each in self._inputs]
+        self._specs: dict[tuple[Any, ...], Mapping[str, Spec]] = {}
+        self._usual: tuple[Structure, ...] | None = None
+        """The structure of all calls whose arguments are arrays with elements, if there is one."""
+        if not self._is_static:
+            with suppress(Refused):
+                self._usual = self.structure(None)
 
     def structure(self, given: Mapping[str, Any] | None) -> tuple[Structure, ...]:
         """The structure of the arguments of a call; without a call, that of the model, which has to
         have one for all calls: raises Refused. Raises ValueError for an argument that is missing,
         TypeError for one of another type."""
+        if self._usual is not None and given is not None:
+            arrays = (given.get(name) for name in self.names)
+            if all(isinstance(array, np.ndarray) and array.size for array in arrays):
+                return self._usual
         return tuple(self._structure(each, given) for each in self._inputs)
 
     def _structure(self, each: ValueInfoProto, given: Mapping[str, Any] | None) -> Structure:
@@ -81,8 +100,8 @@ class Arguments:
         if kind.HasField("sequence_type"):
             if not isinstance(value, list | tuple):
                 raise TypeError(f"the input {name!r} is a sequence, not {type(value).__name__}")
-            inner = kind.sequence_type.elem_type
-            return tuple(self._of(inner, f"{name}_{i}", v, True) for i, v in enumerate(value))
+            inner, values = kind.sequence_type.elem_type, cast(Sequence[Any], value)
+            return tuple(self._of(inner, f"{name}_{i}", v, True) for i, v in enumerate(values))
         if is_static and kind.HasField("tensor_type"):
             return TensorShape(kind.tensor_type.elem_type, np.shape(value))
         return self._tensor(kind, name, np.shape(value))
@@ -118,13 +137,29 @@ class Arguments:
             (*_, self._names[key]) = identifiers([*self._names.values(), key])
         return self._names[key]
 
-    def specs(self, structures: Sequence[Structure]) -> dict[str, Spec]:
-        """The arrays of a program by name."""
-        found: dict[str, Spec] = {}
-        for name, structure in zip(self.names, structures, strict=True):
-            for suffix, tensor in _leaves(structure):
-                found[name + suffix] = spec(tensor.shape, stored_as(tensor.element_type))
+    def specs(self, structures: tuple[Structure, ...], bound: int) -> Mapping[str, Spec]:
+        """The arrays of a program by name, whose sizes are up to `bound`."""
+        key = structures, bound
+        if (found := self._specs.get(key)) is None:
+            found = self._specs[key] = self._made_specs(structures, bound)
         return found
+
+    def _made_specs(self, structures: Sequence[Structure], bound: int) -> dict[str, Spec]:
+        leaves = {
+            name + suffix: tensor
+            for name, structure in zip(self.names, structures, strict=True)
+            for suffix, tensor in _leaves(structure)
+        }
+        names = {e for tensor in leaves.values() for e in tensor.shape if isinstance(e, str)}
+        most = min(1 << _BITS // max(len(names), 1), bound)
+        return {
+            name: spec(
+                tensor.shape,
+                stored_as(tensor.element_type),
+                **{e: (1, most) for e in tensor.shape if isinstance(e, str)},
+            )
+            for name, tensor in leaves.items()
+        }
 
     def values(
         self, structures: Sequence[Structure], tensors: Mapping[str, Tensor]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from onnx import ModelProto
@@ -16,10 +16,10 @@ from xdsl.dialects.builtin import ModuleOp
 from tgdialect.diagnostics import CompilationError, Diagnostic
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.lowered import Lowered, Spec, spec
-from tgdialect.frontend.symbolic import Atom, value_of
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.importing import lowered
-from tgdialect.interop.onnx.arguments import Arguments, Structure
+from tgdialect.interop.onnx import extents
+from tgdialect.interop.onnx.arguments import BOUNDS, Arguments, Structure
 from tgdialect.interop.onnx.dtypes import carried, element_type, numpy_of
 from tgdialect.interop.onnx.importer import Importer
 from tgdialect.interop.onnx.model import Model
@@ -32,6 +32,11 @@ from tgdialect.interop.onnx.values import (
     Value,
 )
 from tgdialect.ops.numpy_dtypes import Array
+
+MOST_COUNT = 1 << 24
+"""The greatest number of results for which a program is compiled once for all numbers. Larger:
+types that have it several times as extent cannot be addressed; smaller: more numbers have programs
+of their own."""
 
 
 @dataclass(frozen=True)
@@ -50,23 +55,19 @@ class _Program:
     results: Sequence[Any]
 
     def run(self, arrays: Mapping[str, Array]) -> tuple[Any, ...]:
-        values = self.call(*arrays.values()) if self.call else ()
-        computed = values if isinstance(values, tuple | list) else (values,)
+        values: Any = self.call(*arrays.values()) if self.call else ()
+        computed = cast(Sequence[Any], values if isinstance(values, tuple | list) else (values,))
         return tuple(_filled(r, computed) for r in self.results)
 
 
 def _filled(result: Any, computed: Sequence[Array]) -> Any:
     """A result, with the arrays of a program in the places of computed ones."""
-    match result:
-        case _Computed():
-            array = computed[result.number]
-            return array.astype(numpy_of(result.element_type), copy=False)
-        case np.ndarray():
-            return result.copy()
-        case list():
-            return [_filled(each, computed) for each in result]
-        case _:
-            return result
+    if isinstance(result, _Computed):
+        array = computed[result.number]
+        return array.astype(numpy_of(result.element_type), copy=False)
+    if isinstance(result, list):
+        return [_filled(each, computed) for each in cast(list[Any], result)]
+    return None if result is None else np.array(result)
 
 
 @dataclass
@@ -76,14 +77,21 @@ class _State:
     given: Mapping[str, Any]
     """The arguments of the call."""
     structures: tuple[Structure, ...]
-    inputs: dict[str, Spec]
-    """Those of the program: those of the model, and one for each COUNT, which is its extent."""
+    specs: Mapping[str, Spec]
+    """The inputs of the model."""
     arrays: dict[str, Array]
     is_fixed: bool = False
     """Whether a program is for the sizes of one call, COUNTs as well."""
     answers: dict[Question, Any] = field(default_factory=dict[Question, Any])
+    counts: dict[str, Spec] = field(default_factory=dict[str, Spec])
+    """An input for each COUNT, which is its extent."""
     key: tuple[Any, ...] = ()
     """Programs of equal keys are the same: the sizes if they are fixed, and the answers."""
+
+    @property
+    def inputs(self) -> dict[str, Spec]:
+        """The inputs of the program."""
+        return {**extents.sized(self.specs, self.answers), **self.counts}
 
     def add(self, question: Question, answer: Any) -> None:
         """Add an answer."""
@@ -94,11 +102,11 @@ class _State:
             self.key = tuple(part for part in self.key if part[0] in (None, Asked.INPUT))
         elif question.kind is Asked.COUNT:
             answer = number = int(answer)
-            if number and not self.is_fixed:
+            if 0 < number <= MOST_COUNT and not self.is_fixed:
                 # Programs are for all numbers.
                 name = question.count_name
-                bounds = {name: (1, max(question.most, number))}
-                self.inputs[name] = answer = spec([name], dtypes.uint8, **bounds)
+                bounds = {name: (1, max(min(question.most, MOST_COUNT), number))}
+                self.counts[name] = answer = spec([name], dtypes.uint8, **bounds)
                 self.arrays[name] = np.zeros(number, np.uint8)
         self.answers[question] = answer
         self.key = (*self.key, (question.kind, question.name, _key(answer)))
@@ -113,32 +121,41 @@ class Prepared(BackendRep):
         self.model = model
         self.arguments = Arguments(model)
         self._target, self._opt = target, opt
+        self._bound = BOUNDS[0]
+        """That of all sizes, which grows with them."""
         self._asked: dict[tuple[Any, ...], Question | _Program | CompilationError] = {}
 
     def run(self, inputs: Any, **_: Any) -> tuple[Any, ...]:
         """The results for inputs: a sequence of arrays, in the order of the model's inputs, or a
         mapping by name. A sequence is a list, an optional that is empty is None. Raises
         CompilationError, ValueError, TypeError."""
-        if not isinstance(inputs, Mapping):
-            inputs = dict(zip(self.arguments.names, inputs, strict=False))
-        structures = self.arguments.structure(inputs)
-        arrays = self.arguments.arrays(structures, inputs)
-        specs = self.arguments.specs(structures)
-        fixed = {
-            name: Spec(arrays[name].shape, each.dtype)
-            for name, each in specs.items()
-            if arrays[name].ndim == len(each.shape)
-        }
-        state = _State(inputs, structures, dict(specs), dict(arrays), key=((None, structures),))
+        names = self.arguments.names
+        if isinstance(inputs, Mapping):
+            given = dict(cast(Mapping[str, Any], inputs))
+        else:
+            given = dict(zip(names, inputs, strict=False))
+        structures = self.arguments.structure(given)
+        arrays = self.arguments.arrays(structures, given)
+        greatest = max((extent for array in arrays.values() for extent in array.shape), default=0)
+        if greatest > self._bound:
+            self._bound = next((bound for bound in BOUNDS if bound >= greatest), BOUNDS[-1])
+        specs = self.arguments.specs(structures, self._bound)
+        key = ((None, structures), (None, self._bound))
+        state = _State(given, structures, specs, dict(arrays), key=key)
         try:
             return self._run(state)
-        except (CompilationError, ValueError) as error:
+        except (CompilationError, MemoryError, ValueError) as error:
+            fixed = {
+                name: Spec(arrays[name].shape, each.dtype)
+                for name, each in specs.items()
+                if arrays[name].ndim == len(each.shape)
+            }
             if not _agree(specs, fixed) or (fixed == specs == state.inputs):
                 raise
             try:
                 shapes = str({name: each.shape for name, each in fixed.items()})
                 key = ((None, structures), (None, shapes))
-                return self._run(_State(inputs, structures, fixed, arrays, True, key=key))
+                return self._run(_State(given, structures, fixed, arrays, True, key=key))
             except CompilationError:
                 raise error from None
 
@@ -152,17 +169,9 @@ class Prepared(BackendRep):
     def _answer(self, question: Question, state: _State) -> Any:
         if question.kind is Asked.INPUT:
             return np.asarray(state.given[question.name])
-        if question.size is not None:
-            sizes = {
-                extent: array.shape[axis]
-                for name, array in state.arrays.items()
-                for axis, extent in enumerate(state.inputs[name].shape)
-                if isinstance(extent, str)
-            }
-            size = question.size
-            atoms = {a: Atom(a.variable, sizes[a.variable.name]) for a in size.atoms}
-            value = value_of(size.substituted(atoms))
-            return (value > 0) - (value < 0)
+        if question.kind in (Asked.SIGN, Asked.SIZE, Asked.MULTIPLE):
+            shapes = {name: array.shape for name, array in state.arrays.items()}
+            return extents.answer(question, {**state.specs, **state.counts}, shapes)
         found = self._imported(state, question)
         assert isinstance(found, _Program)
         (answer,) = found.run(state.arrays)
@@ -200,7 +209,8 @@ def _agree(wanted: Mapping[str, Spec], given: Mapping[str, Spec]) -> bool:
 def _key(answer: Any) -> Any:
     """A key of an answer: COUNTs are equal, but for 0."""
     if isinstance(answer, np.ndarray):
-        return answer.dtype.str, answer.shape, answer.tobytes()
+        array = cast(Array, answer)
+        return array.dtype.str, array.shape, array.tobytes()
     return None if isinstance(answer, Spec) else answer
 
 
@@ -258,13 +268,24 @@ class _Known(Exception):
     """All results of a model are known while it is imported."""
 
 
+def _assumed(model: Model, arguments: Arguments, state: _State) -> tuple[Lowered | None, list[Any]]:
+    """The program of a model whose sizes are multiples where they have to be: a call checks it."""
+    while True:
+        try:
+            return _traced(model, arguments, state)
+        except Undecided as undecided:
+            if undecided.question.kind is not Asked.MULTIPLE:
+                raise
+            state.add(undecided.question, True)
+
+
 def module_of(model: Model) -> ModuleOp:
     """The program of a model. Raises CompilationError with all that is refused."""
     try:
         arguments = Arguments(model)
         structures = arguments.structure(None)
-        state = _State({}, structures, arguments.specs(structures), {})
-        found, _ = _traced(model, arguments, state)
+        state = _State({}, structures, arguments.specs(structures, BOUNDS[-1]), {})
+        found, _ = _assumed(model, arguments, state)
     except (Undecided, Refused) as reason:
         message = f"{reason}: run the model by tgdialect.interop.onnx.prepare"
         raise CompilationError(Diagnostic(message, file=model.file)) from None
@@ -302,7 +323,8 @@ def prepare(
 
     Args:
         model: a path, or a model of the package onnx.
-        device: the interface's name of the device; `target` is ours, as `tgdialect.compile` takes it.
+        device: the interface's name of the device.
+        target: as `tgdialect.compile` takes it, which is our name of a device.
         opt: as `tgdialect.compile` takes it.
 
     Raises CompilationError for a model that is malformed or has operators that are refused.

@@ -7,7 +7,7 @@ that move elements take them as they are; arithmetic on them is refused, as in O
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,7 +81,7 @@ _SMALL_FLOATS: Mapping[int, _Float] = {
     TensorProto.FLOAT4E2M1: _Float(2, 0, 6, None),
 }
 
-_SMALL_INTEGERS = {
+_SMALL_INTEGERS: Mapping[int, int] = {
     TensorProto.INT4: 4,
     TensorProto.UINT4: 4,
     TensorProto.INT2: 2,
@@ -142,6 +142,28 @@ def carried(value: Value) -> Tensor | Narrow:
         if (wide := NARROW.get(kind)) is not None:
             return Narrow(as_tensor(value.astype(dtypes.numpy_of(wide))), kind)
     return value if isinstance(value, Narrow) else as_tensor(value)
+
+
+def widened(values: Sequence[Value]) -> tuple[list[Value], int | None]:
+    """Values whose narrow elements are in the dtypes that hold them, and their element type: None
+    if no value is narrow."""
+    found: list[Value] = []
+    narrow: int | None = None
+    for value in values:
+        each = value
+        if isinstance(value, np.ndarray) and value.dtype.kind == "V":
+            each = carried(value)
+        if isinstance(each, Narrow):
+            narrow, each = each.element_type, each.tensor
+        found.append(each)
+    return found, narrow
+
+
+def narrowed(value: Value, element_type: int) -> Value:
+    """A tensor, or those of a sequence, as one of a narrow element type."""
+    if isinstance(value, list):
+        return [narrowed(each, element_type) for each in value]
+    return None if value is None else as_element_type(as_tensor(value), element_type)
 
 
 def as_element_type(tensor: Tensor, element_type: int) -> Tensor | Narrow:

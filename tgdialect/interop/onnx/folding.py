@@ -4,11 +4,16 @@ Exporters write it between a Shape and a Reshape. It is done while importing, so
 sizes, and no program computes them.
 """
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownParameterType=false
+
 from __future__ import annotations
 
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial, reduce
 from typing import Any
 
@@ -43,6 +48,7 @@ programs that compute, and ask for, sizes that are known."""
 
 def folded(
     node: NodeProto,
+    opset: int,
     operands: Sequence[Value],
     attributes: Mapping[str, Any],
     answers: Answers,
@@ -52,14 +58,17 @@ def folded(
     Raises Undecided for a comparison that depends on a size.
     """
     given = [operand for operand in operands if operand is not None]
-    if not given or not all(isinstance(o, np.ndarray) and o.size <= MOST_ELEMENTS for o in given):
+    arrays = [o for o in given if isinstance(o, np.ndarray) and o.size <= MOST_ELEMENTS]
+    if not given or len(arrays) < len(given) or not _is_small(*arrays):
         return None
     if (sign := _COMPARISONS.get(node.op_type)) is not None:
-        a, b = np.broadcast_arrays(*given)
+        a, b = np.broadcast_arrays(*arrays)
         if object not in (a.dtype, b.dtype):
             return [np.asarray(_NUMPY[node.op_type](a, b))]
         signs = [sign_of(x, y, answers) for x, y in zip(a.flat, b.flat, strict=True)]
         return [sign(np.array(signs, np.int64).reshape(a.shape))]
+    if node.op_type in _BY_REFERENCE:
+        return _referenced(node, opset, operands)
     if (rule := _RULES.get(node.op_type)) is None:
         return None
     try:
@@ -69,6 +78,36 @@ def folded(
     if found is None:
         return None
     return [plain(np.asarray(a)) for a in (found if isinstance(found, tuple) else (found,))]
+
+
+# fmt: off
+_BY_REFERENCE = frozenset((
+    "Acos", "ArgMax", "ArgMin", "Atan", "Clip", "Compress", "Cos", "EyeLike", "Hardmax", "IsInf",
+    "IsNaN", "Mean", "OneHot", "ReduceL1", "ReduceL2", "ReduceMean", "ReduceSumSquare", "Sin",
+    "Sum", "Tan", "Tanh", "TopK", "Trilu", "Unique",
+))
+# fmt: on
+"""The operators whose results, of numbers of 32 and 64 bits and of bools, onnx's reference
+computes. None of their results is much larger than the operands."""
+
+
+def _referenced(node: NodeProto, opset: int, operands: Sequence[Value]) -> list[Value] | None:
+    arrays = [o for o in operands if isinstance(o, np.ndarray)]
+    is_plain = all(a.dtype.kind in "biuf" and a.dtype.itemsize in (1, 4, 8) for a in arrays)
+    if not is_plain or any(a.ref_attr_name for a in node.attribute):
+        return None
+    if node.op_type == "OneHot" and arrays[0].size * int(np.ravel(arrays[1])[0]) > MOST_ELEMENTS:
+        return None
+    from onnx import helper
+    from onnx.reference import ReferenceEvaluator
+
+    given = dict(zip([name for name in node.input if name], arrays, strict=True))
+    infos = [helper.make_empty_tensor_value_info(name) for name in given]
+    results = [helper.make_empty_tensor_value_info(name) for name in node.output if name]
+    graph = helper.make_graph([node], "node", infos, results)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    found = iter(ReferenceEvaluator(model).run(None, given))
+    return [np.asarray(next(found)) if name else None for name in node.output]
 
 
 def sign_of(a: Any, b: Any, answers: Answers) -> int:
@@ -87,6 +126,13 @@ def sign_of(a: Any, b: Any, answers: Answers) -> int:
     if question not in answers:
         raise Undecided(question)
     return answers[question]
+
+
+def _is_small(*arrays: Array) -> bool:
+    """Whether the shape to which operands broadcast, if they do, is small."""
+    with suppress(ValueError):
+        return math.prod(np.broadcast_shapes(*(a.shape for a in arrays))) <= MOST_ELEMENTS
+    return True
 
 
 _COMPARISONS: Mapping[str, Callable[[Any], Any]] = {
@@ -113,37 +159,51 @@ def _is_exact(*arrays: Array) -> bool:
     return not any(a.dtype == object for a in arrays) or all(a.dtype.kind in "iuO" for a in arrays)
 
 
+def _each(function: Callable[..., Any]) -> Callable[..., Array]:
+    """A function of elements as one of arrays of sizes."""
+    count = function.__code__.co_argcount
+    return lambda *arrays: np.asarray(np.frompyfunc(function, count, 1)(*arrays), object)
+
+
 def _arithmetic(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     """A function of two operands. A fraction of a size takes floats that are fractions."""
 
     def rule(a: Array, b: Array) -> Array | None:
         if object not in (a.dtype, b.dtype):
             return function(a, b).astype(a.dtype)
-        exact = [_exact(x) for x in (a, b)]
-        return None if any(x is None for x in exact) else function(*exact)
+        return function(_exact(a), _exact(b))
 
     return rule
 
 
-def _exact(x: Array) -> Array | None:
-    """Floats as fractions; None if some are none of a small denominator, so that products with
-    sizes are not sure to be what floats compute."""
+def _exact(x: Array) -> Array:
+    """Floats as fractions. Raises Inexact for those of larger denominators, of whose products with
+    sizes it is not sure that floats compute them."""
     if x.dtype.kind != "f":
         return x
     found = np.empty(x.shape, object)
     for at in np.ndindex(x.shape):
         value = float(x[at])
         if not math.isfinite(value) or not float(value * LARGEST_DENOMINATOR).is_integer():
-            return None
+            raise Inexact
         found[at] = Ratio.of(value, x.dtype)
     return found
+
+
+def _alike(*arrays: Array) -> Sequence[Array]:
+    """Arrays of which all are of numbers, or of sizes, or of fractions of sizes."""
+    if _is_exact(*arrays):
+        return arrays
+    found = [e.dtype for a in arrays for e in a.flat if isinstance(e, Ratio)]
+    if not found:
+        raise Inexact
+    return [_each(lambda e: Ratio.of(e, found[0]))(a) for a in arrays]
 
 
 def _quotient(a: Array, b: Array) -> Array | None:
     """Integers round to zero. Sizes are not negative."""
     if object in (a.dtype, b.dtype):
-        exact = [_exact(x) for x in (a, b)]
-        return None if any(x is None for x in exact) else np.frompyfunc(_divided, 2, 1)(*exact)
+        return _each(_divided)(_exact(a), _exact(b))
     if a.dtype.kind not in "iu":
         return (a / b).astype(a.dtype)
     if not b.all():
@@ -165,9 +225,9 @@ def _cast(x: Array, *, to: int, **_: Any) -> Array | None:
     dtype = dtypes.numpy_of(DTYPES[to])
     if x.dtype == object:
         if dtype.kind == "f":
-            return np.frompyfunc(lambda e: Ratio.of(e, dtype), 1, 1)(x)
+            return _each(lambda e: Ratio.of(e, dtype))(x)
         if dtype.kind in "iu" and dtype.itemsize >= 4:
-            return np.frompyfunc(lambda e: e.truncated if isinstance(e, Ratio) else e, 1, 1)(x)
+            return _each(lambda e: e.truncated if isinstance(e, Ratio) else e)(x)
         return None
     if x.dtype.kind not in "biuf" or dtype.kind not in "biuf":
         return None
@@ -179,7 +239,7 @@ def _cast(x: Array, *, to: int, **_: Any) -> Array | None:
 def _rounded(method: str, function: Callable[[Array], Array]) -> Callable[..., Any]:
     def rule(x: Array) -> Array | None:
         if x.dtype == object:
-            return np.frompyfunc(lambda e: getattr(Ratio.of(e, np.dtype("f4")), method), 1, 1)(x)
+            return _each(lambda e: getattr(Ratio.of(e, x.flat[0].dtype), method))(x)
         return function(x) if x.dtype.kind == "f" else None
 
     return rule
@@ -236,7 +296,8 @@ def _tile(x: Array, repeats: Array) -> Array | None:
 
 
 def _gather(x: Array, indices: Array, *, axis: int = 0) -> Array | None:
-    if indices.dtype == object or indices.size * x.size > MOST_ELEMENTS**2:
+    extent = x.shape[axis]
+    if indices.dtype == object or indices.size * x.size > MOST_ELEMENTS * extent:
         return None
     return np.take(x, indices, axis)
 
@@ -281,13 +342,13 @@ def _reduced(function: Callable[..., Any]) -> Callable[..., Any]:
     return rule
 
 
-_LARGER = np.frompyfunc(larger, 2, 1)
+_LARGER: Any = np.frompyfunc(larger, 2, 1)
 
 
 def _extreme(x: Array, *, sign: int, **given: Any) -> Array:
     if x.dtype != object:
         return (np.max if sign > 0 else np.min)(x, **given)
-    return sign * _LARGER.reduce(sign * x, **given)
+    return np.asarray(_LARGER.reduce(x * sign, **given) * sign)
 
 
 def _largest(sign: int) -> Callable[..., Any]:
@@ -295,7 +356,7 @@ def _largest(sign: int) -> Callable[..., Any]:
 
     def larger_of(a: Array, b: Array) -> Array:
         if object in (a.dtype, b.dtype):
-            return sign * _LARGER(sign * a, sign * b)
+            return _LARGER(a * sign, b * sign) * sign
         return (np.maximum if sign > 0 else np.minimum)(a, b)
 
     def rule(*xs: Array) -> Array | None:
@@ -358,7 +419,7 @@ _RULES: Mapping[str, Callable[..., Any]] = {
     "And": operator.and_,
     "Cast": _cast,
     "Ceil": _rounded("up", np.ceil),
-    "Concat": lambda *xs, axis: np.concatenate(xs, axis) if _is_exact(*xs) else None,
+    "Concat": lambda *xs, axis: np.concatenate(_alike(*xs), axis),
     "CumProd": _running(np.cumprod),
     "CumSum": _running(np.cumsum),
     "Div": _quotient,
@@ -403,7 +464,7 @@ _RULES: Mapping[str, Callable[..., Any]] = {
     "Tile": _tile,
     "Transpose": lambda x, *, perm=None: np.transpose(x, perm),
     "Unsqueeze": lambda x, axes=None: np.expand_dims(x, _axes_of(axes) or ()),
-    "Where": lambda c, a, b: np.where(c, a, b) if _is_exact(a, b) else None,
+    "Where": lambda c, a, b: np.where(c, *_alike(a, b)),
     "Xor": operator.xor,
 }
 """The operators, of any opset, on arrays; None leaves a node to the program."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from onnx import (
@@ -26,15 +26,23 @@ from tgdialect.frontend.graph import Node, serials
 from tgdialect.frontend.symbolic import Dim, SymInt, greatest
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx import folding
-from tgdialect.interop.onnx.dtypes import DTYPES, MOVES, as_element_type, carried, element_type
+from tgdialect.interop.onnx.dtypes import (
+    DTYPES,
+    MOVES,
+    carried,
+    element_type,
+    narrowed,
+    widened,
+)
+from tgdialect.interop.onnx.extents import check_extents
 from tgdialect.interop.onnx.model import Model
 from tgdialect.interop.onnx.rules import Call, Rule
-from tgdialect.interop.onnx.table import rule_of
+from tgdialect.interop.onnx.schemas import schema_of
+from tgdialect.interop.onnx.table import rule_of, versions_of
 from tgdialect.interop.onnx.values import (
     Answers,
     Asked,
     DependsOnStep,
-    Narrow,
     Question,
     Refused,
     Undecided,
@@ -49,6 +57,9 @@ DOMAINS = {"ai.onnx": ""}
 
 _MISSING: Any = object()
 """The value of a result of a node that was refused: those that need it are not imported."""
+
+_ERRORS = Refused, ValueError, TypeError, LookupError, ArithmeticError, RuntimeError
+"""The errors of rules and of methods of `Tensor`, about operands and attributes."""
 
 Scope = MutableMapping[str, Value]
 
@@ -94,7 +105,7 @@ class Importer:
             return self._answer(Question(Asked.INPUT, given))
         return self._answer(self._question(Asked.ELEMENTS, value, name))
 
-    def count(self, value: Tensor, most: Dim, name: str) -> Dim:
+    def count(self, value: Tensor, most: Dim, name: str) -> Any:
         """A number that the program computes, a tensor of no axes, as a size: 0, or a symbolic
         one."""
         return self._answer(self._question(Asked.COUNT, value, name, greatest(most)))
@@ -160,9 +171,10 @@ class _Frame:
                 results = self._results(node, domain, opset, operands, scope)
             except _Skipped:
                 pass
-            except (Refused, ValueError, TypeError, IndexError, RuntimeError) as error:
+            except _ERRORS as error:
                 if isinstance(error, DependsOnStep) and self.importer.step is not None:
                     raise
+                check_extents(node.op_type, operands, self.importer.answers)
                 self.importer.refuse(node, opset, str(error))
         for name, result in zip(node.output, results, strict=False):
             if name:
@@ -176,15 +188,19 @@ class _Frame:
             return self._called(function, node, operands)
         if (found := rule_of(domain, node.op_type, opset)) is None:
             body = self._body(node, domain, opset, operands)
-            return self._called(body, node, operands, self._defaults(node, domain, opset))
+            schema = schema_of(domain, node.op_type, opset)
+            return self._called(body, node, operands, schema.defaults if schema else {})
         attributes = self._attributes(node, domain, opset)
         if domain == "" and (
-            (known := folding.folded(node, operands, attributes, self.importer.answers)) is not None
+            (known := folding.folded(node, opset, operands, attributes, self.importer.answers))
+            is not None
         ):
             return known
         rule = found if isinstance(found, Rule) else Rule(found)
         given: list[Any] = []
         narrow: int | None = None
+        if node.op_type in MOVES and domain == "":
+            operands, narrow = widened(operands)
         if rule.raw:
             given = [_NodeCall(self, node, opset, scope), *operands]
         else:
@@ -194,14 +210,11 @@ class _Frame:
                 elif i in rule.known:
                     given.append(self.importer.elements(operand, name))
                 else:
-                    tensor = carried(operand)
-                    if isinstance(tensor, Narrow) and node.op_type in MOVES:
-                        narrow, tensor = tensor.element_type, tensor.tensor
-                    given.append(as_tensor(tensor))
+                    given.append(as_tensor(carried(operand)))
             self._align(node, domain, opset, operands, given)
-        result = rule.function(*given, **attributes)
-        results = list(result) if isinstance(result, tuple) else [result]
-        return results if narrow is None else [as_element_type(r, narrow) for r in results]
+        result: Any = rule.function(*given, **attributes)
+        results: list[Any] = list(result) if isinstance(result, tuple) else [result]  # type: ignore[arg-type]
+        return results if narrow is None else [narrowed(r, narrow) for r in results]
 
     def _align(
         self,
@@ -216,18 +229,14 @@ class _Frame:
         known = [i for i, o in enumerate(operands) if isinstance(o, np.ndarray)]
         if not known or len(known) == len(operands):
             return
-        with suppress(defs.SchemaError):
-            inputs = defs.get_schema(node.op_type, opset, domain).inputs
-            types = [inputs[min(i, len(inputs) - 1)].type_str for i in range(len(given))]
-            for i in known:
-                for other, operand in enumerate(operands):
-                    is_alike = types[other] == types[i] and isinstance(operand, Tensor)
-                    if (
-                        is_alike
-                        and isinstance(given[i], Tensor)
-                        and isinstance(given[other], Tensor)
-                    ):
-                        given[i] = given[i].cast(given[other].dtype)
+        if (schema := schema_of(domain, node.op_type, opset)) is None:
+            return
+        types = [schema.types[min(i, len(schema.types) - 1)] for i in range(len(given))]
+        for i in known:
+            for other, operand in enumerate(operands):
+                pair = (operand, given[i], given[other])
+                if types[other] == types[i] and all(isinstance(v, Tensor) for v in pair):
+                    given[i] = given[i].cast(given[other].dtype)
 
     # -- functions
 
@@ -236,7 +245,7 @@ class _Frame:
     ) -> FunctionProto:
         """The function that the specification of an operator gives for it. Raises Refused."""
         with suppress(defs.SchemaError):
-            schema = defs.get_schema(node.op_type, opset, domain)
+            schema: Any = defs.get_schema(node.op_type, opset, domain)
             if schema.has_function:
                 return schema.function_body
             if schema.has_context_dependent_function:
@@ -247,6 +256,9 @@ class _Frame:
                 given.attribute.extend(r for a in node.attribute if (r := self._resolved(a)).name)
                 text = schema.get_context_dependent_function(given.SerializeToString(), types)
                 return FunctionProto.FromString(text)
+            if later := [since for since in versions_of(domain, node.op_type) if since > opset]:
+                advice = "convert the model with onnx.version_converter"
+                raise Refused(f"this operator is supported from opset {min(later)} on: {advice}")
             raise Refused("this operator is not supported")
         raise Refused("there is no such operator")
 
@@ -280,20 +292,14 @@ class _Frame:
             found.name = attribute.name
         return found
 
-    def _defaults(self, node: NodeProto, domain: str, opset: int) -> dict[str, AttributeProto]:
-        """The defaults of an operator's attributes."""
-        with suppress(defs.SchemaError):
-            given = defs.get_schema(node.op_type, opset, domain).attributes.items()
-            return {name: a.default_value for name, a in given if a.default_value.name}
-        return {}
-
     def _attributes(self, node: NodeProto, domain: str, opset: int) -> dict[str, Any]:
-        """The attributes of a node by name, with the defaults of its operator."""
-        found = self._defaults(node, domain, opset)
-        for attribute in node.attribute:
-            resolved = self._resolved(attribute)
-            if resolved.name:
-                found[attribute.name] = resolved
+        """The attributes of a node by name, with the defaults of its operator. Raises Refused for a
+        node that is not as its schema has it."""
+        schema = schema_of(domain, node.op_type, opset)
+        given = [r for a in node.attribute if (r := self._resolved(a)).name]
+        if schema is not None:
+            schema.check(len(node.input), given)
+        found = {**(schema.defaults if schema else {}), **{a.name: a for a in given}}
         return {name: self._attribute(attribute) for name, attribute in found.items()}
 
     def _attribute(self, attribute: AttributeProto) -> Any:
@@ -308,7 +314,7 @@ class _Frame:
                 return tuple(s.decode(errors="replace") for s in attribute.strings)
             case _:
                 value: Any = helper.get_attribute_value(attribute)
-                return tuple(value) if isinstance(value, Sequence) else value
+                return tuple(cast(Sequence[Any], value)) if isinstance(value, Sequence) else value
 
 
 class _NodeCall(Call):
@@ -319,7 +325,7 @@ class _NodeCall(Call):
     def known(self, value: Value, name: str) -> Array:
         return self._frame.importer.elements(value, name)
 
-    def count(self, value: Tensor, most: Dim, name: str) -> Dim:
+    def count(self, value: Tensor, most: Dim, name: str) -> Any:
         return self._frame.importer.count(value, most, name)
 
     def sign(self, a: Dim, b: Dim) -> int:
@@ -336,7 +342,7 @@ class _NodeCall(Call):
         return found
 
     @contextmanager
-    def step(self) -> Iterator[None]:
+    def step(self) -> Generator[None]:
         importer, before = self._frame.importer, self._frame.importer.step
         if before is None:
             importer.step = next(serials)
@@ -344,6 +350,17 @@ class _NodeCall(Call):
             yield
         finally:
             importer.step = before
+
+    def attempt(self, function: Callable[[], Any]) -> Any:
+        if self.is_in_step:
+            return function()
+        refusals = self._frame.importer.refusals
+        before = len(refusals)
+        try:
+            return function()
+        except (_Skipped, Refused, ValueError, TypeError):
+            del refusals[before:]
+            return None
 
     @property
     def is_in_step(self) -> bool:

@@ -22,8 +22,8 @@ class Rule:
     or a tuple of one for each result.
 
     Operands are tensors; those in `known` are arrays of NumPy with their elements, of which some
-    may be symbolic sizes; an operand that is left out is None, or is not passed at the end. Attributes
-    have the operator's defaults. With `raw` the function gets a `Call`, and operands as they are.
+    may be symbolic sizes; an operand that is left out is None, or is not passed at the end.
+    Attributes have the operator's defaults. With `raw` the function gets a `Call`, and operands as they are.
     """
 
     function: Callable[..., Any]
@@ -56,7 +56,7 @@ class Call:
         """The elements of a value, of an operand of this name. Raises Undecided."""
         raise NotImplementedError
 
-    def count(self, value: Tensor, most: Dim, name: str) -> Dim:
+    def count(self, value: Tensor, most: Dim, name: str) -> Any:
         """A number that the program computes, up to `most`, as a size: 0, or a symbolic size.
         Raises Undecided."""
         raise NotImplementedError
@@ -72,6 +72,11 @@ class Call:
     def step(self) -> AbstractContextManager[None]:
         """What is imported within it is the step of a loop, in which questions about values that
         differ between steps raise DependsOnStep."""
+        raise NotImplementedError
+
+    def attempt(self, function: Callable[[], Any]) -> Any:
+        """The result of a function; None if it refuses nodes, raises Refused, ValueError or
+        TypeError, or a question depends on a step. Within a step all of these are raised."""
         raise NotImplementedError
 
     @property

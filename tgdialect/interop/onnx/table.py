@@ -57,14 +57,20 @@ def _merged(*tables: Rules) -> Rules:
 
 TABLE: Mapping[str, Rules] = {
     "": _merged(*(family.RULES for family in FAMILIES), contrib.DEFAULT_DOMAIN),
+    "ai.onnx.ml": elementwise.CLASSICAL,
     "ai.onnx.preview.training": normalization.TRAINING,
     "com.microsoft": contrib.RULES,
 }
 """The rules by domain."""
 
 
+def versions_of(domain: str, op_type: str) -> Mapping[int, Callable[..., Any] | Rule]:
+    """The rules of an operator by the opset since which they hold; none if it has none."""
+    return TABLE.get(domain, {}).get(op_type, {})
+
+
 def rule_of(domain: str, op_type: str, opset: int) -> Callable[..., Any] | Rule | None:
     """The rule of an operator in an opset; None if there is none."""
-    versions = TABLE.get(domain, {}).get(op_type, {})
+    versions = versions_of(domain, op_type)
     since = max((since for since in versions if since <= opset), default=None)
     return None if since is None else versions[since]

@@ -56,6 +56,8 @@ class Asked(Enum):
     ELEMENTS = "the elements of a value that the program computes"
     COUNT = "a number that the program computes, which is the extent of results"
     SIGN = "the sign of a size"
+    SIZE = "a size"
+    MULTIPLE = "whether a size is a multiple"
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Question:
     name: str
     """The name of a value, or the size."""
     ordinal: int = 0
-    """The number of questions before it."""
+    """The number of questions before it; the divisor of a MULTIPLE."""
     size: SymInt | None = field(default=None, compare=False)
     """The size whose sign is asked for."""
     most: int = field(default=0, compare=False)
@@ -119,8 +121,10 @@ class Ratio:
         """A size, a number or a fraction as one of this dtype."""
         if isinstance(value, Ratio):
             return Ratio(value.top, value.bottom, dtype)
-        if isinstance(value, SymInt | int | np.integer):
-            return Ratio(value if isinstance(value, SymInt) else int(value), 1, dtype)
+        if isinstance(value, SymInt | int):
+            return Ratio(value, 1, dtype)
+        if isinstance(value, np.integer):
+            return Ratio(value.item(), 1, dtype)
         return Ratio(*float(value).as_integer_ratio(), dtype)
 
     def __add__(self, other: Any) -> Ratio:
@@ -219,7 +223,7 @@ def plain(array: Array) -> Array:
     return array.astype(np.int64)
 
 
-def dims(array: Array) -> list[Dim]:
+def dims(array: Array) -> list[Any]:
     """The elements of a known vector (or scalar) as sizes. Raises Refused for fractions."""
     if any(isinstance(e, Ratio) for e in array.flat):
         raise Refused("a float is no size")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -14,13 +15,17 @@ from torch.fx import GraphModule, Node
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
 
+from tgdialect.frontend.base import named
+from tgdialect.frontend.lowered import DEFAULT_BOUNDS
 from tgdialect.frontend.symbolic import Atom, SymInt, value_of
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.traced import Traced, trace
 from tgdialect.frontend.tracing import Inputs, Slot
 from tgdialect.interop.torch.dtypes import ours
 from tgdialect.interop.torch.layouts import Layout, layout_of
+from tgdialect.interop.torch.reporting import LOG
 from tgdialect.interop.torch.rules import Refusal
+from tgdialect.interop.torch.sizes import MOST_BITS, symbols_of
 from tgdialect.interop.torch.translation import Translator
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.source import parameters
@@ -28,9 +33,17 @@ from tgdialect.runtime import compiler
 from tgdialect.runtime.dlpack import host_array
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.host_executable import HostExecutable
-from tgdialect.runtime.memory import POOL, POOLED_BYTES
+from tgdialect.runtime.memory import POOL, POOLED_BYTES, address
 
 aten = torch.ops.aten
+
+ADDRESSES = 1 << 45
+"""The bytes of workspaces for which a process is taken to have addresses. Larger: fewer parts stay
+for other parts and libraries; smaller: the bounds of sizes are lower. Linux gives 2^47 to all."""
+
+MOST_SIZES = 64
+"""The most values of the sizes of calls for which a part keeps what they decide. Larger: more
+memory, a few kB each; smaller: calls whose sizes vary decide again, in tens of microseconds."""
 
 Value = Any
 """An input or a result of a graph: a tensor or a size."""
@@ -38,26 +51,36 @@ Value = Any
 
 @dataclass(frozen=True)
 class _Input:
-    """A tensor among the inputs that the program reads: its place, its layout, and, if its shape is
-    static, the strides that it has then."""
+    """A tensor among the inputs that the program reads.
+
+    Attributes:
+        place: its place among the inputs.
+        layout: how it lies in memory.
+        strides: the strides that it has then, if its shape is static.
+        is_negated: whether PyTorch negates the elements in memory where they are read.
+    """
 
     place: int
     layout: Layout
     strides: tuple[int, ...] | None
+    is_negated: bool
 
-    def address(self, inputs: Sequence[Value], kept: list[torch.Tensor]) -> int:
-        """The address of the array. A copy, if the tensor lies in memory otherwise, goes to
-        `kept`."""
-        value = inputs[self.place]
-        if not (
-            value.is_contiguous() if self.layout.is_plain else value.stride() == self.strides
-        ) or (value.is_neg()):
-            kept.append(value := self.layout.array(value.resolve_neg()))
-        return value.data_ptr()
+    @staticmethod
+    def of(place: int, layout: Layout, like: torch.Tensor) -> _Input:
+        """The input that PyTorch has traced as `like`."""
+        is_static = all(isinstance(extent, int) for extent in like.shape)
+        strides = layout.strides(like.shape) if is_static else None
+        return _Input(place, layout, strides, like.is_neg())
 
-    def array(self, inputs: Sequence[Value]) -> Array:
-        """The array, as one of NumPy."""
-        return host_array(self.layout.array(inputs[self.place].detach().resolve_neg()))
+    def lies_so(self, value: torch.Tensor) -> bool:
+        """Whether a tensor's memory is the array that the program takes."""
+        if self.is_negated:
+            return False
+        return value.is_contiguous() if self.layout.is_plain else value.stride() == self.strides
+
+    def laid_out(self, value: torch.Tensor) -> torch.Tensor:
+        """A tensor as the array, a copy if its memory is not."""
+        return self.layout.array(value.detach().resolve_neg())
 
 
 class Part:
@@ -105,13 +128,33 @@ class Part:
             self._layouts[self._tensors.index(source)] = layout_of(target.meta["val"])
         self._is_empty = not wanted
         self._constants = frozenset(constants)
+        self._sources: Sequence[Callable[[Sequence[Value]], int]] = ()
+        self._known: dict[tuple[int, ...], _Plan] = {}
+        """By the sizes of a call."""
+        self._last: tuple[Sequence[Any], Sequence[object]] = (), ()
+        """The constants of the last call: addresses and versions, and objects for arguments."""
+        self._module = module
         if wanted:
-            self._compile(module)
+            self._compile_within_bounds(module)
 
     # -- compiling -------------------------------------------------------------------------------
 
-    def _compile(self, module: GraphModule) -> None:
-        graph, translator = module.graph, Translator()
+    def _compile_within_bounds(self, module: GraphModule) -> None:
+        """Compile for all sizes, or else for those for which there are addresses."""
+        symbols = symbols_of(self._values)
+        for bits in MOST_BITS if symbols else MOST_BITS[:1]:
+            most = DEFAULT_BOUNDS[1]
+            if symbols:
+                most = min(most, 2 ** (bits // len(symbols)))
+            self._compile(module, Translator(most))
+            if self.executable is None:
+                return
+            workspaces = [p for p in self.executable.parameters if p.role == "workspace"]
+            if sum(p.nbytes for p in workspaces) <= ADDRESSES:
+                return
+
+    def _compile(self, module: GraphModule, translator: Translator) -> None:
+        graph = module.graph
         is_used = [bool(node.users) for node in self._placeholders]
         layouts = [
             layout_of(v) if used and isinstance(v, torch.Tensor) else None
@@ -132,8 +175,10 @@ class Part:
 
         def program(given: Sequence[Any], shapes: Sequence[Any]) -> Any:
             values = [
-                value if layout is None else layout.of_array(value, shape)
-                for value, layout, shape in zip(given, layouts, shapes, strict=True)
+                value if layout is None else layout.of_array(named(value, node.name), shape)
+                for node, value, layout, shape in zip(
+                    self._placeholders, given, layouts, shapes, strict=True
+                )
             ]
             found = translator.values(graph, values, [*self._tensors, *self._sizes])
             tensors = [
@@ -147,7 +192,7 @@ class Part:
             program, given, {}, inputs, lambda module, _: module, is_program=True
         )
         self._read = [
-            _Input(place, layout, _static(layout, self._values[place].shape))
+            _Input.of(place, layout, self._values[place])
             for place, layout in enumerate(layouts)
             if layout is not None
         ]
@@ -224,20 +269,21 @@ class Part:
     @cached_property
     def _launch(self) -> Callable[..., None] | None:
         """The program on addresses; None if calls have to be checked."""
-        if not isinstance(self.executable, HostExecutable) or self._traced.implicit:
+        if not isinstance(self.executable, HostExecutable):
             return None
         return self.executable.at_addresses()
 
     @cached_property
-    def _made(self) -> Sequence[Callable[[], torch.Tensor]]:
-        """How to allocate each result that is in no argument."""
+    def _captured(self) -> Sequence[int]:
+        """The addresses of the tensors of the graph itself."""
+        return [address(cast(Array, tensor.node.data)) for tensor in self._traced.implicit]
+
+    @cached_property
+    def _made(self) -> Sequence[int]:
+        """The results that are in no argument, by number."""
         assert self.executable is not None
         in_arguments = {number for number, _ in self.executable.overwritten}
-        numbers = [i for i in range(len(self._tensors)) if i not in in_arguments]
-        return [
-            _allocator(self._tensors[i].meta["val"], self._layouts[i], output.is_cleared)
-            for i, output in zip(numbers, self.executable.outputs, strict=True)
-        ]
+        return [i for i in range(len(self._tensors)) if i not in in_arguments]
 
     @cached_property
     def _assigned(self) -> Sequence[tuple[int, int]]:
@@ -253,7 +299,11 @@ class Part:
     def __call__(self, inputs: Sequence[Value]) -> list[Value]:
         values: dict[Any, Value] = {}
         if not self._is_empty:
-            results = self._computed(inputs, values)
+            sizes = tuple([source(inputs) for source in self._sources])
+            if sizes and sizes not in self._known and not self._are_within_bounds(sizes):
+                found = self._module(*inputs)
+                return list(found) if isinstance(found, list | tuple) else [found]
+            results = self._computed(inputs, sizes, values)
             for number, place in self._assigned if self._writes else ():
                 inputs[place].copy_(results[number])
             values.update(zip(self._tensors, results, strict=True))
@@ -266,23 +316,73 @@ class Part:
                 values[result] = value
         return [values[r] if isinstance(r, Node) else r for r in self._returned]
 
-    def _computed(self, inputs: Sequence[Value], values: dict[Any, Value]) -> list[torch.Tensor]:
+    def _are_within_bounds(self, sizes: tuple[int, ...]) -> bool:
+        """Whether the program takes these sizes; if not, says that PyTorch runs the call."""
+        for atom, size in zip(self._traced.sizes, sizes, strict=True):
+            variable = atom.variable
+            if not variable.min <= size <= variable.max:
+                LOG.warning(
+                    "PyTorch runs a call: %s is %d, and the program takes %d to %d",
+                    *(variable.name, size, variable.min, variable.max),
+                )
+                return False
+        return True
+
+    def _computed(
+        self, inputs: Sequence[Value], sizes: tuple[int, ...], values: dict[Any, Value]
+    ) -> list[torch.Tensor]:
         """The tensors that the program computes. Sizes that it returns go to `values`."""
-        if self.executable is None or self._launch is None:
-            return self._called(inputs, values)
-        results = [make() for make in self._made]
+        known = self._known.get(sizes)
+        if known is None:
+            known = self._known[sizes] = self._plan(sizes)
+            for oldest in list(self._known)[:-MOST_SIZES]:
+                self._known.pop(oldest, None)
+        values.update(known.sizes)
+        if self.executable is None:
+            return []
+        if self._launch is None:
+            return self._called(inputs, sizes)
+        results = [make() for make in known.allocators]
         kept: list[torch.Tensor] = []
         addresses = [result.data_ptr() for result in results]
-        addresses += [read.address(inputs, kept) for read in self._read]
+        for read in self._read:
+            value = inputs[read.place]
+            if not read.lies_so(value):
+                kept.append(value := read.laid_out(value))
+            addresses.append(value.data_ptr())
+        addresses += self._captured
         if self._constants:
-            self._launch(*addresses, arguments=self._states(inputs))
+            self._launch(*addresses, sizes=sizes, arguments=self._states(inputs))
+        elif sizes:
+            self._launch(*addresses, sizes=sizes)
         else:
             self._launch(*addresses)
         for number, argument in self.executable.overwritten:
             results.insert(number, inputs[self._read[argument].place])
         return results
 
-    _known: tuple[Sequence[Any], Sequence[object]] = (), ()
+    def _plan(self, sizes: tuple[int, ...]) -> _Plan:
+        """What the sizes of a call decide."""
+        traced = self._traced
+        atoms = {
+            atom: Atom(atom.variable, size) for atom, size in zip(traced.sizes, sizes, strict=True)
+        }
+        _, numbers = cast("tuple[list[Slot], list[Any]]", traced.structure)
+        found = {
+            node: value_of(size.substituted(atoms) if isinstance(size, SymInt) else size)
+            for node, size in zip(self._sizes, numbers, strict=True)
+        }
+        if not isinstance(self.executable, HostExecutable):
+            return _Plan(found, ())
+        extents = self.executable.shapes_of_results(sizes)
+        outputs = zip(self._made, extents, self.executable.outputs, strict=True)
+        return _Plan(
+            found,
+            [
+                _allocator(self._tensors[i].meta["val"], self._layouts[i], shape, out.is_cleared)
+                for i, shape, out in outputs
+            ],
+        )
 
     def _states(self, inputs: Sequence[Value]) -> Sequence[object]:
         """An object for each argument: new ones if a constant is another tensor than in the last
@@ -291,34 +391,28 @@ class Part:
         for read in self._constants_read:
             value = inputs[read.place]
             state += value.data_ptr(), value._version
-        if self._known[0] != state:
-            self._known = state, [object() for _ in self._read]
-        return self._known[1]
+        if self._last[0] != state:
+            count = len(self._read) + len(self._sources) + len(self._captured)
+            self._last = state, [object() for _ in range(count)]
+        return self._last[1]
 
-    def _called(self, inputs: Sequence[Value], values: dict[Any, Value]) -> list[torch.Tensor]:
-        """`_computed`, with arrays that the executable checks."""
-        traced = self._traced
-        sizes = {
-            atom: Atom(atom.variable, int(source(inputs)))
-            for atom, source in zip(traced.sizes, self._sources, strict=True)
-        }
-        tensors, numbers = cast("tuple[list[Slot], list[Any]]", traced.structure)
-        for node, size in zip(self._sizes, numbers, strict=True):
-            values[node] = value_of(size.substituted(sizes) if isinstance(size, SymInt) else size)
-        if self.executable is None:
-            return []
-        compound = (*traced.argument_sizes, *traced.result_sizes)
-        found = self.executable(
-            *(read.array(inputs) for read in self._read),
-            *(sizes[atom].value for atom in traced.sizes),
-            *(tensor.node.data for tensor in traced.implicit),
-            *(size.substituted(sizes).value for size in compound),
-        )
-        arrays = found if isinstance(found, tuple) else (found,)
-        return [
-            _tensor(arrays[slot.index], node.meta["val"], layout)
-            for node, slot, layout in zip(self._tensors, tensors, self._layouts, strict=True)
-        ]
+    def _called(self, inputs: Sequence[Value], sizes: tuple[int, ...]) -> list[torch.Tensor]:
+        """`_computed`, by an executable that takes arrays only."""
+        assert self.executable is not None
+        implicit = [tensor.node.data for tensor in self._traced.implicit]
+        arrays = [host_array(read.laid_out(inputs[read.place])) for read in self._read]
+        found = self.executable(*arrays, *sizes, *implicit)
+        results = found if isinstance(found, tuple) else (found,)
+        both = zip(results, self._tensors, self._layouts, strict=True)
+        return [_tensor(array, node.meta["val"], layout) for array, node, layout in both]
+
+
+class _Plan(NamedTuple):
+    """What the sizes of a call decide: the sizes that are results, and how to allocate each tensor
+    that is."""
+
+    sizes: Mapping[Node, Any]
+    allocators: Sequence[Callable[[], torch.Tensor]]
 
 
 def _is_tensor(node: Node) -> bool:
@@ -342,27 +436,25 @@ def _layout_of_result(like: torch.Tensor) -> Layout:
     return found if is_static else Layout(found.order)
 
 
-def _static(layout: Layout, shape: Sequence[int]) -> tuple[int, ...] | None:
-    """The strides of a tensor of static shape in a layout."""
-    is_static = all(isinstance(extent, int) for extent in shape)
-    return layout.strides(shape) if is_static else None
-
-
 _NUMPY: Mapping[torch.dtype, Any] = {torch.bfloat16: np.int16}
 """Dtypes of NumPy by those of PyTorch that NumPy lacks: their memory is that of another one."""
 
 
-def _allocator(like: torch.Tensor, layout: Layout, is_cleared: bool) -> Callable[[], torch.Tensor]:
-    """A function that makes a tensor of a static shape, dtype and layout.
+def _allocator(
+    like: torch.Tensor, layout: Layout, extents: tuple[int, ...], is_cleared: bool
+) -> Callable[[], torch.Tensor]:
+    """A function that makes a tensor of a dtype and a layout, whose array in memory has these
+    extents.
 
     A large one is in a block of the pool: PyTorch's are new pages in each call.
     """
-    shape = tuple(map(int, like.shape))
-    extents = [int(extent) for extent in layout.extents(shape)]
+    cells = math.prod(extents)
+    shape = [extents[place] for place in layout.inverse]
+    for axis in layout.repeated:
+        shape[axis] = int(like.shape[axis])
     strides = layout.strides(shape)
-    cells = int(np.prod(extents))
     if is_cleared:
-        return lambda: layout.of_array(torch.zeros(extents, dtype=like.dtype), shape)
+        return lambda: torch.zeros(cells, dtype=like.dtype).as_strided(shape, strides)
     if cells * like.dtype.itemsize < POOLED_BYTES:
         return partial(torch.empty_strided, shape, strides, dtype=like.dtype)
     dtype = np.dtype(_NUMPY.get(like.dtype) or str(like.dtype).removeprefix("torch."))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch.fx import GraphModule, Node
@@ -45,12 +45,19 @@ class Partitioned:
     is_whole: bool
 
 
+def is_write(node: Node) -> bool:
+    """Whether a node writes the new value of an input, at the end of a graph."""
+    return node.target is aten.copy_.default and cast(Node, node.args[0]).op == "placeholder"
+
+
 def reason_against(node: Node, translator: Translator) -> str | None:
     """Why a node is not compiled; None if it is."""
     if node.op == "get_attr":
         return None
     if node.op != "call_function":
         return f"a {node.op} is no op"
+    if is_write(node):
+        return None
     tags = getattr(node.target, "tags", ())
     if torch.Tag.nondeterministic_seeded in tags and node.target not in TABLE:
         return "it draws random numbers, which come from PyTorch's generator"
@@ -82,7 +89,8 @@ class _Support(OperatorSupportBase):
         self._reasons = reasons
 
     def is_node_supported(self, submodules: Mapping[str, torch.nn.Module], node: Node) -> bool:
-        return node in self._reasons and self._reasons[node] is None
+        # A part may run before others that read the old value of an input.
+        return node in self._reasons and self._reasons[node] is None and not is_write(node)
 
 
 def partitioned(graph: GraphModule) -> Partitioned:

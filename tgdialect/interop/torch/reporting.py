@@ -19,14 +19,28 @@ LOG = logging.getLogger("tgdialect.interop.torch")
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
 
 
+def _frame_of(node: Node) -> tuple[str, int, str] | None:
+    """File, line and code of the program that a node comes from, if PyTorch knows them."""
+    trace = node.meta.get("stack_trace")
+    if not isinstance(trace, str) or not (frames := list(_FRAME.finditer(trace))):
+        return None
+    last = frames[-1]
+    code = trace[last.end() :].split("\n", 2)[1:2]
+    return last["file"], int(last["line"]), "".join(code).strip()
+
+
+def source_of(node: Node) -> tuple[str | None, int]:
+    """The file and the line of the program that a node comes from."""
+    frame = _frame_of(node)
+    return (None, 0) if frame is None else frame[:2]
+
+
 def location_of(node: Node) -> str:
     """The line of the program that a node comes from, as `file:line: code`, or else the module
     that it is in; empty if PyTorch knows neither."""
-    trace = node.meta.get("stack_trace")
-    if isinstance(trace, str) and (frames := list(_FRAME.finditer(trace))):
-        last = frames[-1]
-        code = trace[last.end() :].split("\n", 1)[-1].strip()
-        return f"{last['file']}:{last['line']}: {code}".rstrip(": ")
+    if (frame := _frame_of(node)) is not None:
+        file, line, code = frame
+        return f"{file}:{line}: {code}" if code else f"{file}:{line}"
     modules = node.meta.get("nn_module_stack")
     if isinstance(modules, dict) and modules:
         name, _ = list(modules.values())[-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from operator import add, mul
 from typing import Any
@@ -30,9 +30,27 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 """Functions of sizes by the names of SymPy's classes, PyTorch's own among them."""
 
 
+MOST_BITS = (36, 30, 24)
+"""The bits of the greatest product of all sizes of a part: the bound of each of n sizes has an n-th
+of them. Workspaces are those of the greatest sizes, whose addresses a process must have: if it has
+not, the next number is tried. Larger: calls of greater sizes are within the bounds; smaller: more
+programs of several sizes fit."""
+
+
 def expression_of(size: int | torch.SymInt) -> Any:
     """A size as an expression of SymPy."""
     return size.node.expr if isinstance(size, torch.SymInt) else sympy.Integer(size)
+
+
+def symbols_of(values: Iterable[Any]) -> set[Any]:
+    """The symbols in sizes, and in the shapes of tensors."""
+    found: set[Any] = set()
+    for value in values:
+        extents = value.shape if isinstance(value, torch.Tensor) else (value,)
+        for extent in extents:
+            if isinstance(extent, torch.SymInt):
+                found |= extent.node.expr.free_symbols
+    return found
 
 
 def is_data_dependent(size: Any) -> bool:
@@ -45,9 +63,11 @@ def is_data_dependent(size: Any) -> bool:
 class Sizes:
     """The symbols of a graph as variables without values."""
 
-    def __init__(self, names: Mapping[str, str] = {}) -> None:
-        """`names` are other names for symbols."""
+    def __init__(self, names: Mapping[str, str] = {}, most: int = DEFAULT_BOUNDS[1]) -> None:
+        """`names` are other names for symbols, and `most` is their greatest value if PyTorch knows
+        none."""
         self._names = names
+        self._most = most
         self._variables: dict[Any, SymInt] = {}
         self._nodes: list[Node] = []
         """The nodes of the variables, which are needed as long as these are used."""
@@ -77,9 +97,10 @@ class Sizes:
 
     def _variable(self, symbol: Any, shape_env: Any) -> Variable:
         """A symbol with its bounds."""
-        low, high = DEFAULT_BOUNDS
+        low, high = DEFAULT_BOUNDS[0], self._most
         known = shape_env.var_to_range.get(symbol)
         if known is not None:
             low = max(0, int(known.lower)) if known.lower.is_Integer else 0
-            high = min(high, int(known.upper)) if known.upper.is_Integer else high
+            high = max(low, int(known.upper)) if known.upper.is_Integer else high
+            high = min(high, DEFAULT_BOUNDS[1])
         return Variable(self._names.get(symbol.name, symbol.name), low, high)

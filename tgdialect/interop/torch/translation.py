@@ -14,9 +14,12 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.graph import Node as LazyNode
 from tgdialect.frontend.graph import static_extents
+from tgdialect.frontend.locations import located
+from tgdialect.frontend.lowered import DEFAULT_BOUNDS
 from tgdialect.frontend.symbolic import SymInt, larger, smaller
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.torch.dtypes import ours
+from tgdialect.interop.torch.reporting import source_of
 from tgdialect.interop.torch.rules import IGNORED, Refusal, Rule
 from tgdialect.interop.torch.sizes import Sizes, is_data_dependent
 from tgdialect.interop.torch.table import TABLE
@@ -67,8 +70,9 @@ def has_no_result(node: Node) -> bool:
 class Translator:
     """Translates the nodes of one graph. Its symbolic sizes are variables."""
 
-    def __init__(self) -> None:
-        self._sizes = Sizes()
+    def __init__(self, most: int = DEFAULT_BOUNDS[1]) -> None:
+        """`most` is the greatest value of sizes whose bounds PyTorch does not know."""
+        self._sizes = Sizes(most=most)
 
     # -- inputs ------------------------------------------------------------------------------------
 
@@ -111,7 +115,8 @@ class Translator:
             if node.op == "placeholder":
                 values[node] = next(given)
             elif node in needed:
-                values[node] = self.value(node, values.__getitem__)
+                with located(node.name, *source_of(node)):
+                    values[node] = self.value(node, values.__getitem__)
         return [values[node] for node in wanted]
 
     def value(self, node: Node, value_of: Callable[[Node], Any]) -> Any:

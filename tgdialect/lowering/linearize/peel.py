@@ -11,18 +11,22 @@ that is padded at the border of a stencil in the first ones or the last ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Sequence, Set
+from typing import Any, NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from tgdialect.analysis.affine.bounds import minimum
+from tgdialect.analysis.affine.lanes import lane_indices, scalar_of
 from tgdialect.analysis.conditions import conjuncts
 from tgdialect.analysis.index_sets import BORDER
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.zeros import is_positive_zero
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.lowering.recomputation import emit_sum
 from tgdialect.ops import tg
+from tgdialect.ops.affine import monomials
 from tgdialect.ops.numbering import next_axis
 
 MOST_OPS = 256
@@ -31,6 +35,9 @@ with masks. A stencil in two dimensions, with 9 copies of an iteration, takes 0.
 and a quarter of the time to run; with half of it a pool of 3x3 takes 1.5 times as long. With 1024 a
 stencil in three dimensions takes a fifth less, but convolutions compile for 0.3 s more and gain
 nothing."""
+
+MOST_SPLIT = 1024
+"""The same for a loop of dynamic extent, all of which has masks otherwise. Not measured."""
 
 LEAST_ITERATIONS = 2
 """The iterations that a peeled loop has to keep. With fewer, most of it would be masked still. Not
@@ -54,7 +61,12 @@ def peel_loops(block: Block) -> None:
     of_loads = [op for op in wheres if isinstance(op.lhs.owner, tg.LoadOp)]
     _drop_masks([op for op in of_loads if not tg.tensor(op.condition).get_shape()])
     for op in reversed(ops_of(block)):
-        if isinstance(op, tg.RangeOp) and (peel := _peel(op, body := list(_body(op)))) is not None:
+        if not isinstance(op, tg.RangeOp):
+            continue
+        body = list(_body(op))
+        if tg.known_index(op.bound) is None:
+            _split(op, body)
+        elif (peel := _peel(op, body)) is not None:
             _apply(op, body, peel)
 
 
@@ -169,10 +181,11 @@ def _end_of_its_own(loop: tg.RangeOp) -> tg.EndOp:
 
 
 def _iteration(
-    builder: tg.OpBuilder, loop: tg.RangeOp, body: Sequence[Operation], number: int
-) -> None:
-    """One iteration of a loop."""
-    values: dict[SSAValue, SSAValue] = {loop.result: builder.index_constant(number)}
+    builder: tg.OpBuilder, loop: tg.RangeOp, body: Sequence[Operation], number: int | SSAValue
+) -> dict[SSAValue, SSAValue]:
+    """One iteration of a loop. Returns the values that stand for those of the loop."""
+    index = builder.index_constant(number) if isinstance(number, int) else number
+    values: dict[SSAValue, SSAValue] = {loop.result: index}
     axis = next_axis(builder.block.ops)
     ops: list[Operation] = []
     for op in body:
@@ -184,12 +197,231 @@ def _iteration(
             axis += 1
         builder.insert(new)
     _drop_masks(ops)
+    return values
 
 
-def _drop_masks(body: Sequence[Operation]) -> None:
+# -- loops of dynamic extent -----------------------------------------------------------------------
+
+
+class _Start(NamedTuple):
+    """A value that grows with the index of a loop: `step * index`, or the lesser of that and of
+    `last`, where the last tile of a row begins in the one before."""
+
+    value: SSAValue
+    step: int
+    last: SSAValue | None
+
+
+class _Bounds(NamedTuple):
+    """The values of a start for which a condition holds: either from `least` or up to `greatest`,
+    both divided by `divisor` and rounded down."""
+
+    start: _Start
+    least: tg.Polynomial | None
+    greatest: tg.Polynomial | None
+    divisor: int
+
+    @property
+    def key(self) -> Any:
+        """Equal for those that differ in a constant alone."""
+        bound = self.greatest if self.least is None else self.least
+        assert bound is not None
+        return self.start, self.divisor, self.least is None, frozenset(bound.terms.items())
+
+    @property
+    def constant(self) -> int:
+        """Greater for those that hold less often, of those with equal keys."""
+        if self.least is not None:
+            return self.least.constant
+        assert self.greatest is not None
+        return -self.greatest.constant
+
+
+def _split(loop: tg.RangeOp, body: Sequence[Operation]) -> None:
+    """Split a loop of dynamic extent into three: iterations in which all conditions that are linear
+    in its index hold, without these masks, and those before and after them.
+
+        for i in 0 .. (n + 7) / 8:  x[i * 8 + [0 .. 8]] gate i * 8 + [0 .. 8] < n
+        ->
+        for i in 0 .. n / 8:  x[i * 8 + [0 .. 8]]
+        for i in n / 8 .. (n + 7) / 8:  x[i * 8 + [0 .. 8]] gate i * 8 + [0 .. 8] < n
+    """
+    if loop.axis_type.data is tg.AxisType.THREAD or len(body) > MOST_SPLIT:
+        return
+    if any(isinstance(op, tg.BufferOp) for op in body):
+        return
+    inside = {result for op in body for result in op.results}
+    found = {c: b for c in _undecided(loop, body) if (b := _bounds(c, loop, inside)) is not None}
+    if not found:
+        return
+    before = tg.OpBuilder.before(loop)
+    zero = before.index_constant(0)
+    tightest: dict[Any, _Bounds] = {}
+    for each in found.values():
+        if each.key not in tightest or tightest[each.key].constant < each.constant:
+            tightest[each.key] = each
+    starts = [_first(before, loop, b) for b in tightest.values() if b.least is not None]
+    ends = [_end(before, loop, b) for b in tightest.values() if b.greatest is not None]
+    end = loop.bound
+    for each in ends:
+        end = _less(before, each, end)
+    start = zero
+    for each in starts:
+        start = before.put(tg.MaxOp(start, each))
+    if starts:
+        start = _less(before, start, loop.bound)
+    # After the loop: the iterations from its end on.
+    closing = _end_of_its_own(loop)
+    body = list(_body(loop))
+    kind, axis = loop.axis_type.data, loop.axis.data
+    if ends:
+        end = before.put(tg.MaxOp(end, start))
+        rest = before.put(tg.SubOp(loop.bound, end))
+        following = closing.next_op
+        assert following is not None
+        _copy_of_loop(tg.OpBuilder.before(following), loop, body, closing, rest, end)
+    if starts:
+        _copy_of_loop(before, loop, body, closing, start, None)
+    builder = tg.OpBuilder.before(loop)
+    count = builder.put(tg.SubOp(end, start)) if starts else end
+    new = builder.put(tg.RangeOp(axis, kind, count))
+    closing.operands = [closing.body, new]
+    index = builder.put(tg.AddOp(new, start)) if starts else new
+    Rewriter.replace_op(loop, (), [index])
+    _drop_masks(body, found.keys())
+
+
+def _copy_of_loop(
+    builder: tg.OpBuilder,
+    loop: tg.RangeOp,
+    body: Sequence[Operation],
+    end: tg.EndOp,
+    count: SSAValue,
+    start: SSAValue | None,
+) -> None:
+    """A copy of a loop, over so many iterations from `start` on."""
+    axis = next_axis(builder.block.ops)
+    copy = builder.put(tg.RangeOp(axis, loop.axis_type.data, count))
+    index = copy if start is None else builder.put(tg.AddOp(copy, start))
+    values = _iteration(builder, loop, body, index)
+    builder.insert(tg.EndOp(values.get(end.body, end.body), [copy]))
+
+
+def _first(builder: tg.OpBuilder, loop: tg.RangeOp, bounds: _Bounds) -> SSAValue:
+    """The first iteration in which a condition holds, before a loop; its bound if there is none."""
+    start, put = bounds.start, builder.put
+    assert bounds.least is not None
+    if start.last is None and bounds.divisor == 1:
+        return _quotient(builder, bounds.least + (start.step - 1), start.step)
+    least = _quotient(builder, bounds.least, bounds.divisor)
+    step, more = (builder.index_constant(n) for n in (start.step, start.step - 1))
+    first = put(tg.IDivOp(put(tg.AddOp(least, more)), step))
+    if start.last is None:
+        return first
+    return put(tg.WhereOp(put(tg.CmpLtOp(start.last, least)), loop.bound, first))
+
+
+def _end(builder: tg.OpBuilder, loop: tg.RangeOp, bounds: _Bounds) -> SSAValue:
+    """The iteration from which on a condition does not hold, before a loop."""
+    start, put = bounds.start, builder.put
+    assert bounds.greatest is not None
+    if start.last is None and bounds.divisor == 1:
+        return _quotient(builder, bounds.greatest + start.step, start.step)
+    greatest = _quotient(builder, bounds.greatest, bounds.divisor)
+    step = builder.index_constant(start.step)
+    end = put(tg.IDivOp(put(tg.AddOp(greatest, step)), step))
+    if start.last is None:
+        return end
+    return put(tg.WhereOp(put(tg.CmpLtOp(greatest, start.last)), end, loop.bound))
+
+
+def _quotient(builder: tg.OpBuilder, of: tg.Polynomial, divisor: int) -> SSAValue:
+    """A polynomial divided by a number, rounded down, before a loop."""
+    value = emit_sum(builder, of)
+    if divisor == 1 or not of.terms:
+        return value if divisor == 1 else builder.index_constant(of.constant // divisor)
+    return builder.put(tg.IDivOp(value, builder.index_constant(divisor)))
+
+
+def _less(builder: tg.OpBuilder, a: SSAValue, b: SSAValue) -> SSAValue:
+    return builder.put(tg.WhereOp(builder.put(tg.CmpLtOp(a, b)), a, b))
+
+
+def _bounds(condition: SSAValue, loop: tg.RangeOp, inside: Set[SSAValue]) -> _Bounds | None:
+    """The iterations in which a comparison holds for all lanes; None unless it compares sums that
+    are linear in the index, with values from outside of the loop."""
+    op = condition.owner
+    match op:
+        case tg.CmpLtOp():
+            less, greater, strict = op.lhs, op.rhs, 1
+        case tg.CmpLeOp():
+            less, greater, strict = op.lhs, op.rhs, 0
+        case tg.CmpGtOp():
+            less, greater, strict = op.rhs, op.lhs, 1
+        case tg.CmpGeOp():
+            less, greater, strict = op.rhs, op.lhs, 0
+        case _:
+            return None
+    low, high = _lanes(greater), _lanes(less)
+    if low is None or high is None:
+        return None
+    margin = low.shared + low.least - high.shared - high.greatest - strict
+    terms = dict(monomials(margin))
+    moving = {atom for product in terms for atom in product if atom in {*inside, loop.result}}
+    if len(moving) != 1 or (start := _start(value := moving.pop(), loop, inside)) is None:
+        return None
+    slope = terms.pop((value,), 0)
+    if not slope or any(value in product for product in terms):
+        return None
+    rest = margin - tg.Affine({(value,): slope})
+    if slope < 0:
+        return _Bounds(start, None, rest, -slope)
+    return _Bounds(start, -rest + (slope - 1), None, slope)
+
+
+def _start(value: Any, loop: tg.RangeOp, inside: Set[SSAValue]) -> _Start | None:
+    """A value of a loop as a start; None if it is none."""
+    if value is loop.result:
+        return _Start(value, 1, None)
+    if (pair := minimum(value)) is None or pair[1] in inside or pair[1] is loop.result:
+        return None
+    of = tg.polynomial(pair[0])
+    step = of.terms.get((loop.result,), 0)
+    if step <= 0 or of != tg.Affine({(loop.result,): step}):
+        return None
+    return _Start(value, step, pair[1])
+
+
+class _Lanes(NamedTuple):
+    """A sum that all lanes of a vector share, and the bounds of what is added in each."""
+
+    shared: tg.Polynomial
+    least: int
+    greatest: int
+
+
+def _lanes(value: SSAValue) -> _Lanes | None:
+    if not tg.dtype_of(value).is_integer:
+        return None
+    while isinstance(cast := value.owner, tg.CastOp):
+        source = cast.source
+        if not tg.dtype_of(source).is_integer:
+            return None
+        value = source  # A comparison in fewer bits is one of values that fit them.
+    if (scalar := scalar_of(value)) is not None:
+        return _lanes(scalar) if scalar is not value else _Lanes(tg.polynomial(value), 0, 0)
+    if (found := lane_indices(value)) is None:
+        return None
+    shared: tg.Polynomial = tg.Affine()
+    for atom, coefficient in found.scalars.terms.items():
+        shared += tg.polynomial(atom) * coefficient
+    return _Lanes(shared, min(found.numbers), max(found.numbers))
+
+
+def _drop_masks(body: Sequence[Operation], true: Collection[SSAValue] = ()) -> None:
     """Drop the masks of the ops of a loop that are always true, and the branches of WHEREs that are
-    never taken."""
-    intervals = MinMax()
+    never taken. Those in `true` are true."""
+    intervals = MinMax({value: tg.Interval(1, 1) for value in true})
 
     def holds(value: SSAValue | None) -> bool:
         return value is not None and tg.dtype_of(value).is_bool and intervals[value].lo == 1

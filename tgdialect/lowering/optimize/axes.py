@@ -297,6 +297,7 @@ class Axes:
         kinds: tuple[tg.AxisType, tg.AxisType],
         *,
         top: bool = False,
+        overlap: bool = False,
     ) -> tuple[tg.RangeOp, tg.RangeOp]:
         """Two ranges, the outer first, in place of one. The new one is the inner, or with `top` the
         outer; the other keeps its axis id. Where the product of `parts` is more than the extent,
@@ -313,6 +314,11 @@ class Axes:
         start = builder.put(tg.MulOp(outer, builder.index_constant(size)))
         if isinstance(count, int) and count * size > self.extent(range):
             last = builder.index_constant(self.extent(range) - size)
+            start = builder.put(tg.WhereOp(builder.put(tg.CmpLtOp(start, last)), start, last))
+        elif overlap:
+            # PADTO masks the iterations of a range that is shorter than a part.
+            last = builder.put(tg.SubOp(padded_extent(range), builder.index_constant(size)))
+            last = builder.put(tg.MaxOp(last, builder.index_constant(0)))
             start = builder.put(tg.WhereOp(builder.put(tg.CmpLtOp(start, last)), start, last))
         self.replace(range, outer, inner, builder.put(tg.AddOp(start, inner)))
         return outer, inner
@@ -412,6 +418,12 @@ class Axes:
 _ANALYSES = {name for name, value in vars(Axes).items() if isinstance(value, cached_property)}
 _ANALYSES.remove("has_shared_memory")
 """The analyses of a kernel, which a change makes wrong."""
+
+
+def padded_extent(range: tg.RangeOp) -> SSAValue:
+    """The dynamic extent that PADTO has rounded up."""
+    users = (use.operation for use in range.result.uses if use.index == 0)
+    return next(op.rhs for op in users if isinstance(op, tg.CmpLtOp))
 
 
 def by_range(found: Iterable[tuple[T, Iterable[tg.RangeOp]]]) -> Mapping[tg.RangeOp, Sequence[T]]:

@@ -19,9 +19,10 @@ from tgdialect.lowering.optimize.optops.prepack import may_prepack
 from tgdialect.lowering.optimize.optops.split import divisors
 from tgdialect.lowering.optimize.optops.tile_loads import is_of_parameter
 from tgdialect.ops import tg
+from tgdialect.ops.affine import polynomial_interval
 from tgdialect.targets import Target
 
-UNKNOWN_EXTENT = 256
+UNKNOWN_EXTENT = 32
 """The extent that the model assumes for a dynamic one: enough for vectors and tiles to pay.
 Smaller: no tiles for what may be long; larger: tiles that short ones do not fill."""
 
@@ -139,7 +140,13 @@ class Nests:
         return list(found.values())
 
     def extent(self, range: tg.RangeOp) -> int:
-        return UNKNOWN_EXTENT if (known := tg.known_index(range.bound)) is None else known
+        if (known := tg.known_index(range.bound)) is not None:
+            return known
+        # Sizes of images are multiplied, and products of networks, which halve them, divided.
+        sizes = polynomial_interval(
+            tg.polynomial(range.bound), lambda _: tg.Interval(UNKNOWN_EXTENT, UNKNOWN_EXTENT)
+        )
+        return max(int(sizes.lo), 1)
 
     def pages(self, access: StridedAccess, range: tg.RangeOp) -> float:
         """The number of pages over which the iterations of a range are spread."""

@@ -363,6 +363,7 @@ def device_footprint(
     live = dict.fromkeys(range(first), 0)
     """The bytes of values; inputs and BUFFERs, which live longer, are counted apart."""
     persistent: dict[str, int] = {}
+    mapped: dict[str, int] = {}
     most = 0
     for step in program.steps:
         workspace, made = 0, [0] * len(step.results)
@@ -376,6 +377,7 @@ def device_footprint(
                 made = [p.nbytes_for(frame) for p in part.outputs]
                 (used,) = part.footprints(frame)
                 workspace, persistent[step.name] = used.workspace, used.persistent
+                mapped[step.name] = used.mapped
             case ExchangeStep() if rank in step.exchange.members:
                 exchange = step.exchange
                 extents = step.result or [Extent(number) for number in exchange.result]
@@ -392,9 +394,15 @@ def device_footprint(
     returned = {number for number in program.returned if number >= first}
     results = sum(live[number] for number in returned)
     buffers = sum(parameter.nbytes_for(scalars) for parameter in program.buffers)
-    name = program.devices[rank]
-    kept = sum(persistent.values())
-    return DeviceFootprint(name, sum(arguments), results, max(most - results, 0), kept, buffers)
+    return DeviceFootprint(
+        device=program.devices[rank],
+        arguments=sum(arguments),
+        results=results,
+        workspace=max(most - results, 0),
+        persistent=sum(persistent.values()),
+        buffers=buffers,
+        mapped=sum(mapped.values()),
+    )
 
 
 def _own_bytes(parameter: Parameter, place: Place, rank: int, scalars: Sequence[Any]) -> int:

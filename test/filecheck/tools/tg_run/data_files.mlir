@@ -20,8 +20,8 @@
 // SIGNATURE:      input  0  %x: 2xf32
 // SIGNATURE-NEXT: output 0  2xf32
 // CHECK: dense<[2.0, 3.0]> : tensor<2xf32>
-// MEMORY: mapped
-// MEMORY: 8 bytes 16 bytes
+// MEMORY: persistent  buffers  mapped
+// MEMORY: 8 bytes  0 bytes  0 bytes  24 bytes
 
 // Without the file it is printed, and not run.
 

@@ -49,7 +49,7 @@ def _shape(rng: np.random.Generator, lead: tuple[int, ...], n: int) -> tuple[int
 
 def _sizes(n: int) -> dict[int, str]:
     """Two of n axes behind batch and channels are symbolic."""
-    return {0: " ".join("_ _ h w _".split()[: 2 + n])}
+    return {0: " ".join(["_", "_", "h", "w", "_"][: 2 + n])}
 
 
 def _floats(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:

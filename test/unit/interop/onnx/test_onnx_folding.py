@@ -132,6 +132,24 @@ def test_patterns(pattern: str):
     compare(model, [{"x": _floats(*shape)} for shape in shapes])
 
 
+@pytest.mark.parametrize("mode", ["nearest", "linear"])
+def test_scales_that_are_quotients_of_sizes(mode: str):
+    """Resize to the sizes of another tensor, by scales in floats."""
+    body = f"""s = Shape<start = 2>(x)
+        t = Shape<start = 2>(like)
+        a = Cast<to = 1>(s)
+        b = Cast<to = 1>(t)
+        q = Div(b, a)
+        ones = Constant<value = float[2] {{1.0, 1.0}}>()
+        scales = Concat<axis = 0>(ones, q)
+        y = Resize<mode = "{mode}", coordinate_transformation_mode = "asymmetric",
+                   nearest_mode = "floor">(x, , scales)"""
+    model = _model(body, "float[1, 2, H, W] x, float[1, 2, P, Q] like", "float[1, 2, P, Q] y")
+    shapes = [((2, 3), (4, 6)), ((4, 2), (4, 8)), ((8, 4), (2, 2))]
+    feeds = [{"x": _floats(1, 2, *a), "like": _floats(1, 2, *b)} for a, b in shapes]
+    compare(model, feeds)
+
+
 def test_results_that_are_sizes():
     """A size as a result has its type; a float of it is computed as floats are."""
     body = """s = Shape(x)
@@ -169,6 +187,13 @@ KNOWN = {
     "ReduceMax": ("a = ReduceMax<keepdims = 1>(c)", [4]),
     "Gather": ("i = Constant<value = int64[2] {-1, 0}>()\na = Gather<axis = 0>(c, i)", [4, 1]),
     "Sqrt": ("f = Cast<to = 1>(c)\ng = Mul(f, f)\nh = Sqrt(g)\na = Cast<to = 7>(h)", [1, 3, 4]),
+    "Trilu": (
+        "m = Constant<value = int64[2] {3, 1}>()\nt = Expand(c, m)\nu = Trilu(t)\n"
+        "at = Constant<value = int64[1] {0}>()\na = ReduceSum<keepdims = 0>(u, at)",
+        [1, 6, 12],
+    ),
+    "Unique": ("d = Concat<axis = 0>(c, c)\na = Unique(d)", [1, 3, 4]),
+    "ArgMax": ("p = ArgMax(c)\na = Add(p, c)", [3, 5, 6]),
     "Where": ("b = Equal(c, zero)\na = Where(b, zero, c)", [1, 3, 4]),
 }
 """Operators on the vector c = [1, 3, 4], and the result."""

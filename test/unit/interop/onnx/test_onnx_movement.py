@@ -11,13 +11,13 @@ import pytest
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from onnx import TensorProto  # noqa: E402
-from single_node import compare, model_of  # noqa: E402
+from onnx import TensorProto
+from single_node import compare, model_of
 
 SIZES = 3
 """The sizes that each program is run on."""
 
-F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+F, I = TensorProto.FLOAT, TensorProto.INT64  # noqa: E741
 
 
 def _floats(rng: np.random.Generator, *shape: Any) -> np.ndarray:
@@ -347,7 +347,8 @@ def test_one_hot_and_top_k(seed: int):
         axis=axis,
         largest=int(rng.integers(0, 2)),
     )
-    compare(model, feeds)
+    # A sort takes the time of the greatest size, so that programs are for one.
+    compare(model, feeds, programs=None)
 
 
 @pytest.mark.sampled(4)
@@ -363,11 +364,8 @@ def test_numbers_of_results(seed: int):
         feeds.append({"x0": x})
     compare(model_of("NonZero", [feeds[0]["x0"]], [(I, 2)]), feeds, programs=2)
     results = [(I, 1)] * 4
-    compare(
-        model_of("Unique", [feeds[0]["x0"]], results, sorted=int(rng.integers(0, 2))),
-        feeds,
-        programs=2,
-    )
+    model = model_of("Unique", [feeds[0]["x0"]], results, sorted=int(rng.integers(0, 2)))
+    compare(model, feeds, programs=None)
     axis = int(rng.integers(-rank, rank))
     for feed in feeds:
         mask = rng.random(feed["x0"].shape[axis]) < 0.5
@@ -427,6 +425,9 @@ def test_resizing(transform: str, mode: str, seed: int):
         scales = rng.choice([0.5, 1.0, 2.0, 4.0], 2).astype(np.float32)
     elif mode == "cubic":
         attributes["exclude_outside"] = int(rng.integers(0, 2))
+    if transform == "align_corners":
+        # Of a length that is no integer, ONNX Runtime rounds the coordinates' as well.
+        scales = rng.choice([1.0, 2.0, 3.0], 2).astype(np.float32)
     is_shrunk = mode != "nearest" and transform != "align_corners" and bool((scales <= 1).all())
     if is_shrunk and rng.random() < 0.5:
         attributes["antialias"] = 1

@@ -132,6 +132,7 @@ def test_results_that_share_memory() -> None:
         torch.zeros(0, 3),
         torch.randn(3, 1, 1).expand(3, 4, 1),
         torch.randn(8)[3:],
+        torch.view_as_complex(torch.randn(3, 2)).conj().imag,
     ],
     ids=lambda x: f"{tuple(x.shape)}-{x.stride()}",
 )
@@ -180,6 +181,24 @@ def test_a_dynamic_batch_is_compiled_once() -> None:
         assert_same(ours, theirs, 1e-3, 1e-4)
     assert [graph.kind for graph in report().graphs] == ["forward", "backward"]
     assert not report().fallbacks
+
+
+def test_several_dynamic_sizes_without_bounds(caplog: Any) -> None:
+    def function(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        scores = x @ y.transpose(1, 2)
+        return (scores.softmax(-1) @ y).relu().sum(1)
+
+    call = compiled(function, dynamic=True)
+    for batch, rows, columns in ((2, 3, 5), (3, 8, 4), (5, 2, 9)):
+        x, y = torch.randn(batch, rows, 4), torch.randn(batch, columns, 4)
+        assert_same(call(x, y), function(x, y))
+    assert len(report().graphs) == 1
+    # More than the bounds of the program, that PyTorch runs.
+    x, y = torch.randn(5000, 2, 4), torch.randn(5000, 3, 4)
+    with caplog.at_level(logging.WARNING, "tgdialect.interop.torch"):
+        assert_same(call(x, y), function(x, y))
+    assert "PyTorch runs a call" in caplog.text
+    assert len(report().graphs) == 1
 
 
 def test_sizes_as_values() -> None:

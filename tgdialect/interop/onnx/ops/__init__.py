@@ -1,5 +1,5 @@
-"""The rules of operators, by families. `RULES` of each file has, for an operator and the opset since
-which a rule holds, the function that makes its results.
+"""The rules of operators, by families. `RULES` of each file has, for an operator and the opset
+since which a rule holds, the function that makes its results.
 
 * `elementwise.py`: arithmetic, comparisons, activations, casts;
 * `creation.py`: constants, ranges, random numbers;
@@ -15,5 +15,6 @@ which a rule holds, the function that makes its results.
 * `recurrent.py`: LSTM, GRU, RNN;
 * `control.py`: If, Loop, Scan;
 * `sequences.py`: sequences and optionals, as lists of Python;
-* `contrib.py`: the domain `com.microsoft`.
+* `contrib.py`: the domain `com.microsoft`; `contrib_attention.py`, `contrib_normalization.py`,
+  `contrib_quantization.py`: its larger families.
 """

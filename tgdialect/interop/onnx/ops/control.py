@@ -60,7 +60,11 @@ def _selected(condition: Tensor, then: list[Value], other: list[Value]) -> tuple
 
 
 def _loop(
-    call: Call, trips: Value, condition: Value, *states: Value, body: GraphProto
+    call: Call,
+    trips: Value = None,
+    condition: Value = None,
+    *states: Value,
+    body: GraphProto,
 ) -> tuple[Value, ...]:
     if isinstance(condition, np.ndarray):
         if not condition.reshape(()):
@@ -69,11 +73,9 @@ def _loop(
     limit: Dim | None = dims(trips)[0] if isinstance(trips, np.ndarray) else None
     is_short = limit is not None and not isinstance(limit, SymInt) and 0 < limit <= FEW_STEPS
     if not is_short and not any(isinstance(state, list) or state is None for state in states):
-        try:
-            return _traced(call, trips, condition, states, body)
-        except (DependsOnStep, ValueError, TypeError):
-            if call.is_in_step:
-                raise
+        found = call.attempt(lambda: _traced(call, trips, condition, states, body))
+        if found is not None:
+            return found
     return _unrolled(call, trips, condition, states, body)
 
 
@@ -115,6 +117,7 @@ def _traced(
         is_computed = trips is None or isinstance(limit, int | SymInt)
     if not is_computed:
         try:
+            assert isinstance(limit, Tensor)
             steps = call.count(limit.maximum(0), MOST_TURNS, "the trip count")
             return _of_steps(step, steps, first)
         except _Decides:

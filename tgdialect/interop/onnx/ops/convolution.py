@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.symbolic import Dim, larger
+from tgdialect.frontend.symbolic import larger
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx.rules import Call, Rules, known, raw
 from tgdialect.interop.onnx.values import Refused, Value, as_tensor, dims
@@ -72,7 +72,7 @@ def _pairs(pads: Ints, n: int, auto_pad: str) -> list[tuple[int, int]]:
     return list(zip(pads[:n], pads[n:], strict=True))
 
 
-def _same(extent: Dim, stride: int, span: int, auto_pad: str) -> tuple[int, int]:
+def _same(extent: int, stride: int, span: int, auto_pad: str) -> tuple[int, int]:
     """The padding that makes as many windows as there are strides in an extent, begun ones counted.
     The odd cell is at the end, or, by SAME_LOWER, at the beginning. Strides that are longer than
     windows need none; ONNX Runtime has negative padding there, by operators of its own choice."""
@@ -83,6 +83,19 @@ def _same(extent: Dim, stride: int, span: int, auto_pad: str) -> tuple[int, int]
 def _halves(total: int, is_upper: bool) -> tuple[int, int]:
     less = total // 2
     return (less, total - less) if is_upper else (total - less, less)
+
+
+# -- layouts
+
+
+def to_channels_first(x: Tensor) -> Tensor:
+    """(batch, *extents, channels) as (batch, channels, *extents)."""
+    return x.permute(0, x.ndim - 1, *range(1, x.ndim - 1))
+
+
+def to_channels_last(x: Tensor) -> Tensor:
+    """(batch, channels, *extents) as (batch, *extents, channels)."""
+    return x.permute(0, *range(2, x.ndim), 1)
 
 
 # -- convolutions
@@ -138,7 +151,7 @@ def _transposed(
     else:
         found = _pairs(pads, n, auto_pad)
     padding = tuple(number for pair in reversed(found) for number in pair)
-    return x.conv_transpose2d(w, b, group, strides, dilations, padding, more)
+    return x.contiguous().conv_transpose2d(w, b, group, strides, dilations, padding, more)
 
 
 def _deformed(
@@ -185,7 +198,9 @@ def _deformed(
             weight = near if weight is None else weight * near
             index = at if index is None else index * extent + at
             inner = is_in if inner is None else inner & is_in
-        assert weight is not None and index is not None and inner is not None
+        assert weight is not None
+        assert index is not None
+        assert inner is not None
         shape = (batch, offset_group, 1, cells * math.prod(counts))
         where = inner.where(index, 0).reshape(shape)
         values = flat.gather(-1, where.expand(*flat.shape[:3], shape[-1]))
@@ -198,6 +213,32 @@ def _deformed(
     result = w.reshape(1, group, out // group, inside * cells).matmul(columns)
     result = result.reshape(batch, out, *counts)
     return result if b is None else result + b.reshape(1, out, *[1] * n)
+
+
+def causal_convolution(
+    x: Tensor,
+    w: Tensor,
+    b: Tensor | None = None,
+    past: Tensor | None = None,
+    *,
+    activation: str = "none",
+    dilation: int = 1,
+    ndim: int = 1,
+    **others: int,
+) -> tuple[Tensor, Tensor]:
+    """CausalConvWithState: each channel of (batch, channels, places) with its own window, which
+    ends at a place; before the first one are those of `past`, or zeros. The second result is the
+    past of what follows."""
+    if activation not in ("none", "silu", "swish"):
+        raise Refused(f"activation {activation!r}: it is none, silu or swish")
+    if ndim != 1 or x.ndim != 3 or any(value > 0 for value in others.values()):
+        raise Refused(f"ndim {ndim} and {', '.join(others) or 'no others'}: it has one axis")
+    length = (w.shape[-1] - 1) * dilation
+    longer = x.pad([length, 0]) if past is None else past.cat(x, dim=-1)
+    result = longer.conv2d(w, b, groups=x.shape[1], dilation=(dilation,))
+    result = result if activation == "none" else result.silu()
+    places = longer.shape[-1]
+    return result, longer.shrink([None, None, (places - length, places)])
 
 
 # -- pools
@@ -251,7 +292,7 @@ def average_pool(
 ) -> Tensor:
     """AveragePool."""
     window = Window.of(x, kernel_shape, strides, dilations, pads, auto_pad)
-    is_inside = all(isinstance(p, int) and p == 0 for p in window.padding) and not ceil_mode
+    is_inside = window.padding == (0,) * len(window.padding) and not ceil_mode
     counts_pads = bool(count_include_pad) or is_inside
     return x.avg_pool2d(*window[:3], window.padding, bool(ceil_mode), counts_pads)
 
@@ -324,6 +365,7 @@ def _roi_pool(
 
 RULES: Rules = {
     "AveragePool": {7: average_pool},
+    "CausalConvWithState": {27: causal_convolution},
     "Conv": {1: convolution},
     "ConvTranspose": {1: _transposed},
     "DeformConv": {19: _deformed},

@@ -70,8 +70,12 @@ def _range(start: Array, limit: Array, delta: Array, **_: int) -> Value:
 def _eye_like(_: Call, like: Value, *, k: int = 0, dtype: int | None = None) -> Value:
     given = carried(like)
     rows, columns = given.shape
-    line = Tensor.arange(rows).reshape((rows, 1)) + k
-    return cast(line.eq(Tensor.arange(columns)), dtype or element_type(given))
+    found = _line(rows).unsqueeze(1).eq(_line(columns) - k)
+    return cast(found, dtype or element_type(given))
+
+
+def _line(extent: Any) -> Tensor:
+    return Tensor.arange(extent, dtype=dtypes.int64)
 
 
 def _is_static(shape: Sequence[Dim]) -> bool:
@@ -81,9 +85,7 @@ def _is_static(shape: Sequence[Dim]) -> bool:
 def uniform(shape: Sequence[Dim], seed: float | None) -> Tensor:
     """Random numbers in [0, 1). With a seed they are the same in each call: those of NumPy, as in
     the reference implementation. Else each call has others."""
-    if seed is None:
-        return Tensor.rand(*shape)
-    return _of_numpy("uniform", shape, seed)
+    return Tensor.rand(*shape) if seed is None else _of_numpy("uniform", shape, seed)
 
 
 def _normal(shape: Sequence[Dim], seed: float | None) -> Tensor:

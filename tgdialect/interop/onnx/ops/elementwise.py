@@ -106,6 +106,12 @@ def _cast_like(_: Call, x: Value, like: Value, **attributes: Any) -> Value:
     return cast(x, element_type(carried(like)), **attributes)
 
 
+CLASSICAL: Rules = {
+    "ArrayFeatureExtractor": {1: lambda x, at: x.index_select(-1, at.flatten())},
+    "Binarizer": {1: lambda x, *, threshold: (x > threshold).cast(x.dtype)},
+}
+"""Some operators of the domain ai.onnx.ml, which has classical models."""
+
 RULES: Rules = {
     "Abs": {6: Tensor.abs},
     "Acos": {7: Tensor.acos},

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tgdialect.frontend.symbolic import Dim
+from tgdialect.frontend.symbolic import SymInt
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx.ops.movement import axis_of
 from tgdialect.interop.onnx.rules import Call, Rules, known, raw
@@ -114,7 +114,18 @@ def _one_hot(indices: Tensor, depth: Array, values: Tensor, *, axis: int = -1) -
 def true_cells(call: Call, mask: Tensor, name: str) -> Tensor | None:
     """The positions where a mask is true, one row each, as i64; None if there are none."""
     count = call.count(mask.sum(), mask.numel(), f"the number of true elements of {name}")
-    return None if count == 0 else mask.nonzero(size=count).cast("int64")  # pyright: ignore[reportArgumentType]
+    return None if count == 0 else mask.nonzero(size=count).cast("int64")
+
+
+MOST_SORTED = 1 << 12
+"""The greatest symbolic extent that is sorted: a sort takes the time of the greatest one. Larger:
+slow sorts of a few cells; smaller: more programs for one size."""
+
+
+def check_sorted(extent: Any) -> None:
+    """Raise Refused for an axis that is sorted by programs for one size only."""
+    if isinstance(extent, SymInt) and extent.max > MOST_SORTED:
+        raise Refused(f"a sort of {extent} cells, up to {extent.max}")
 
 
 def _nonzero(call: Call, x: Value) -> Tensor:
@@ -142,8 +153,9 @@ def _unique(
 ) -> tuple[Tensor, ...]:
     tensor = as_tensor(x)
     axis = None if axis is None else axis_of(tensor, axis)
-    most: Dim = tensor.numel() if axis is None else tensor.shape[axis]
-    found = tensor.unique(return_inverse=True, return_counts=True, dim=axis, size=most)  # pyright: ignore[reportArgumentType]
+    check_sorted(tensor.numel() if axis is None else tensor.shape[axis])
+    most: Any = tensor.numel() if axis is None else tensor.shape[axis]
+    found = tensor.unique(return_inverse=True, return_counts=True, dim=axis, size=most)
     values, inverse, counts = found
     inverse = inverse.flatten().contiguous()
     count = call.count(inverse.max() + 1, most, f"the number of different {call.node.input[0]}")
@@ -163,7 +175,8 @@ def _top_k(
     x: Tensor, k: Array, *, axis: int = -1, largest: int = 1, sorted: int = 1
 ) -> tuple[Tensor, Tensor]:
     (count,) = dims(k)
-    values, places = x.topk(count, axis, bool(largest), bool(sorted))  # pyright: ignore[reportArgumentType]
+    check_sorted(x.shape[axis] if x.ndim else 1)
+    values, places = x.topk(count, axis, bool(largest), bool(sorted))
     return values, places.cast("int64")
 
 

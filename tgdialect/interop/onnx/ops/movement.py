@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tgdialect.frontend.symbolic import Dim, SymInt, is_undecided, larger, smaller
+from tgdialect.frontend.symbolic import SymInt, is_undecided, larger, smaller
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx.rules import Call, Rules, known, raw
 from tgdialect.interop.onnx.values import Refused, Value, as_tensor, dims, sizes
@@ -56,20 +56,18 @@ def _flatten(x: Tensor, *, axis: int = 1) -> Tensor:
 
 
 def _squeeze(call: Call, x: Value, axes: Value = None) -> Tensor:
-    """Without given axes, whether a symbolic extent is 1 is a question."""
+    """Whether a symbolic extent is 1 is a question."""
     tensor = as_tensor(x)
+    extents: tuple[Any, ...] = tensor.shape
     if axes is None:
-        left = [d for d in tensor.shape if call.sign(d, 1) != 0]
+        gone = {i for i, d in enumerate(extents) if call.sign(d, 1) == 0}
     else:
         gone = {axis_of(tensor, a) for a in dims(call.known(axes, "axes"))}
-        if wrong := [
-            tensor.shape[a]
-            for a in gone
-            if isinstance(tensor.shape[a], int | np.integer) and tensor.shape[a] != 1
-        ]:
+        if wrong := [extents[a] for a in gone if call.sign(extents[a], 1) != 0]:
             raise ValueError(f"an axis of extent {wrong[0]} is no axis of 1")
-        left = [d for i, d in enumerate(tensor.shape) if i not in gone]
-    return tensor.reshape(left)
+    # A symbolic extent that is 1 for the present sizes.
+    tensor = tensor.shrink([(0, 1) if i in gone else None for i in range(tensor.ndim)])
+    return tensor.reshape([d for i, d in enumerate(extents) if i not in gone])
 
 
 def _unsqueeze(x: Tensor, axes: Array) -> Tensor:
@@ -78,10 +76,10 @@ def _unsqueeze(x: Tensor, axes: Array) -> Tensor:
     return x.reshape([1 if i in new else next(rest) for i in range(x.ndim + len(new))])
 
 
-def broadcast(x: Tensor, shape: Sequence[Dim]) -> Tensor:
+def broadcast(x: Tensor, shape: Sequence[Any]) -> Tensor:
     """A tensor and a shape broadcast to a common shape. Raises ValueError."""
-    wanted = broadcast_shapes([x.shape, tuple(shape)])
-    return x.expand(wanted)
+    shapes: list[Any] = [x.shape, tuple(shape)]
+    return x.expand(broadcast_shapes(shapes))
 
 
 # -- parts and joins -------------------------------------------------------------------------------
@@ -118,16 +116,16 @@ def _split(
 ) -> tuple[Tensor, ...]:
     tensor, count = as_tensor(x), num_outputs or len(call.node.output)
     axis = axis_of(tensor, axis)
-    extent: Dim = tensor.shape[axis]
+    extent: Any = tensor.shape[axis]
     if "split" in given:
-        parts: list[Dim] = list(given["split"])
+        parts: list[Any] = list(given["split"])
     elif split is not None:
         parts = dims(call.known(split, call.node.input[1]))
     elif isinstance(extent, SymInt) and call.opset < 18:
         parts = [extent // count] * count
     else:
-        size = -(-extent // count)
-        ends = [smaller(size * i, extent) for i in range(count + 1)]
+        whole = tensor.shape[axis]
+        ends = [smaller(-(-whole // count) * i, whole) for i in range(count + 1)]
         parts = [b - a for a, b in pairwise(ends)]
     return tensor.split(parts, axis)
 
@@ -152,7 +150,7 @@ def _pad(
     given = dims(call.known(pads, "pads"))
     count = len(given) // 2
     where = range(tensor.ndim) if axes is None else dims(call.known(axes, "axes"))
-    pairs: list[tuple[Dim, Dim]] = [(0, 0)] * tensor.ndim
+    pairs: list[tuple[Any, Any]] = [(0, 0)] * tensor.ndim
     for axis, before, after in zip(where, given[:count], given[count:], strict=True):
         pairs[axis_of(tensor, axis)] = before, after
     return padded(tensor, pairs, mode, value)
@@ -162,7 +160,7 @@ _MODES = {"edge": "replicate", "wrap": "circular"}
 """The names of `Tensor` for modes."""
 
 
-def padded(x: Tensor, pairs: Sequence[tuple[Dim, Dim]], mode: str, value: Value = None) -> Tensor:
+def padded(x: Tensor, pairs: Sequence[tuple[Any, Any]], mode: str, value: Value = None) -> Tensor:
     """Cells before and after each axis; negative numbers cut cells off. The value of new cells may
     be computed by the program."""
     if mode != "constant":
@@ -170,24 +168,25 @@ def padded(x: Tensor, pairs: Sequence[tuple[Dim, Dim]], mode: str, value: Value 
             x = _pad_axis(x, axis, before, after, mode)
         return x
     if not isinstance(value, Tensor):
-        number = 0 if value is None else np.ravel(value)[0].item()
+        number = 0 if value is None else np.ravel(np.asarray(value))[0].item()
         return x.pad(list(pairs), value=number)
     is_old = x.full(x.shape, True, "bool").pad(list(pairs), value=False)
     return is_old.where(x.pad(list(pairs)), value.reshape(()).cast(x.dtype))
 
 
-def _pad_axis(x: Tensor, axis: int, before: Dim, after: Dim, mode: str) -> Tensor:
-    extent = x.shape[axis]
+def _pad_axis(x: Tensor, axis: int, before: Any, after: Any, mode: str) -> Tensor:
+    extent: Any = x.shape[axis]
     numbers = (before, after, extent)
+    modes: Any = mode
     if not any(isinstance(n, SymInt) for n in numbers):
         if before == after == 0:
             return x
         low, high = max(-before, 0), max(-after, 0)
         places = np.arange(extent)[low : extent - high]
-        places = np.pad(places, (max(before, 0), max(after, 0)), mode)
+        places = np.pad(places, (max(before, 0), max(after, 0)), modes)
         if max(before, after) > extent - 1:  # More than once over the axis.
             return x.index_select(axis, Tensor(places.astype(np.int32)))
-    pairs: list[tuple[Dim, Dim] | None] = [None] * x.ndim
+    pairs: list[tuple[Any, Any] | None] = [None] * x.ndim
     pairs[axis] = before, after
     return x.pad(pairs, mode=_MODES.get(mode, mode))
 
@@ -195,10 +194,10 @@ def _pad_axis(x: Tensor, axis: int, before: Dim, after: Dim, mode: str) -> Tenso
 def _center_crop_pad(x: Tensor, shape: Array, *, axes: Sequence[int] | None = None) -> Tensor:
     """Axes cut or padded by zeros on both sides, of which the second one has the odd cell."""
     where = range(x.ndim) if axes is None else axes
-    pairs: list[tuple[Dim, Dim]] = [(0, 0)] * x.ndim
+    pairs: list[tuple[Any, Any]] = [(0, 0)] * x.ndim
     for axis, wanted in zip(where, dims(shape), strict=True):
         axis = axis_of(x, axis)
-        more: Dim = wanted - x.shape[axis]
+        more: Any = wanted - x.shape[axis]
         if is_undecided(more, 0):
             raise ValueError(f"whether {x.shape[axis]} cells are cut to {wanted} depends on sizes")
         is_cut = larger(more, 0) == 0
@@ -285,7 +284,7 @@ def _col2im(
     total: Tensor | None = None
     for cell in np.ndindex(*block_sizes):
         part = wide[(slice(None), slice(None), *cell)]._dilated(strides)  # pyright: ignore[reportPrivateUsage]
-        pairs: list[tuple[Dim, Dim]] = [(0, 0), (0, 0)]
+        pairs: list[tuple[Any, Any]] = [(0, 0), (0, 0)]
         for i, at in enumerate(cell):
             first = at * dilations[i] - pads[i]
             pairs.append((first, extents[i] - first - part.shape[2 + i]))

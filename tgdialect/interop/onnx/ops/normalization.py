@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from tgdialect.frontend import dtypes
+from tgdialect.frontend.dtypes import numpy_of
 from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.tensor import Tensor
+from tgdialect.interop.importing import constant
 from tgdialect.interop.onnx.dtypes import dtype_of
 from tgdialect.interop.onnx.ops.creation import uniform
 from tgdialect.interop.onnx.rules import Call, Rules, raw
@@ -61,26 +65,36 @@ def _batch_normalization(
     spatial: int = 1,
 ) -> Tensor | tuple[Tensor, ...]:
     """With statistics of the channels, or, not `spatial`, of each element of an example."""
-    given = as_tensor(x)
-    statistics = [as_tensor(s) for s in (scale, bias, mean, variance)]
     if len([o for o in call.node.output if o]) > 1 and call.opset < 14:
         raise Refused("training is not supported before opset 14: convert the model to it")
-    if not spatial:
-        return _normalized(given, *statistics, epsilon).cast(given.dtype)
-    weight, shift, *running = (_along(s, given) for s in statistics)
+    given = as_tensor(x)
+    place = _along if spatial else lambda statistic, _: statistic
+    known = [s for s in (scale, bias, mean, variance) if isinstance(s, np.ndarray)]
+    if len(known) == 4 and not training_mode:
+        # One product and one sum, as constants are folded into weights.
+        a, b, c, d = (array.astype(np.float64) for array in known)
+        factor = a / np.sqrt(d + epsilon)
+        wide = given.cast(dtypes.promote(given.dtype, dtypes.float32))
+        pair = (constant(v.astype(numpy_of(wide.dtype))) for v in (factor, b - c * factor))
+        product, total = (place(v, given) for v in pair)
+        return (wide * product + total).cast(given.dtype)
+    weight, shift, old_mean, old_variance = map(as_tensor, (scale, bias, mean, variance))
+
+    def normalized(x: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
+        a, b, c, d = (place(s, x) for s in (weight, shift, mean, variance))
+        return _normalized(x, a, b, c, d, epsilon).cast(given.dtype)
+
     if not training_mode:
-        return _normalized(given, weight, shift, *running, epsilon).cast(given.dtype)
+        return normalized(given, old_mean, old_variance)
     axes = [i for i in range(given.ndim) if i != 1]
     # Statistics of f16 are computed in f32, and rounded once.
     wide = given.cast(dtypes.promote(given.dtype, dtypes.float32))
     now = wide.mean(axes), wide.var(axes, correction=0)
-    current = (_along(s, given) for s in now)
-    found = _normalized(wide, weight, shift, *current, epsilon)
     updated = (
         (old.cast(wide.dtype) * momentum + new * (1 - momentum)).cast(old.dtype)
-        for old, new in zip(statistics[2:], now, strict=True)
+        for old, new in zip((old_mean, old_variance), now, strict=True)
     )
-    return found.cast(given.dtype), *updated
+    return normalized(wide, *now), *updated
 
 
 def _instance_normalization(x: Tensor, scale: Tensor, bias: Tensor, *, epsilon: float) -> Tensor:

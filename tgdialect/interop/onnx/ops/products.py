@@ -46,7 +46,7 @@ def by_heads(x: Tensor, heads: int | None, name: str = "num_heads") -> Tensor:
     """(batch, places, heads * size) as (batch, heads, places, size)."""
     if x.ndim == 4:
         return x
-    if not heads or x.ndim != 3 or (isinstance(x.shape[2], int) and x.shape[2] % heads):
+    if not heads or x.ndim != 3 or (not isinstance(x.shape[2], SymInt) and x.shape[2] % heads):
         raise Refused(f"{x.shape} has three axes, and {name} {heads} divides the last one")
     return x.reshape(*x.shape[:2], heads, x.shape[2] // heads).transpose(1, 2)
 
@@ -114,6 +114,11 @@ def attended(
     return result, Scores(products, capped, masked, weights)
 
 
+def operand(size: int) -> Tensor | int:
+    """A size as an operand of arithmetic on tensors."""
+    return SymInt.as_tensor(size) if isinstance(size, SymInt) else size
+
+
 def _fitted(mask: Tensor, scores: Tensor) -> Tensor:
     """A mask whose last axes have the extents of scores. Models name the number of all keys apart
     from those of old and new ones, of which it is the sum."""
@@ -124,7 +129,7 @@ def _fitted(mask: Tensor, scores: Tensor) -> Tensor:
     return mask if shape == [None] * mask.ndim else mask.shrink_to(tuple(shape))
 
 
-def _ratio(queries: Dim, keys: Dim) -> int:
+def _ratio(queries: int, keys: int) -> int:
     if queries == keys:
         return 1
     if isinstance(queries, SymInt) or isinstance(keys, SymInt) or queries % keys:
@@ -133,12 +138,12 @@ def _ratio(queries: Dim, keys: Dim) -> int:
 
 
 def within(
-    queries: Dim, keys: Dim, offset: Dim | Tensor, left: int = -1, right: int = -1
+    queries: int, keys: int, offset: int | Tensor, left: int = -1, right: int = -1
 ) -> list[Tensor]:
     """The condition that a key is at most so many places before a query, and after it; -1 is any
     number. Queries begin at an offset, which may be one for each batch: (batch, 1, 1, 1)."""
-    start = offset if isinstance(offset, Tensor) else SymInt.as_tensor(offset)
-    rows = start + Tensor.arange(queries).reshape(-1, 1)
+    start = offset if isinstance(offset, Tensor) else operand(offset)
+    rows = Tensor.arange(queries).reshape(-1, 1) + start
     columns = Tensor.arange(keys)
     found = [] if left < 0 else [columns >= rows - left]
     return found if right < 0 else [*found, columns <= rows + right]
@@ -166,7 +171,7 @@ def _attention(
     is_flat, dtype = q.ndim == 3, q.dtype
     q = by_heads(q, q_num_heads, "q_num_heads")
     k, v = (by_heads(t, kv_num_heads, "kv_num_heads") for t in (k, v))
-    offset: Dim | Tensor = 0
+    offset: int | Tensor = 0
     if past_key is not None and past_value is not None:
         offset = past_key.shape[2]
         k, v = past_key.cat(k, dim=2), past_value.cat(v, dim=2)
@@ -180,7 +185,7 @@ def _attention(
     if nonpad_kv_seqlen is not None:
         counts = nonpad_kv_seqlen.reshape(-1, 1, 1, 1)
         masks.append(Tensor.arange(keys) < counts)
-        offset = counts - SymInt.as_tensor(queries)
+        offset = counts - operand(queries)
     masks += within(queries, keys, offset, left_window_size, right_window_size)
     masks += within(queries, keys, offset, right=0) if is_causal else []
     precision = dtype_of(softmax_precision) if softmax_precision else None

@@ -6,6 +6,7 @@ Runtime, and rounded half to even."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from onnx import TensorProto
@@ -24,7 +25,7 @@ from tgdialect.interop.onnx.ops.convolution import convolution
 from tgdialect.interop.onnx.rules import Call, Rules, raw
 from tgdialect.interop.onnx.values import Narrow, Refused, Value
 
-LIMITS = {
+LIMITS: Mapping[int, tuple[int, int]] = {
     TensorProto.INT2: (-2, 1),
     TensorProto.UINT2: (0, 3),
     TensorProto.INT4: (-8, 7),
@@ -44,8 +45,8 @@ def stored(value: Value) -> Tensor:
 
 
 def along(parameter: Tensor, x: Tensor, axis: int, block_size: int = 0) -> Tensor:
-    """Scales or zero points in a shape that broadcasts to x: one of all elements, one for each place
-    of an axis, or one for each block of places."""
+    """Scales or zero points in a shape that broadcasts to x: one of all elements, one for each
+    place of an axis, or one for each block of places."""
     if block_size:
         axis %= x.ndim
         each = parameter.repeat_interleave(block_size, axis)
@@ -134,9 +135,13 @@ def _dequantize(
     return cast(result, output_dtype or element_type(carried(x_scale)))
 
 
-def dynamically_quantized(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """x as integers of 8 bits, their scale, and their zero point. 0 is exact."""
-    low, high = x.min().minimum(0), x.max().maximum(0)
+def dynamically_quantized(
+    x: Tensor, axes: tuple[int, ...] | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """x as integers of 8 bits, their scale, and their zero point, for all elements or for those
+    along some axes, which then stay as axes of one place. 0 is exact."""
+    keep = axes is not None
+    low, high = x.min(axes, keep).minimum(0), x.max(axes, keep).maximum(0)
     scale = high.eq(low).where(1, (high - low) / 255)
     zero = (-low / scale).clamp(0, 255).round().cast(dtypes.uint8)
     return quantized(x / scale, zero, TensorProto.UINT8), scale, zero
@@ -213,7 +218,7 @@ def _quantized_product(
 RULES: Rules = {
     "ConvInteger": {10: _integer_convolution},
     "DequantizeLinear": {10: raw(_dequantize)},
-    "DynamicQuantizeLinear": {11: dynamically_quantized},
+    "DynamicQuantizeLinear": {11: lambda x: dynamically_quantized(x)},
     "MatMulInteger": {10: integer_product},
     "QLinearConv": {10: quantized_convolution},
     "QLinearMatMul": {10: _quantized_product},

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from tgdialect.frontend.loops import scan
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.interop.onnx.rules import Rules
-from tgdialect.interop.onnx.values import Refused
+from tgdialect.interop.onnx.rules import Call, Rules, raw
+from tgdialect.interop.onnx.values import Refused, Value, as_tensor
 
 
 class _Activation(NamedTuple):
@@ -48,7 +48,8 @@ class _Layer:
 
     def __init__(
         self,
-        operands: Sequence[Tensor | None],
+        call: Call,
+        operands: Sequence[Value],
         gates: int,
         default: Sequence[str],
         *,
@@ -59,10 +60,15 @@ class _Layer:
         activation_alpha: Sequence[float] = (),
         activation_beta: Sequence[float] = (),
         hidden_size: int | None = None,
+        products: Sequence[Callable[[Tensor], Tensor]] | None = None,
         **_: Any,
     ) -> None:
-        x, w, r, bias, lengths, *_states = [*operands, *[None] * (8 - len(operands))]
-        assert x is not None and w is not None and r is not None
+        """`products` are those of inputs and of hidden states with weights, if they are not W and R
+        as they are."""
+        given = [None if value is None else as_tensor(value) for value in operands]
+        x, w, r, bias, lengths, *self.states = [*given, *[None] * (8 - len(given))]
+        if x is None or w is None or r is None:
+            raise Refused("X, W and R are needed")
         if direction not in _DIRECTIONS:
             raise Refused(f"direction {direction!r}: {', '.join(_DIRECTIONS)}")
         self.reverse, self.layout, self.clip = _DIRECTIONS[direction], layout, clip
@@ -70,19 +76,21 @@ class _Layer:
         self.hidden = int(r.shape[-1])
         if hidden_size not in (None, self.hidden):
             raise Refused(f"hidden_size {hidden_size}: R has {self.hidden}")
-        self.gates = gates
+        self.gates, self._call = gates, call
         self.sequence = x.transpose(0, 1) if layout else x
-        self.steps, self.batch, _ = self.sequence.shape
-        self.r = r.transpose(-1, -2)
+        self.steps, self.batch = self.sequence.shape[:2]
+        self.r, w = r.transpose(-1, -2), w.transpose(-1, -2)
+        of_inputs, self.of_hidden = products or (lambda x: x.matmul(w), lambda h: h.matmul(self.r))
         bias = Tensor.zeros(count, 2 * gates * self.hidden, dtype=x.dtype) if bias is None else bias
         self.w_bias = bias[:, : gates * self.hidden].unsqueeze(1)
         self.r_bias = bias[:, gates * self.hidden :].unsqueeze(1)
         # (steps, 1, batch, inputs) times (directions, inputs, gates).
-        inputs = self.sequence.unsqueeze(1).matmul(w.transpose(-1, -2))
+        inputs = of_inputs(self.sequence.unsqueeze(1))
         self.inputs = self._in_order(inputs + self.w_bias)
         self.is_valid: Tensor | None = None
         if lengths is not None:
             numbers = Tensor.arange(self.steps).reshape((-1, 1, 1, 1))
+            lengths = self._of_batch(lengths, 0)
             mask = numbers < lengths.reshape((1, 1, -1, 1))
             self.is_valid = self._in_order(mask.expand((self.steps, count, self.batch, 1)))
         names = [name.lower() for name in activations or [*default] * count]
@@ -107,7 +115,8 @@ class _Layer:
         return Tensor.stack(*parts, dim=1)
 
     def activated(self, position: int, x: Tensor, *, is_clipped: bool = True) -> Tensor:
-        """The activation at a position in the layer's list, of each direction."""
+        """The activation at a position in the layer's list, of each direction. Cells of an LSTM are
+        not clipped, as in ONNX Runtime."""
         if self.clip is not None and is_clipped:
             x = x.clamp(-self.clip, self.clip)
         of_directions = self._functions[position]
@@ -123,10 +132,19 @@ class _Layer:
         h = self.hidden
         return [x[..., i * h : (i + 1) * h] for i in range(first, count)]
 
+    def _of_batch(self, x: Tensor, axis: int) -> Tensor:
+        """A tensor with the batch's extent as that of an axis. Whether two symbolic sizes are equal
+        is a question."""
+        if x.shape[axis] == self.batch:
+            return x
+        if self._call.sign(x.shape[axis], self.batch) != 0:
+            raise ValueError(f"a batch of {self.batch} and one of {x.shape[axis]}")
+        return x.shrink([(0, self.batch) if i == axis else None for i in range(x.ndim)])
+
     def initial(self, given: Tensor | None) -> Tensor:
         """A first state: (directions, batch, hidden)."""
         if given is not None:
-            return given.transpose(0, 1) if self.layout else given
+            return self._of_batch(given.transpose(0, 1) if self.layout else given, 1)
         shape = len(self.reverse), self.batch, self.hidden
         return Tensor.zeros(*shape, dtype=self.sequence.dtype)
 
@@ -153,20 +171,20 @@ class _Layer:
         return (outputs, *last)
 
 
-def _rnn(*operands: Tensor | None, **attributes: Any) -> tuple[Tensor, ...]:
-    layer = _Layer(operands, 1, ("Tanh",), **attributes)
+def _rnn(call: Call, *operands: Value, **attributes: Any) -> tuple[Tensor, ...]:
+    layer = _Layer(call, operands, 1, ("Tanh",), **attributes)
 
     def step(before: tuple[Tensor, ...], inputs: Tensor) -> tuple[Tensor, ...]:
         (h,) = before
         return (layer.activated(0, inputs + h.matmul(layer.r) + layer.r_bias),)
 
-    return layer.run(step, layer.initial(operands[5] if len(operands) > 5 else None))
+    return layer.run(step, layer.initial(layer.states[0]))
 
 
 def _gru(
-    *operands: Tensor | None, linear_before_reset: int = 0, **attributes: Any
+    call: Call, *operands: Value, linear_before_reset: int = 0, **attributes: Any
 ) -> tuple[Tensor, ...]:
-    layer = _Layer(operands, 3, ("Sigmoid", "Tanh"), **attributes)
+    layer = _Layer(call, operands, 3, ("Sigmoid", "Tanh"), **attributes)
     two = 2 * layer.hidden
 
     def step(before: tuple[Tensor, ...], inputs: Tensor) -> tuple[Tensor, ...]:
@@ -181,30 +199,33 @@ def _gru(
         hidden = layer.activated(1, inputs[..., two:] + hidden)
         return ((1 - z) * hidden + z * h,)
 
-    return layer.run(step, layer.initial(operands[5] if len(operands) > 5 else None))
+    return layer.run(step, layer.initial(layer.states[0]))
 
 
-def _lstm(*operands: Tensor | None, input_forget: int = 0, **attributes: Any) -> tuple[Tensor, ...]:
-    layer = _Layer(operands, 4, ("Sigmoid", "Tanh", "Tanh"), **attributes)
-    *_, first_h, first_c, peepholes = [*operands, *[None] * (8 - len(operands))]
+def lstm(
+    call: Call, *operands: Value, input_forget: int = 0, **attributes: Any
+) -> tuple[Tensor, ...]:
+    """LSTM."""
+    layer = _Layer(call, operands, 4, ("Sigmoid", "Tanh", "Tanh"), **attributes)
+    first_h, first_c, peepholes = layer.states
     p: list[Tensor] = []
     if peepholes is not None:
         p = layer.parts(peepholes.unsqueeze(1), 0, 3)
 
     def step(before: tuple[Tensor, ...], inputs: Tensor) -> tuple[Tensor, ...]:
         h, c = before
-        i, o, f, g = layer.parts(inputs + h.matmul(layer.r) + layer.r_bias)
+        i, o, f, g = layer.parts(inputs + layer.of_hidden(h) + layer.r_bias)
         i = layer.activated(0, i + p[0] * c if p else i)
         f = 1 - i if input_forget else layer.activated(0, f + p[2] * c if p else f)
         c = f * c + i * layer.activated(1, g)
         o = layer.activated(0, o + p[1] * c if p else o)
-        return o * layer.activated(2, c), c
+        return o * layer.activated(2, c, is_clipped=False), c
 
     return layer.run(step, layer.initial(first_h), layer.initial(first_c))
 
 
 RULES: Rules = {
-    "GRU": {1: _gru},
-    "LSTM": {1: _lstm},
-    "RNN": {1: _rnn},
+    "GRU": {1: raw(_gru)},
+    "LSTM": {1: raw(lstm)},
+    "RNN": {1: raw(_rnn)},
 }

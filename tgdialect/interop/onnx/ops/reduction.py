@@ -6,16 +6,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.precision import rounded_once
+from tgdialect.frontend.symbolic import greatest
 from tgdialect.frontend.tensor import Tensor
+from tgdialect.interop.importing import constant
 from tgdialect.interop.onnx.rules import Rule, Rules, known
-from tgdialect.interop.onnx.values import dims
+from tgdialect.interop.onnx.values import Refused, dims
 from tgdialect.ops.numpy_dtypes import Array
 
 _Reduction = Callable[[Tensor, Any, bool], Tensor]
@@ -102,6 +105,49 @@ def _running(function: Callable[[Tensor, int], Tensor], identity: int) -> Rule:
     return known(rule, 1)
 
 
+def _ngram_counts(
+    x: Tensor,
+    *,
+    min_gram_length: int,
+    max_gram_length: int,
+    max_skip_count: int,
+    mode: str,
+    ngram_counts: Sequence[int],
+    ngram_indexes: Sequence[int],
+    pool_int64s: Sequence[int] = (),
+    pool_strings: Sequence[str] = (),
+    weights: Sequence[float] | None = None,
+) -> Tensor:
+    """How often each sequence of a pool is in a row, also with some elements between its own. The
+    pool has all sequences of one element first, then those of two, and so on."""
+    if pool_strings:
+        raise Refused("strings are not supported: give pool_int64s")
+    found: list[Tensor] = []
+    ends = [*ngram_counts[1:], len(pool_int64s)]
+    for length, (first, end) in enumerate(zip(ngram_counts, ends, strict=True), 1):
+        pool = np.array(pool_int64s[first:end], np.int64).reshape(-1, length)
+        total = Tensor.zeros(*x.shape[:-1], len(pool), dtype=dtypes.int64)
+        is_wanted = min_gram_length <= length <= max_gram_length
+        # Elements between do not count for a sequence of one.
+        for skip in range(1 + (max_skip_count if length > 1 else 0)) if is_wanted else ():
+            step = skip + 1
+            starts = x.shape[-1] - (length - 1) * step
+            if greatest(starts) <= 0 or not len(pool):
+                continue
+            parts = [x[..., k * step : k * step + starts].unsqueeze(-1) for k in range(length)]
+            alike = [p.eq(constant(pool[:, k]).cast(x.dtype)) for k, p in enumerate(parts)]
+            total = total + reduce(Tensor.bitwise_and, alike).sum(-2)
+        found.append(total)
+    columns = np.zeros((len(ngram_indexes), max(ngram_indexes) + 1), np.float32)
+    scale = np.ones(len(ngram_indexes)) if weights is None or mode == "TF" else np.array(weights)
+    columns[np.arange(len(ngram_indexes)), list(ngram_indexes)] = scale
+    counts = Tensor.cat(*found, dim=-1) if len(found) > 1 else found[0]
+    counts = counts.cast(dtypes.float32)
+    if mode == "IDF":
+        counts = (counts > 0).cast(counts.dtype)
+    return counts @ constant(columns)
+
+
 RULES: Rules = {
     "ArgMax": {1: _position(Tensor.argmax)},
     "ArgMin": {1: _position(Tensor.argmin)},
@@ -117,4 +163,5 @@ RULES: Rules = {
     "ReduceProd": _versions(Tensor.prod, 18),
     "ReduceSum": _versions(_sum, 13),
     "ReduceSumSquare": _versions(_sum_of_squares, 18),
+    "TfIdfVectorizer": {9: _ngram_counts},
 }

@@ -6,20 +6,22 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from tgdialect.frontend.loops import scan
-from tgdialect.frontend.symbolic import Dim, SymInt, smaller
+from tgdialect.frontend.symbolic import SymInt, smaller
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx.ops.indexing import true_cells
 from tgdialect.interop.onnx.ops.movement import axis_of
 from tgdialect.interop.onnx.rules import Call, Rules, known, raw
-from tgdialect.interop.onnx.values import Refused, Value, as_tensor, dims
+from tgdialect.interop.onnx.values import Ratio, Refused, Value, as_tensor, dims
 from tgdialect.ops.numpy_dtypes import Array
 
 Real = float | Tensor
@@ -41,21 +43,27 @@ class _Axis:
     """How one axis is resized."""
 
     axis: int
-    size: Dim
+    size: Any
     scale: Real
     wide: Real
     """The new extent before it is rounded down."""
     roi: tuple[float, float] | None = None
 
 
-def _scaled(extent: Dim, scale: float) -> Dim:
+def _scaled(extent: Any, scale: float | Ratio) -> Any:
     """The extent times a scale, rounded down."""
+    if isinstance(scale, Ratio):
+        return extent * scale.top // scale.bottom
     if not isinstance(extent, SymInt):
         return math.floor(extent * scale)
     numerator, denominator = float(scale).as_integer_ratio()
     if denominator > _MOST_PARTS:
         raise Refused(f"scales: {scale} of an axis of {extent} is no simple fraction; use sizes")
     return extent * numerator // denominator
+
+
+def _scale(scale: float | Ratio) -> Real:
+    return _real(scale.top) / _real(scale.bottom) if isinstance(scale, Ratio) else scale
 
 
 def _axes(
@@ -67,7 +75,7 @@ def _axes(
     policy: str,
 ) -> list[_Axis]:
     where = range(x.ndim) if axes is None else [axis_of(x, a) for a in axes]
-    extents: list[Dim] = [x.shape[a] for a in where]
+    extents: list[Any] = [x.shape[a] for a in where]
     found: list[_Axis] = []
     if sizes is not None and sizes.size:
         wanted = dims(sizes)
@@ -82,7 +90,7 @@ def _axes(
             each = [(w, _real(w) / _real(e), _real(w)) for w, e in pairs]
     elif scales is not None and scales.size:
         pairs = zip(extents, scales.tolist(), strict=True)
-        each = [(_scaled(e, s), s, _real(e) * s) for e, s in pairs]
+        each = [(_scaled(e, s), _scale(s), _real(e) * _scale(s)) for e, s in pairs]
     else:
         raise Refused("neither scales nor sizes are given")
     for i, (axis, (size, scale, wide)) in enumerate(zip(where, each, strict=True)):
@@ -93,7 +101,7 @@ def _axes(
     return found
 
 
-def _place(mode: str, line: Tensor, extent: Dim, a: _Axis) -> Tensor:
+def _place(mode: str, line: Tensor, extent: Any, a: _Axis) -> Tensor:
     """The coordinates in the old axis of new cells."""
     is_one = not isinstance(a.size, SymInt) and a.wide == 1
     match mode:
@@ -101,6 +109,8 @@ def _place(mode: str, line: Tensor, extent: Dim, a: _Axis) -> Tensor:
             return (line + 0.5) / a.scale - 0.5
         case "pytorch_half_pixel":
             return line - 0.5 if is_one else (line + 0.5) / a.scale - 0.5
+        case "tf_half_pixel_for_nn":  # Of opsets 11 and 12.
+            return (line + 0.5) / a.scale
         case "asymmetric":
             return line / a.scale
         case "align_corners":
@@ -161,9 +171,10 @@ def _resize(
         for a in _axes(x, scales, sizes, roi if is_crop else None, axes, keep_aspect_ratio_policy)
         if a.roi is not None or a.size != x.shape[a.axis] or not _is_one(a.scale)
     ]
-    for a in changed:
-        extent: Dim = x.shape[a.axis]
-        line = Tensor.arange(a.size).cast("float64")  # pyright: ignore[reportArgumentType]
+    # Cells along the last axis are picked one by one, whole rows along others.
+    for a in reversed(changed):
+        extent: Any = x.shape[a.axis]
+        line = Tensor.arange(a.size).cast("float64")
         if mode == "nearest" and _is_repeat(a, extent, transform, nearest_mode):
             found = found.repeat_interleave(int(a.scale), a.axis)  # type: ignore[arg-type]
             continue
@@ -182,13 +193,16 @@ def _resize(
                 for at, w in weights.items()
             }
         if exclude_outside or antialias:
-            total = sum(weights.values())
+            total = reduce(operator.add, weights.values())
             weights = {at: w / total for at, w in weights.items()}
-        low, before = place.floor().contiguous(), found.contiguous()
-        found = sum(
+        # Cells are computed once, but may be picked where they are needed.
+        before = found if found is x else found.contiguous()
+        low = place.floor()
+        parts = (
             _picked(before, a.axis, low + at) * w.cast(found.dtype).contiguous().reshape(shape)
             for at, w in weights.items()
         )
+        found = reduce(operator.add, parts)
     if outside is not None:
         found = outside.where(Tensor.full((), extrapolation_value, dtype=found.dtype), found)
     if x.dtype.is_integer and mode != "nearest":
@@ -200,7 +214,7 @@ def _is_one(scale: Real) -> bool:
     return not isinstance(scale, Tensor) and math.isclose(scale, 1)
 
 
-def _is_repeat(a: _Axis, extent: Dim, transform: str, nearest_mode: str) -> bool:
+def _is_repeat(a: _Axis, extent: Any, transform: str, nearest_mode: str) -> bool:
     """Whether the nearest cells of an axis are all cells, each repeated."""
     if isinstance(a.scale, Tensor) or not float(a.scale).is_integer() or a.scale < 1:
         return False
@@ -212,9 +226,7 @@ def _is_repeat(a: _Axis, extent: Dim, transform: str, nearest_mode: str) -> bool
 
 def _picked(x: Tensor, axis: int, place: Tensor) -> Tensor:
     """The cells at positions along an axis; beyond the ends, those at the ends."""
-    # Clamped after they are stored, so that it is known that they are inside.
-    place = place.cast("int32").contiguous().clamp(0, x.shape[axis] - 1)
-    return x.index_select(axis, place)
+    return x._cells(axis, place)  # pyright: ignore[reportPrivateUsage]
 
 
 def _weights(place: Tensor, mode: str, scale: Real, a: float, antialias: bool) -> dict[int, Tensor]:
@@ -277,7 +289,8 @@ def _grid_sample(
         at = (place + 1) / 2 * (length - 1) if align_corners else ((place + 1) * length - 1) / 2
         at = at.round() if mode == "nearest" else at
         inside = _Border(padding_mode, low, high, length)
-        at = inside.moved(at)
+        # Cubic samples beyond a border have cells of their own, as in PyTorch.
+        at = at if mode == "cubic" else inside.moved(at)
         base = at.floor()
         part = at - base
         weights: dict[int, Tensor | None] = {0: None}
@@ -378,7 +391,7 @@ def _roi_align(
         size = end - start if is_half else (end - start).maximum(1)
         each = size / bins
         if sampling_ratio > 0:
-            samples: Dim = sampling_ratio
+            samples: Any = sampling_ratio
             number = Tensor.full((count,), float(sampling_ratio), dtype=wide)
         else:
             number = each.ceil()
@@ -387,7 +400,7 @@ def _roi_align(
                 number.max().maximum(1).cast("int32"), 2**31 - 1, "the samples of a bin"
             )
         bin_ = Tensor.arange(bins).cast(wide).reshape((1, bins, 1))
-        sample = Tensor.arange(samples).cast(wide).reshape((1, 1, -1))  # pyright: ignore[reportArgumentType]
+        sample = Tensor.arange(samples).cast(wide).reshape((1, 1, -1))
         start, each, number = (t.reshape((-1, 1, 1)) for t in (start, each, number))
         place = start + bin_ * each + (sample + 0.5) * each / number.maximum(1)
         limit = _real(extent)
@@ -491,7 +504,7 @@ def _non_max_suppression(
         is_gone = is_near | Tensor.arange(count).eq(best)
         return (is_some & is_gone).where(lowest, remaining), (best, is_some)
 
-    _, (selected, is_there) = scan(step, is_candidate.where(left, lowest), None, steps)  # pyright: ignore[reportArgumentType]
+    _, (selected, is_there) = scan(step, is_candidate.where(left, lowest), None, steps)
     # From (steps, batches, classes, 1), in the order of the result.
     selected, is_there = (
         t.squeeze(-1).permute((1, 2, 0)).contiguous() for t in (selected, is_there)

@@ -75,7 +75,7 @@ def _split(
         if isinstance(extent, SymInt) or size < 1:
             raise Refused(f"the number of parts of {size} of {extent} is not known")
         lengths = np.array([min(size, extent - at) for at in range(0, extent, size)])
-    parts = given.split(dims(lengths), axis)
+    parts = given.split(dims(lengths), axis)  # pyright: ignore[reportArgumentType]
     if split is None and not keepdims:
         return [part.squeeze(axis) for part in parts]
     return list(parts)

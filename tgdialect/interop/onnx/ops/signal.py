@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from tgdialect.frontend.symbolic import Dim, SymInt, larger, smaller
+from tgdialect.frontend.symbolic import SymInt, larger, smaller
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx.dtypes import dtype_of
 from tgdialect.interop.onnx.ops.movement import axis_of
@@ -22,7 +24,7 @@ Pair = tuple[Tensor, Tensor | None]
 
 def _cut(x: Tensor, count: int) -> Tensor:
     """The first cells of the last axis, padded with zeros."""
-    extent: Dim = x.shape[-1]
+    extent: Any = x.shape[-1]
     if isinstance(extent, SymInt):
         raise Refused(f"a transform of {count} elements along an axis of {extent}: it is static")
     kept = smaller(extent, count)
@@ -100,7 +102,7 @@ def _dft(
         parts[0].movedim(at, -1),
         None if parts[1] is None else parts[1].movedim(at, -1),
     )
-    extent: Dim = x.shape[at]
+    extent: Any = x.shape[at]
     n = (
         (2 * (extent - 1) if inverse and onesided else extent)
         if length is None
@@ -136,7 +138,7 @@ def _stft(
     def frames(part: Tensor | None) -> Tensor | None:
         if part is None:
             return None
-        found = part.unfold(1, n, hop)  # pyright: ignore[reportArgumentType]
+        found = part.unfold(1, n, hop)
         return found if window is None else found * window
 
     real, imaginary = _parts(x)

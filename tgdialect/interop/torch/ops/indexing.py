@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any, cast
 
 import torch
 
@@ -24,6 +26,39 @@ def _index(x: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     return x[tuple(slice(None) if index is None else index for index in indices)]
 
 
+def _index_put(
+    x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    if accumulate:
+        return _index_added(x, indices, values)
+    result = Tensor(x)
+    result[tuple(slice(None) if index is None else index for index in indices)] = values
+    return result
+
+
+def _index_added(x: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> Tensor:
+    """x with values added at positions. Raises Refusal for a mask."""
+    shape = _index(x, indices).shape
+    axes = [axis for axis, index in enumerate(indices) if index is not None]
+    others = [axis for axis in range(x.ndim) if axis not in axes]
+    # The cells of the indexed axes as one axis, the first one; the position of each value in it.
+    order, rest = [*axes, *others], [x.shape[axis] for axis in others]
+    cells = x.permute(order).reshape((math.prod(x.shape[axis] for axis in axes), *rest))
+    position: Any = 0
+    for axis in axes:
+        index = cast(Tensor, indices[axis]).cast("int64")
+        index = (index < 0).where(index + x.shape[axis], index)
+        position = index + position * x.shape[axis]
+    # Values have the axes of the positions where the indexed axes are, if these are neighbours.
+    count = len(shape) - len(others)
+    first = axes[0] if axes == list(range(axes[0], axes[0] + len(axes))) else 0
+    places = list(range(first, first + count))
+    moved = values.expand(shape).permute(places + [a for a in range(len(shape)) if a not in places])
+    added = cells.index_add(0, position.reshape((-1,)), moved.reshape((position.numel(), *rest)))
+    result = added.reshape(tuple(x.shape[axis] for axis in order))
+    return result.permute([order.index(axis) for axis in range(x.ndim)])
+
+
 def _embedding_gradient(
     gradient: Tensor, indices: Tensor, count: int, padding_idx: int, by_frequency: bool
 ) -> Tensor:
@@ -40,6 +75,7 @@ def _embedding_gradient(
 INDEXING: Table = in_own_dtype(
     {
         aten.index.Tensor: _index,
+        aten.index_put.default: _index_put,
         aten.gather.default: lambda x, dim, index, sparse_grad=False: x.gather(dim, index),
         aten.index_select.default: lambda x, dim, index: x.index_select(dim, index),
         aten.embedding.default: lambda weight, indices, *_: weight[indices],

@@ -105,12 +105,10 @@ def _parts(
     """The OptOps that split parts of a size off a range. If the size does not divide it, the last
     part overlaps the one before, if that is legal; else the range is padded."""
     axis, extent = range.axis.data, nests.extent(range)
-    if may_overlap(nests.axes, range, size):
-        yield opt(tg.OptOp.SPLIT, axis, size, kind.value, "overlap")
-        return
-    if extent % size:
+    overlap = ["overlap"] if may_overlap(nests.axes, range, size) else []
+    if tg.known_index(range.bound) is None or (extent % size and not overlap):
         yield opt(tg.OptOp.PADTO, axis, size, *where)
-    yield opt(tg.OptOp.SPLIT, axis, size, kind.value)
+    yield opt(tg.OptOp.SPLIT, axis, size, kind.value, *overlap)
 
 
 def split_off(axes: Axes, which: tg.OptAttr) -> tg.RangeOp | None:
@@ -150,6 +148,11 @@ written out for each register."""
 MOST_ROWS, MOST_VECTORS = 16, 8
 """The tallest and the widest tile that is tried, where the registers have room for it. Larger:
 longer compilation, and no faster code; smaller: more loads for each multiply-accumulate."""
+
+DYNAMIC_ROWS = 4
+"""The most rows along a range whose extent is one dynamic size; twice as many along one that is a
+product, as all columns of all rows of an image. Larger: fewer loads; but if there are fewer rows
+than a tile has, all are masked."""
 
 PACKED_AT_ONCE = 2
 """The most vectors of a tile that is all of its nest, with a packed operand. Fewer: with one vector
@@ -294,7 +297,7 @@ class ReductionTiles:
         for row, vectors in product((None, *self._useful_rows), range(1, self._most_vectors + 1)):
             if -(-tile_width(width, self._lanes, vectors) // self._lanes) != vectors:
                 continue
-            for height in range(1, min(MOST_ROWS, self._extent(row)) + 1):
+            for height in range(1, self._most_rows(row) + 1):
                 results = height * vectors
                 epilogue = self._epilogue + self._stores(row, height)
                 code = max(epilogue / OPS_PER_REGISTER, self._body / OPS_PER_STEP)
@@ -329,6 +332,13 @@ class ReductionTiles:
 
     def _extent(self, row: tg.RangeOp | None) -> int:
         return 1 if row is None else self._nests.extent(row)
+
+    def _most_rows(self, row: tg.RangeOp | None) -> int:
+        """The most rows of a tile along a range."""
+        if row is not None and tg.known_index(row.bound) is None:
+            is_product = any(len(term) > 1 for term in tg.polynomial(row.bound).terms)
+            return DYNAMIC_ROWS * (2 if is_product else 1)
+        return min(MOST_ROWS, self._extent(row))
 
     def _stores(self, row: tg.RangeOp | None, height: int) -> float:
         """The STOREs for each vector of results: one for each lane, or for that of all rows."""

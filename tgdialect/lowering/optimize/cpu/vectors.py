@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from xdsl.ir import Operation
 
 from tgdialect.analysis.affine.lanes import is_near
+from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import closed_ranges, is_loop, loops_of
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmetic
@@ -49,6 +50,10 @@ SCATTERED."""
 ROWS, REDUCED_ROWS = 8, 4
 """The rows of a tile that are assumed to share a load: of tiles with vectors along results, and
 along a reduction. Larger: loads count for less beside stores. Orders of magnitude."""
+
+MASKED = 0.5
+"""The saving of vectors along a loop of dynamic extent, relative to others: the last has a mask.
+Smaller: vectors lie along other loops, if need be across strides."""
 
 MIN_REUSE = 4
 """The fewest uses of a packed tile for packing to pay. Smaller: more loads and stores of copies;
@@ -130,6 +135,9 @@ def _gain(nests: Nests, range: tg.RangeOp, scattered: Mapping[Operation, float])
         return 0.0
     lanes = lanes_along(nests, range)
     extent = nests.extent(range)
+    is_dynamic = tg.known_index(range.bound) is None
+    if is_dynamic and any(a.strides.get(range, 0) not in (0, 1) for a in nests.accesses):
+        return 0.0  # Lanes that are masked are loaded one by one.
     # Each lane has a copy of the buffers in the loop.
     copied = sum(map(_bytes, axes.shared_buffers(range))) if range in axes.ends else 0
     if copied * lanes > nests.target.l1:
@@ -158,7 +166,7 @@ def _gain(nests: Nests, range: tg.RangeOp, scattered: Mapping[Operation, float])
     if range not in axes.ends:
         for reduce in nests.closers_of[range]:
             saved -= math.prod(nests.extent(r) for r in axes.open[reduce]) * HORIZONTAL
-    return saved
+    return saved * MASKED if is_dynamic else saved
 
 
 def _bytes(buffer: tg.BufferOp) -> int:
@@ -276,7 +284,12 @@ def is_expandable(axes: Axes, range: tg.RangeOp) -> bool:
     """Whether a part of a range may become vectors or registers."""
     kind = tg.AxisType.UPCAST if range in axes.ends else tg.AxisType.GROUP_REDUCE
     extent = tg.known_index(range.bound)
-    return extent is not None and extent >= 2 and may_split(axes, range, kind)
+    if extent is None:
+        # Neighbours along a batch are as far apart as an image is large, and often there is one.
+        inside = axes.accesses.get(range, ())
+        if any(strides(op.operands[0], axes.around).get(range, 0) is None for op in inside):
+            return False
+    return (extent is None or extent >= 2) and may_split(axes, range, kind)
 
 
 def lanes_along(nests: Nests, range: tg.RangeOp) -> int:

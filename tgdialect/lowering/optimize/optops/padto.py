@@ -53,6 +53,9 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     if has_vectors and where != "clamp":
         loads = axes.reads(range)
         gated = [load for load in loads if strides(load.buffer, axes.around).get(range) == 1]
+    if extent is None and not axes.target.is_grid:
+        # `peel.py` drops gates, which are linear in the index, and no clamps.
+        gated = [load for load in axes.reads(range) if axes.depends_on_index(load.buffer, range)]
     if where == "zero":
         gated += [load for load in _factors(axes, range) if load not in gated]
     if axes.target.is_grid:
@@ -103,7 +106,8 @@ def _pad(axes: Axes, range: tg.RangeOp, multiple: int, gated: Sequence[tg.LoadOp
     inside = tg.OpBuilder.after(range)
     gate = inside.put(tg.CmpLtOp(range.result, extent))
     clamped = inside.put(tg.WhereOp(gate, range.result, last))
-    renumber(range, clamped, gate.owner, clamped.owner)
+    if known is not None or axes.target.is_grid:
+        renumber(range, clamped, gate.owner, clamped.owner)
     zero = [op for op in axes.reductions.get(range, ()) if _adds_zero(op, gated)]
     for load in gated:
         _gate_load(load, gate, range.result, clamped)

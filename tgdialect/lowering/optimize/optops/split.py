@@ -42,7 +42,9 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
     kind, top, range = tg.AxisType(target), where == "top", axes[axis]
     old = range.axis_type.data
     _check_split(axes, range, kind, top=top)
-    extent, count = tg.known_index(range.bound), None if where else _count(range, factor)
+    extent, count = tg.known_index(range.bound), None if top else _count(range, factor)
+    if count is not None and where == "overlap":
+        _check_repeatable(axes, range)
     if count is None:
         extent = axes.extent(range)
         count = -(-extent // factor)
@@ -68,7 +70,7 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
         parts = (factor, count) if top and isinstance(count, int) else (count, factor)
         kinds = (kind, old) if top else (old, kind)
         is_divided = bool(divisors(range))
-        outer, inner = axes.split(range, parts, kinds, top=top)
+        outer, inner = axes.split(range, parts, kinds, top=top, overlap=where == "overlap")
         new = outer if top else inner
         if is_divided and axes.simplify():
             if new.parent is None:
@@ -118,6 +120,8 @@ def may_split(axes: Axes, range: tg.RangeOp, kind: tg.AxisType, *, top: bool = F
 
 def may_overlap(axes: Axes, range: tg.RangeOp, factor: int) -> bool:
     """Whether a range may be split into parts of which the last begins in the one before."""
+    if tg.known_index(range.bound) is None:
+        return _passes(lambda: _check_repeatable(axes, range))
     return _passes(lambda: _check_overlap(axes, range, factor))
 
 
@@ -218,6 +222,12 @@ def _check_overlap(axes: Axes, range: tg.RangeOp, factor: int) -> None:
     axis, extent = range.axis.data, axes.extent(range)
     if factor > extent or extent % factor == 0:
         raise IllegalOptError(f"parts of {factor} of range {axis} to {extent} do not overlap")
+    _check_repeatable(axes, range)
+
+
+def _check_repeatable(axes: Axes, range: tg.RangeOp) -> None:
+    """Raise IllegalOptError if iterations that are done twice do not do the same again."""
+    axis = range.axis.data
     if range not in axes.ends or range.axis_type.data is tg.AxisType.REDUCE:
         raise IllegalOptError(f"the iterations of range {axis} count once each")
     inside = axes.accesses.get(range, ())

@@ -180,13 +180,15 @@ def _memory(
     shape = tg.tensor(value).get_shape()
     last = max((a for a, extent in enumerate(shape) if extent != 1), default=0)
     is_result = any(isinstance(use.operation, tg.StoreOp) for use in value.uses)
-    if is_fixed or is_result or DYNAMIC_INDEX in shape:
+    if is_fixed or is_result:
         return _Memory(shape, (last,), last, is_constant)
+    # Vectors along an axis of dynamic extent have masks: part of a vector takes less.
+    least, part = (lanes // 2, 1) if DYNAMIC_INDEX in shape else (lanes, lanes)
     axes = (
         axis
         for axis, extent in enumerate(shape[:last])
-        if extent >= lanes
-        and extent % lanes == 0
+        if extent >= least
+        and extent % part == 0
         and all(len(_loops_of(at[axis])) == 1 for at in indices)
     )
     return _Memory(shape, (last, *axes), last, is_constant)
@@ -206,9 +208,11 @@ def _kernel(index: Index, accesses: Sequence[tuple[_Memory, Index]], lanes: int)
     if is_product:
         rows = {a: math.prod(loop.trips for loop in around if loop not in a.loops) for a in found}
         found = [replace(a, is_packed=a in factors and rows[a] >= MANY_USES) for a in found]
-    vectors: list[_Vectors] = [
-        (loop,) for loop in (around if is_product else (*around, *steps)) if loop.trips >= lanes
-    ]
+    places = around if is_product else (*around, *steps)
+    if any(not isinstance(loop.extent, int) for loop in around):
+        static = [p for p in places if isinstance(p.extent, int) and p.trips >= lanes // 2]
+        return _Kernel(found, [(loop,) for loop in static])
+    vectors: list[_Vectors] = [(loop,) for loop in places if loop.trips >= lanes]
     vectors += [
         (inner, outer)
         for outer, inner in pairwise(around)

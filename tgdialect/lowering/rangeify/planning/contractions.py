@@ -93,6 +93,21 @@ def epilogue(op: tg.ReduceOp) -> Sequence[Operation]:
         value = user.results[0]
 
 
+def whole_sum(op: tg.ReduceOp) -> Operation:
+    """The sum of a reduction and of values that need no other reduction, to which it is added."""
+    last: Operation = op
+    while len(users := {use.operation for use in last.results[0].uses}) == 1:
+        (user,) = users
+        if isinstance(user, tg.AddOp):
+            others = [v for v in user.operands if v is not last.results[0]]
+            if any(isinstance(tg.behind(v, tg.MovementOp).owner, tg.ReduceOp) for v in others):
+                return last
+        elif not isinstance(user, tg.ReshapeOp | tg.PermuteOp | tg.FlipOp):
+            return last
+        last = user
+    return last
+
+
 def one_hot_mask(
     demands: Demands, op: tg.ReduceOp, constants: set[Operation]
 ) -> frozenset[Operation]:

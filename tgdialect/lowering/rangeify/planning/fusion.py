@@ -24,7 +24,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import depends_of, surrounding, trips_of
 from tgdialect.analysis.constants import derived_values
-from tgdialect.analysis.one_hot import constant_values
+from tgdialect.analysis.one_hot import constant_values, scatters
 from tgdialect.diagnostics import SHAPES, emit_remark, kept_facts, remarks_are_wanted
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.planning.axis_orders import axis_orders
@@ -36,6 +36,7 @@ from tgdialect.lowering.rangeify.planning.contractions import (
     is_long,
     is_product,
     one_hot_mask,
+    whole_sum,
 )
 from tgdialect.lowering.rangeify.planning.demand import (
     LOAD,
@@ -183,6 +184,8 @@ class _Planner:
         self.may_share_products = self.target.is_grid
         """Whether a kernel may keep the rows of a product in LOCAL memory. Elsewhere, and where a
         matrix instruction computes a product, only a kernel of its own has register tiles."""
+        self.scattered: set[Operation] = set()
+        """The sums that scatter, and are used by more than a sum with other values."""
         self.online: dict[Operation, OnlineSums] = {}
         """The ops inside of sums that are computed in one pass."""
         self.locations = _locations(self.block)
@@ -251,6 +254,10 @@ class _Planner:
         elif mask := one_hot_mask(self.demands, op, constants):
             self.demands.one_hot_sums.add(op)
             self.masks |= mask
+        elif len(tg.integers(op, "axes")) == 1 and scatters(op, constants):
+            last = whole_sum(op)
+            if not all(isinstance(use.operation, tg.StoreOp) for use in last.results[0].uses):
+                self.scattered.add(last)
         elif is_long(self.demands, op):
             ops = list(epilogue(op))
             is_of_tile = is_product(self.demands, op)
@@ -331,6 +338,9 @@ class _Planner:
             return self.realise(op)
         if isinstance(op, tg.LoadOp) or op in self.stored:
             return self.realise(op, "realised: a copy of memory, or asked for before")
+        if op in self.scattered:
+            # Only a kernel whose STOREs are this sum runs a loop over the updates alone.
+            return self.realise(op, "realised: updates are added to its cells")
         if (group := self.online.get(op)) is not None:
             # A score is computed once, in the block that all sums share.
             return [min(asked, key=lambda demand: demand.trips)] if op in group.once else asked
