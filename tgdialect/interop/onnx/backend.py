@@ -141,7 +141,7 @@ class Prepared(BackendRep):
         self.arguments = ModelArguments(model)
         self._target, self._opt = target, opt
         self._bound = BOUNDS[0]
-        """That of all sizes, which grows with them."""
+        """The bound of all sizes, which grows with them."""
         self._asked: dict[tuple[Any, ...], Question | _Program | CompilationError] = {}
         self._deciding: tuple[str, ...] = ()
         """The inputs whose elements decide which program a call takes."""

@@ -23,8 +23,8 @@ class OperatorRule:
 
     Operands are tensors; those in `known` are arrays of NumPy with their elements, of which some
     may be symbolic sizes; an operand that is left out is None, or is not passed at the end.
-    Attributes have the operator's defaults. With `raw` the function gets a `NodeCall`, and operands
-    as they are.
+    Attributes have the operator's defaults. With `raw` the function gets a `NodeCall`, and
+    operands as they are.
     """
 
     function: Callable[..., Any]
@@ -76,8 +76,8 @@ class NodeCall:
         raise NotImplementedError
 
     def step(self) -> AbstractContextManager[None]:
-        """Whatever is imported within it is the step of a loop, in which questions about values
-        that differ between steps raise DependsOnStep."""
+        """A context for the step of a loop, in which questions about values that differ between
+        steps raise DependsOnStep."""
         raise NotImplementedError
 
     def attempt(self, function: Callable[[], Any]) -> Any:

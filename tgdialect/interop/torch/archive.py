@@ -4,6 +4,10 @@
 reads the program and the memory alone, and executes nothing.
 """
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# PyTorch's types are partial.
+
 from __future__ import annotations
 
 import json

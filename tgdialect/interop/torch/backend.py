@@ -4,6 +4,11 @@ AOTAutograd makes graphs of ATen ops without mutation: one of inference, or one 
 backward. `partition.py` divides each into parts; each part is one program.
 """
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportMissingTypeStubs=false
+# PyTorch's types are partial.
+
 from __future__ import annotations
 
 import tempfile
@@ -19,6 +24,7 @@ from functorch.compile import min_cut_rematerialization_partition
 from torch._decomp import core_aten_decompositions
 from torch._dynamo.backends.common import aot_autograd
 from torch._guards import TracingContext
+from torch._ops import OpOverload
 from torch.fx import GraphModule, Node
 
 from tgdialect.diagnostics import CompilationError
@@ -174,4 +180,4 @@ def _spread(forward: Callable[..., Any]) -> Callable[[list[Any]], Any]:
 
 def _ops_of(graph: GraphModule) -> int:
     """The number of ATen ops in a graph."""
-    return sum(isinstance(node.target, torch._ops.OpOverload) for node in graph.graph.nodes)
+    return sum(isinstance(node.target, OpOverload) for node in graph.graph.nodes)

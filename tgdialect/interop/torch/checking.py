@@ -1,6 +1,10 @@
 """`options={"check": True}`: the results of each part are compared with PyTorch's, and the first op
 whose value differs is named."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# PyTorch's types are partial.
+
 from __future__ import annotations
 
 import warnings

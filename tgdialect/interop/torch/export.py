@@ -5,6 +5,10 @@ core decompositions apply to it as to a graph of `torch.compile`. Nothing of a f
 ops are looked up among ATen's, and sizes are parsed.
 """
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# PyTorch's types are partial.
+
 from __future__ import annotations
 
 import ast
@@ -119,7 +123,7 @@ class ExportedProgram:
         self._ranges: Mapping[str, Any] = archive.program["range_constraints"]
         self._shape_env = ShapeEnv()
         self._mode = FakeTensorMode(shape_env=self._shape_env, allow_non_fake_inputs=True)
-        self._symbols: dict[str, torch.SymInt] = {}
+        self._symbols: dict[str, Any] = {}
 
     # -- the graph of the file ---------------------------------------------------------------------
 
@@ -260,7 +264,7 @@ class ExportedProgram:
             case _:
                 raise MalformedArchive(f"no size is {text}")
 
-    def _symbol(self, name: str) -> torch.SymInt:
+    def _symbol(self, name: str) -> Any:
         """A symbol of the file as one of the shapes that are traced."""
         if name not in self._symbols:
             bounds = self._ranges.get(name) or {}
@@ -289,10 +293,11 @@ class ExportedProgram:
         refuses."""
         source = self._source()
         fakes = [self._fake(name) for name, _ in self._inputs]
+        table: dict[Any, Any] = dict(core_aten_decompositions())
         run = torch.func.functionalize(Interpreter(source).run)
         try:
             with torch.no_grad(), preserve_node_meta(), self._mode:
-                return make_fx(run, core_aten_decompositions())(*fakes)
+                return make_fx(run, table)(*fakes)
         except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError) as error:
             first = str(error).strip().split("\n")[0]
             raise RefusedNodes([f"PyTorch refuses the program: {first}"]) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import IO
 
 from xdsl.context import Context
@@ -20,11 +21,9 @@ class Pt2Frontend(Frontend):
 
     def parse(self, ctx: Context, input: IO[bytes], input_name: str) -> ModuleOp:
         """Raises CompilationError with all that is refused in a program."""
-        try:
-            import torch  # noqa: F401
-        except ImportError:
+        if find_spec("torch") is None:
             message = "programs of torch.export need PyTorch: pip install 'tgdialect[torch]'"
-            raise CompilationError(Diagnostic(message, file=input_name)) from None
+            raise CompilationError(Diagnostic(message, file=input_name))
         from tgdialect.interop.torch.export import module_of
 
         return module_of(input, input_name)

@@ -5,6 +5,10 @@ an array with its axes in that order, and one that repeats its cells is an array
 neither is copied.
 """
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# PyTorch's types are partial.
+
 from __future__ import annotations
 
 from collections.abc import Sequence

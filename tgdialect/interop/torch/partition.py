@@ -5,6 +5,10 @@ values. Parts that would compute nothing, as a lone reshape between two nodes th
 left to PyTorch as well.
 """
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# PyTorch's types are partial.
+
 from __future__ import annotations
 
 import operator
@@ -13,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import torch
+from torch._ops import OpOverload
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
@@ -62,7 +67,7 @@ def reason_against(node: Node, translator: Translator) -> str | None:
     if torch.Tag.nondeterministic_seeded in tags and node.target not in TABLE:
         return "it draws random numbers, which come from PyTorch's generator"
     try:
-        if isinstance(node.target, torch._ops.OpOverload) and node.target in TABLE:
+        if isinstance(node.target, OpOverload) and node.target in TABLE:
             translator.stand_in(node.meta.get("val"))
         with tracing():
             translator.value(node, lambda other: _stand_in(other, translator))

@@ -4,6 +4,10 @@ The logger `tgdialect.interop.torch` has a line for each graph (INFO) and for ea
 to PyTorch (WARNING): `TORCH_LOGS="+tgdialect.interop.torch"` shows them.
 """
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# PyTorch's types are partial.
+
 from __future__ import annotations
 
 import logging

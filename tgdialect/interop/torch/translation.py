@@ -1,5 +1,10 @@
 """A graph of ATen ops as calls of `Tensor`'s methods."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnnecessaryIsInstance=false
+# PyTorch's types are partial.
+
 from __future__ import annotations
 
 import operator
@@ -7,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, cast
 
 import torch
+from torch._ops import OpOverload
 from torch.fx import Graph, Node
 from torch.fx.node import map_arg
 
@@ -139,14 +145,14 @@ class Translator:
     ) -> Any:
         expected = node.meta["val"]
         first = expected[0] if isinstance(expected, list | tuple) else expected
-        kwargs = {name: value for name, value in kwargs.items() if name not in IGNORED}
+        named = {name: value for name, value in kwargs.items() if name not in IGNORED}
         if rule.operands == "result":
-            args, kwargs = _cast((args, kwargs), ours(first.dtype))
+            args, named = _cast((args, named), ours(first.dtype))
         elif rule.operands == "common":
-            args, kwargs = _cast((args, kwargs), ours(_common_dtype(node)))
+            args, named = _cast((args, named), ours(_common_dtype(node)))
         if rule.takes_dtype:
-            kwargs["dtype"] = ours(first.dtype)
-        found = rule.translate(*args, **kwargs)
+            named["dtype"] = ours(first.dtype)
+        found = rule.translate(*args, **named)
         return self._as_expected(found, expected)
 
     def _as_expected(self, found: Any, expected: Any) -> Any:
@@ -195,9 +201,7 @@ def name_of(node: Node) -> str:
     """The name of a node's op, as `aten.add.Tensor`."""
     target = node.target
     return (
-        str(target)
-        if isinstance(target, torch._ops.OpOverload)
-        else str(getattr(target, "__name__", target))
+        str(target) if isinstance(target, OpOverload) else str(getattr(target, "__name__", target))
     )
 
 
@@ -214,5 +218,6 @@ def _cast(value: Any, dtype: Any) -> Any:
 
 def _common_dtype(node: Node) -> torch.dtype:
     """The dtype that PyTorch compares the first two arguments of a node in."""
-    a, b = (each.meta["val"] if isinstance(each, Node) else each for each in node.args[:2])
+    given = cast("Sequence[Any]", node.args[:2])
+    a, b = (each.meta["val"] if isinstance(each, Node) else each for each in given)
     return torch.result_type(a, b)

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import count
 from typing import Any
 
@@ -41,38 +40,32 @@ def _if(
     try:
         holds = bool(call.known(condition, call.node.input[0]).reshape(()))
     except DependsOnStep:
-        return _selected(
-            as_tensor(condition).reshape(()),
-            call.graph(then_branch, ()),
-            call.graph(else_branch, ()),
-        )
+        return _chosen(call, as_tensor(condition).reshape(()), then_branch, else_branch)
     except Undecided:
-        found = _conditional(call, condition, then_branch, else_branch) if call.is_for_all else None
-        if found is None:
+        if not call.is_for_all:
+            raise
+        flag = as_tensor(condition).reshape(())
+        found = call.attempt(lambda: _chosen(call, flag, then_branch, else_branch))
+        if found is None:  # One is refused, as for sizes that only the other takes.
             raise
         return found
     return tuple(call.graph(then_branch if holds else else_branch, ()))
 
 
-def _conditional(
-    call: NodeCall, condition: Value, *branches: GraphProto
-) -> tuple[Tensor, ...] | None:
-    """The results of the branch that the program takes; None if one is refused, as for sizes that
-    only the other takes, or if their results differ in shape."""
-    flag = as_tensor(condition).reshape(()).cast("bool")
+def _chosen(
+    call: NodeCall, condition: Tensor, then: GraphProto, other: GraphProto
+) -> tuple[Value, ...]:
+    """The results of a branch that the program chooses. Raises ValueError for branches of other
+    shapes, and DependsOnStep if one asks a question."""
 
-    def results(graph: GraphProto) -> tuple[Tensor, ...]:
-        return tuple(as_tensor(value) for value in call.graph(graph, ()))
+    def branch(graph: GraphProto) -> Any:
+        def results() -> list[Tensor]:
+            with call.step():
+                return [as_tensor(value) for value in call.graph(graph, ())]
 
-    return call.attempt(lambda: cond(flag, *(partial(results, branch) for branch in branches)))
+        return results
 
-
-def _selected(condition: Tensor, then: list[Value], other: list[Value]) -> tuple[Value, ...]:
-    """The values of one of two branches, both of which are computed."""
-    pairs = [(as_tensor(a), as_tensor(b)) for a, b in zip(then, other, strict=True)]
-    if any((a.shape, a.dtype) != (b.shape, b.dtype) for a, b in pairs):
-        raise DependsOnStep("the branches of an If have results of different shapes")
-    return tuple(condition.where(a, b) for a, b in pairs)
+    return tuple(cond(condition, branch(then), branch(other)))
 
 
 # -- Loop ------------------------------------------------------------------------------------------

@@ -139,7 +139,8 @@ class _Layer:
             return x
         if self._call.sign(x.shape[axis], self.batch) != 0:
             raise ValueError(f"a batch of {self.batch} and one of {x.shape[axis]}")
-        return x.shrink([(0, self.batch) if i == axis else None for i in range(x.ndim)])
+        # Not a view: that it is inside of the tensor is known for the present sizes only.
+        return x.index_select(axis, Tensor.arange(self.batch))
 
     def initial(self, given: Tensor | None) -> Tensor:
         """A first state: (directions, batch, hidden)."""
@@ -163,13 +164,12 @@ class _Layer:
                 output = is_valid.where(output, 0)
             return after, output
 
-        if self.inputs.shape[0] == 1:
-            # A loop of one step would keep the weights from being packed for the step's kernels.
-            is_valid = None if self.is_valid is None else self.is_valid[0]
-            last, output = f(states, (self.inputs[0], is_valid))
+        sequences = self.inputs, self.is_valid
+        if self.steps == 1:  # As in streams: no loop.
+            last, output = f(states, [None if t is None else t[0] for t in sequences])
             outputs = output.unsqueeze(0)
         else:
-            last, outputs = scan(f, states, (self.inputs, self.is_valid))
+            last, outputs = scan(f, states, sequences)
         outputs = self._in_order(outputs)
         if self.layout:
             outputs = outputs.permute((2, 0, 1, 3))
