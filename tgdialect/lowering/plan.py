@@ -11,14 +11,12 @@ import math
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import suppress
 from itertools import accumulate
 
 from xdsl.dialects import builtin
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
-from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.constants import constants
 from tgdialect.analysis.in_place import Slots, in_place_slots
@@ -111,8 +109,7 @@ def plan_function(function: FuncOp, alignment: int, *, may_grow: bool = False) -
             LiveRange(min(r.start for r in ranges), max(r.end for r in ranges))
             for ranges in ([live[b.result] for b in block] for block in blocks.values())
         ]
-        grows = may_grow and kind == "tg.workspace" and any(b.dims for b in buffers)
-        if grows and not _is_small(buffers, intervals):
+        if may_grow and kind == "tg.workspace" and any(b.dims for b in buffers):
             _plan_growing(function, list(blocks.values()), lives, device, alignment)
             continue
         sizes = [
@@ -138,18 +135,6 @@ def plan_function(function: FuncOp, alignment: int, *, may_grow: bool = False) -
 TYPICAL_EXTENT = 64
 """The extent of dynamic axes for which the order of blocks in an arena is found. It is the best one
 for sizes near this; for others, blocks take more memory. An order of magnitude."""
-
-
-SMALL_BYTES = 1 << 20
-"""The sizes of all buffers up to which an arena is as large as for the greatest extents. Larger:
-more memory; smaller: sizes and offsets are computed for programs that need little memory anyway."""
-
-
-def _is_small(buffers: Sequence[tg.BufferOp], intervals: MinMax) -> bool:
-    """Whether buffers are small whatever their extents are."""
-    with suppress(PassFailedException):
-        return sum(max_bytes(buffer, intervals) for buffer in buffers) <= SMALL_BYTES
-    return False  # No bound is known.
 
 
 def _plan_growing(

@@ -41,17 +41,20 @@ func.func @main() {
 
 // -----
 
-// A dynamic buffer has room for the most it can be: 8 x 4 floats.
+// The arena of a dynamic buffer has room for what a call needs.
 
 // CHECK-LABEL: func.func @dynamic
-// CHECK-SAME:  %workspace: tensor<128xui8, #tg.place<"CPU", global>> {tg.workspace}
-// CHECK-NEXT:    [[A:%.*]] = tg.shrink %workspace at [0] to [128]
-// CHECK-NEXT:    [[F:%.*]] = tg.bitcast [[A]] to f32 : {{.*}} -> tensor<32xf32
+// CHECK-SAME:  %size: tensor<index> {tg.computed = "64 %0 mul", tg.min = 64 : index, tg.max = 512 : index}, %workspace: tensor<?xui8, #tg.place<"CPU", global>> {tg.workspace, tg.dims = array<i64: 1>}
+// CHECK-NEXT:    [[START:%.*]] = tg.const 0
 // CHECK-NEXT:    [[FOUR:%.*]] = tg.const 4
-// CHECK-NEXT:    [[SIZE:%.*]] = tg.mul [[FOUR]], %n
-// CHECK-NEXT:    [[V:%.*]] = tg.shrink [[F]] at [0] to [[[SIZE]]]
-// CHECK-NEXT:    %a = tg.reshape [[V]] [%n, 4] : {{.*}} -> tensor<?x4xf32
-// CHECK-NEXT:    tg.linear {
+// CHECK-NEXT:    [[ELEMENTS:%.*]] = tg.mul %n, [[FOUR]]
+// CHECK-NEXT:    [[ITEM:%.*]] = tg.const 4
+// CHECK-NEXT:    [[BYTES:%.*]] = tg.mul [[ELEMENTS]], [[ITEM]]
+// CHECK-NEXT:    [[A:%.*]] = tg.shrink %workspace at [[[START]]] to [[[BYTES]]]
+// CHECK-NEXT:    [[B:%.*]] = tg.reshape [[A]] [[[ELEMENTS]], 4]
+// CHECK-NEXT:    [[F:%.*]] = tg.bitcast [[B]] to f32
+// CHECK-NEXT:    %a = tg.reshape [[F]] [%n, 4]
+// CHECK:         tg.linear {
 // CHECK-NEXT:      tg.call @use(%a, %n)
 tg.program @use {
   tg.linear {
