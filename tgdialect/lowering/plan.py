@@ -150,7 +150,8 @@ def _plan_growing(
     order that `assign_offsets` finds for typical extents: each begins where those below it that are
     live at the same time end, whatever the extents are.
     """
-    units = [_units(block, alignment) for block in blocks]
+    intervals = MinMax()
+    units = [_units(block, alignment, intervals) for block in blocks]
     typical = [int(polynomial_interval(u, lambda _: _TYPICAL).hi) for u in units]
     order, _ = assign_offsets([max(size, 1) for size in typical], lives)
     overlaps = _overlaps(lives)
@@ -187,16 +188,26 @@ def _plan_growing(
 _TYPICAL = tg.Interval(TYPICAL_EXTENT, TYPICAL_EXTENT)
 
 
-def _units(block: Sequence[tg.BufferOp], alignment: int) -> tg.Polynomial:
+def _units(block: Sequence[tg.BufferOp], alignment: int, intervals: MinMax) -> tg.Polynomial:
     """The size of a block in units of the alignment, each term rounded up, so that sums of sizes
     stay sums of products."""
-    return _at_least(_units_of(buffer, alignment) for buffer in block)
+    return _at_least(_units_of(buffer, alignment, intervals) for buffer in block)
 
 
-def _units_of(buffer: tg.BufferOp, alignment: int) -> tg.Polynomial:
+def _size(extent: tg.Dim, intervals: MinMax) -> tg.Polynomial:
+    """An extent, which is not negative, as a polynomial in values that are not negative either."""
+    found = tg.polynomial(extent)
+    atoms = (atom for term in found.terms for atom in term)
+    if all(isinstance(atom, SSAValue) and intervals[atom].lo >= 0 for atom in atoms):
+        return found
+    assert isinstance(extent, SSAValue)
+    return tg.Affine({(extent,): 1})
+
+
+def _units_of(buffer: tg.BufferOp, alignment: int, intervals: MinMax) -> tg.Polynomial:
     count: tg.Polynomial | None = tg.Affine(constant=tg.dtype_of(buffer.result).itemsize)
     for extent in tg.shape_of(buffer.result):
-        count = None if count is None else times(count, tg.polynomial(extent))
+        count = None if count is None else times(count, _size(extent, intervals))
     assert count is not None
     terms = {term: -(-factor // alignment) for term, factor in count.terms.items()}
     return tg.Affine(terms, -(-count.constant // alignment))
