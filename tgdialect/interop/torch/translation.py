@@ -49,7 +49,7 @@ def _float(value: Any) -> Any:
     return Tensor(value).cast("float64") if isinstance(value, SymInt | Tensor) else value
 
 
-_OF_SIZES: Mapping[Any, Callable[..., Any]] = {
+OF_SIZES: Mapping[Any, Callable[..., Any]] = {
     operator.getitem: operator.getitem,
     operator.add: operator.add,
     operator.sub: operator.sub,
@@ -133,7 +133,7 @@ class Translator:
         if node.op == "get_attr":
             return constant(node)
         args, kwargs = (map_arg(each, value_of) for each in (node.args, node.kwargs))
-        if (function := _OF_SIZES.get(node.target)) is not None:
+        if (function := OF_SIZES.get(node.target)) is not None:
             return function(*cast("Sequence[Any]", args))
         rule = TABLE.get(node.target)
         if rule is None:
