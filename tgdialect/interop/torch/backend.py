@@ -44,9 +44,6 @@ KEPT = (
 
 MORE = (
     aten._batch_norm_with_update_functional,
-    aten.adaptive_max_pool2d,
-    aten.adaptive_max_pool3d,
-    aten.as_strided_scatter,
     aten.bitwise_and.Scalar_Tensor,
     aten.bitwise_left_shift.Scalar_Tensor,
     aten.bitwise_left_shift.Tensor_Scalar,
@@ -55,7 +52,6 @@ MORE = (
     aten.bitwise_right_shift.Tensor_Scalar,
     aten.bitwise_xor.Scalar_Tensor,
     aten.bucketize.Scalar,
-    aten.diagonal_scatter,
     aten.dist,
     aten.grid_sampler_2d,
     aten.hypot,

@@ -34,6 +34,16 @@ def _replaced(x: Tensor, source: Tensor, dim: int, entry: Any) -> Tensor:
     return result
 
 
+def _diagonal_replaced(
+    x: Tensor, source: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Tensor:
+    """x with the cells of a diagonal replaced."""
+    result = Tensor(x.movedim((dim1, dim2), (-2, -1)))
+    line = Tensor.arange(source.shape[-1])
+    result[..., line + max(-offset, 0), line + max(offset, 0)] = source
+    return result.movedim((-2, -1), (dim1, dim2))
+
+
 def _padded(x: Tensor, pad: Sequence[int], value: float = 0) -> Tensor:
     return x.pad(tuple(pad), value=value)
 
@@ -93,6 +103,7 @@ MOVEMENT: Table = {
             aten.cat.default: lambda tensors, dim=0: Tensor.cat(tensors, dim),
             aten.stack.default: lambda tensors, dim=0: Tensor.stack(tensors, dim),
             aten.select_scatter.default: _replaced,
+            aten.diagonal_scatter.default: _diagonal_replaced,
             aten.slice_scatter.default: lambda x, source, dim=0, start=None, end=None, step=1: (
                 _replaced(x, source, dim, slice(start, end, step))
             ),

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -114,6 +115,30 @@ def _avg_pool_gradient(gradient: Tensor, x: Tensor, *options: Any, n: int = 2) -
     return found
 
 
+def _adaptive_max_pool(x: Tensor, sizes: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """The maxima of windows that cover the last axes, and their positions. Raises Refusal for
+    symbolic extents."""
+    n = len(sizes)
+    extents = x.shape[-n:]
+    if not all(isinstance(extent, int) for extent in (*extents, *sizes)) or 0 in extents:
+        raise Refusal("adaptive maxima are of static extents that are not 0")
+    # The cells of each window along each axis; those beyond its end are its first cell again.
+    cells = np.zeros((1, 1), np.int64)
+    for extent, size in zip(extents, sizes, strict=True):
+        start = np.arange(size) * extent // size
+        stop = -(-(np.arange(size) + 1) * extent // size)
+        line = start[:, None] + np.arange((stop - start).max(initial=1))
+        line = np.where(line < stop[:, None], line, start[:, None])
+        both = cells[:, None, :, None] * extent + line[None, :, None, :]
+        cells = both.reshape(len(cells) * size, -1)
+    lead = x.shape[:-n]
+    windows = x.reshape((*lead, math.prod(extents)))[..., Tensor(cells)]
+    first = windows.argmax(-1, keepdim=True)
+    places = Tensor(cells).expand(windows.shape).gather(-1, first)
+    shape = (*lead, *sizes)
+    return windows.max(-1).reshape(shape), places.reshape(shape)
+
+
 def _adaptive_avg_pool(x: Tensor, sizes: Sequence[int]) -> Tensor:
     extents = x.shape[-len(sizes) :]
     if any(extent % size for extent, size in zip(extents, sizes, strict=True)):
@@ -186,6 +211,8 @@ PRODUCTS: Table = {
             aten.max_pool3d_with_indices_backward.default: partial(_max_pool_gradient, n=3),
             aten.avg_pool3d.default: partial(_avg_pool, n=3),
             aten.avg_pool3d_backward.default: partial(_avg_pool_gradient, n=3),
+            aten.adaptive_max_pool2d.default: _adaptive_max_pool,
+            aten.adaptive_max_pool3d.default: _adaptive_max_pool,
             aten._adaptive_avg_pool2d.default: _adaptive_avg_pool,
             aten._adaptive_avg_pool3d.default: _adaptive_avg_pool,
             aten._adaptive_avg_pool3d_backward.default: lambda gradient, x: gradients(
