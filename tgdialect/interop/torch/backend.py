@@ -56,8 +56,6 @@ MORE = (
     aten.grid_sampler_2d,
     aten.hypot,
     aten.ldexp.Tensor,
-    aten.lift,
-    aten.lift_fresh,
     aten.linalg_vector_norm,
     aten.narrow_copy,
     aten.remainder.Scalar_Tensor,

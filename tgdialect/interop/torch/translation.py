@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import torch
 from torch._ops import OpOverload
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import Graph, Node
 from torch.fx.node import map_arg
 
@@ -181,7 +182,9 @@ def constant(node: Node) -> Tensor:
     if not isinstance(found, torch.Tensor):
         raise Refusal(f"{type(found).__name__} is no tensor")
     check_tensor(found)
-    return Tensor(array_of(found.detach().contiguous()))
+    # AOTAutograd calls the backend with fake tensors on, which refuse real ones.
+    with unset_fake_temporarily():
+        return Tensor(array_of(found.detach().contiguous()))
 
 
 def check_tensor(value: torch.Tensor) -> None:

@@ -178,6 +178,8 @@ ELEMENTWISE: Table = {
             aten.alias.default: lambda x: x,
             aten.clone.default: lambda x: x,
             aten.detach.default: lambda x: x,
+            aten.lift.default: lambda x: x,
+            aten.lift_fresh.default: lambda x: x,
             aten.lift_fresh_copy.default: lambda x: x,
             aten._to_copy.default: lambda x: x,
             aten.copy.default: lambda x, source, non_blocking=False: source.expand(x.shape),
