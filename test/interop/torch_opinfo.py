@@ -82,13 +82,13 @@ def title(op: Any) -> str:
     return f"{op.name} ({op.variant_test_name})" if op.variant_test_name else op.name
 
 
-def samples_of(op: Any, dtype: torch.dtype) -> Iterator[Sample]:
-    """The samples of a dtype that eager mode takes."""
+def samples_of(op: Any, dtype: torch.dtype, count: int = SAMPLES) -> Iterator[Sample]:
+    """The first samples of a dtype, without those that eager mode refuses."""
     if dtype not in op.dtypes:
         return
     torch.manual_seed(0)
     try:
-        given = list(islice(op.sample_inputs("cpu", dtype), SAMPLES))
+        given = list(islice(op.sample_inputs("cpu", dtype), count))
     except (RuntimeError, TypeError, ValueError, NotImplementedError):
         return
     for each in given:
@@ -96,7 +96,7 @@ def samples_of(op: Any, dtype: torch.dtype) -> Iterator[Sample]:
         torch.manual_seed(1)
         try:
             expected = _called(op.op, *_copied(arguments))
-        except Exception:  # noqa: S112 Whatever PyTorch refuses is passed over.
+        except Exception:
             continue
         yield Sample(dtype, arguments, expected)
 
@@ -193,7 +193,7 @@ def is_good(op: Any, samples: Sequence[Sample]) -> bool:
         return False
 
 
-def outcome(op: Any, thorough: bool = False) -> Outcome:
+def outcome(op: Any, thorough: bool = False, most: int = SAMPLES) -> Outcome:
     """The outcome of an op.
 
     The samples of a dtype are compiled as one function. If that does not pass, each is compiled
@@ -202,7 +202,7 @@ def outcome(op: Any, thorough: bool = False) -> Outcome:
     fallbacks: dict[tuple[str, str], None] = {}
     count = 0
     for dtype in DTYPES:
-        samples = list(samples_of(op, dtype))
+        samples = list(samples_of(op, dtype, most))
         count += len(samples)
         if not samples or is_good(op, samples):
             continue
@@ -259,6 +259,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--only", default="", metavar="REGEX", help="ops whose name matches")
     parser.add_argument("--shard", default="1/1", metavar="I/N", help="the I-th of N parts")
+    parser.add_argument("--samples", type=int, default=SAMPLES, help="of each op and dtype")
     parser.add_argument("--trace", action="store_true", help="see what falls back, compile nothing")
     parser.add_argument("--json", type=Path, help="append each outcome to this file")
     options = parser.parse_args()
@@ -272,7 +273,7 @@ def main() -> None:
     reasons: collections.Counter[tuple[str, str]] = collections.Counter()
     for op in known_ops(options.only, (i, n)):
         start = time.perf_counter()
-        found = outcome(op, thorough=options.trace)
+        found = outcome(op, options.trace, options.samples)
         seconds = time.perf_counter() - start
         counts[found.kind] += found.samples > 0
         reasons.update(found.fallbacks)

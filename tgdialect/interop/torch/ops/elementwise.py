@@ -85,6 +85,7 @@ def _digamma(x: Tensor) -> Tensor:
     found = (wide == 0).where(Tensor(-math.inf).cast(dtypes.float64).copysign(-wide), found)
     return (wide == -math.inf).where(math.nan, (wide == math.inf).where(wide, found))
 
+
 ELEMENTWISE: Table = {
     **in_result_dtype(
         {

@@ -66,9 +66,7 @@ _VIEWS: Functions = {
     aten.squeeze.default: lambda x: x.squeeze(),
     aten.slice.Tensor: _slice,
     aten.select.int: lambda x, dim, index: x[_at(x, dim, index)],
-    aten.diagonal.default: lambda x, offset=0, dim1=0, dim2=1: x.diagonal(
-        offset, dim1, dim2
-    ),
+    aten.diagonal.default: lambda x, offset=0, dim1=0, dim2=1: x.diagonal(offset, dim1, dim2),
     aten.split.Tensor: _split,
     aten.split_with_sizes.default: _split,
     aten.unbind.int: lambda x, dim=0: tuple(x[_at(x, dim, i)] for i in range(x.shape[dim])),
