@@ -118,13 +118,14 @@ POSITIONS = {"kthvalue", "median", "mode", "nanmedian", "sort", "topk"}
 """Ops whose second result is a position of each value, any of equals."""
 
 
-def _with_cells(sample: Sample, results: Any) -> Any:
+def _with_cells(op: Any, sample: Sample, results: Any) -> Any:
     """The results of an op in `POSITIONS` with the cells at the positions in their place."""
     x, args, kwargs = sample.arguments
     if not isinstance(results, tuple) or len(results) != 2 or not x.ndim:
         return results
     values, places = results
     dim = kwargs.get("dim", -1)
+    args = args[1:] if op.name in ("topk", "kthvalue") else args  # Without k.
     for place in args if "dim" not in kwargs else ():
         dim = place if isinstance(place, int) and not isinstance(place, bool) else dim
     is_reduced = places.ndim < x.ndim
@@ -136,7 +137,7 @@ def difference(op: Any, sample: Sample, found: Any) -> str | None:
     """How results differ from eager mode's; None if they do not."""
     expected = sample.expected
     if op.name in POSITIONS:
-        found, expected = _with_cells(sample, found), _with_cells(sample, expected)
+        found, expected = _with_cells(op, sample, found), _with_cells(op, sample, expected)
     a, b = pytree.tree_leaves(found), pytree.tree_leaves(expected)
     if len(a) != len(b):
         return f"{len(a)} results, in eager mode {len(b)}"
