@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 import torch
 from functorch.compile import min_cut_rematerialization_partition
-from torch._decomp import core_aten_decompositions
+from torch._decomp import core_aten_decompositions, get_decompositions
 from torch._dynamo.backends.common import aot_autograd
 from torch._guards import TracingContext
 from torch._ops import OpOverload
@@ -41,6 +41,33 @@ KEPT = (
     aten.silu.default,
 )
 """Core decompositions that are not applied: `Tensor`'s methods are faster or more exact."""
+
+MORE = (
+    aten._batch_norm_with_update_functional,
+    aten.bitwise_and.Scalar_Tensor,
+    aten.bitwise_left_shift.Scalar_Tensor,
+    aten.bitwise_left_shift.Tensor_Scalar,
+    aten.bitwise_or.Scalar_Tensor,
+    aten.bitwise_right_shift.Scalar_Tensor,
+    aten.bitwise_right_shift.Tensor_Scalar,
+    aten.bitwise_xor.Scalar_Tensor,
+    aten.bucketize.Scalar,
+    aten.dist,
+    aten.grid_sampler_2d,
+    aten.hypot,
+    aten.ldexp.Tensor,
+    aten.linalg_vector_norm,
+    aten.narrow_copy,
+    aten.remainder.Scalar_Tensor,
+    aten.tril_indices,
+    aten.triu_indices,
+    aten.upsample_bicubic2d,
+    aten.upsample_bilinear2d,
+    aten.upsample_nearest2d,
+    aten.upsample_trilinear3d,
+)
+"""Decompositions of PyTorch's that are applied beside the core ones: of ops that the table lacks,
+where it has what they are made of."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +101,9 @@ def options_of(given: Mapping[str, Any]) -> BackendOptions:
 
 @cache
 def decompositions() -> dict[Any, Callable[..., Any]]:
-    """The decompositions that are applied: PyTorch's core ones without those in `KEPT`."""
-    found: dict[Any, Any] = dict(core_aten_decompositions())
+    """The decompositions that are applied: PyTorch's core ones and those in `MORE`, without those
+    in `KEPT`."""
+    found: dict[Any, Any] = {**core_aten_decompositions(), **get_decompositions(MORE)}
     for overload in KEPT:
         found.pop(overload, None)
     return found

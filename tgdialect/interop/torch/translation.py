@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import torch
 from torch._ops import OpOverload
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import Graph, Node
 from torch.fx.node import map_arg
 
@@ -49,7 +50,7 @@ def _float(value: Any) -> Any:
     return Tensor(value).cast("float64") if isinstance(value, SymInt | Tensor) else value
 
 
-_OF_SIZES: Mapping[Any, Callable[..., Any]] = {
+OF_SIZES: Mapping[Any, Callable[..., Any]] = {
     operator.getitem: operator.getitem,
     operator.add: operator.add,
     operator.sub: operator.sub,
@@ -133,7 +134,7 @@ class Translator:
         if node.op == "get_attr":
             return constant(node)
         args, kwargs = (map_arg(each, value_of) for each in (node.args, node.kwargs))
-        if (function := _OF_SIZES.get(node.target)) is not None:
+        if (function := OF_SIZES.get(node.target)) is not None:
             return function(*cast("Sequence[Any]", args))
         rule = TABLE.get(node.target)
         if rule is None:
@@ -181,7 +182,9 @@ def constant(node: Node) -> Tensor:
     if not isinstance(found, torch.Tensor):
         raise Refusal(f"{type(found).__name__} is no tensor")
     check_tensor(found)
-    return Tensor(array_of(found.detach().contiguous()))
+    # AOTAutograd calls the backend with fake tensors on, which refuse real ones.
+    with unset_fake_temporarily():
+        return Tensor(array_of(found.detach().contiguous()))
 
 
 def check_tensor(value: torch.Tensor) -> None:

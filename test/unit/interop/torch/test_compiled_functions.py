@@ -278,3 +278,11 @@ def test_a_part_that_computes_nothing_is_left_to_pytorch() -> None:
     x = torch.randn(4, 4)
     assert_same(compiled(function)(x), function(x))
     assert [len(graph.parts) for graph in report().graphs] == [1]
+
+
+# -- constants -----------------------------------------------------------------------------------
+
+
+def test_an_index_of_numbers_is_a_constant() -> None:
+    """The list becomes a tensor of the graph, which is read while fake tensors are on."""
+    assert_equivalent(lambda x: x[[1, 2]] * torch.tensor([2.0, 3.0]), torch.randn(4))

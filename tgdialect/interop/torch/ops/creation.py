@@ -19,6 +19,11 @@ CREATION: Table = {
             aten.full_like.default: lambda x, value, dtype: Tensor.full(x.shape, value, dtype),
             aten.scalar_tensor.default: lambda value, dtype: Tensor.full((), value, dtype),
             aten.empty.memory_format: lambda size, dtype: Tensor.zeros(size, dtype=dtype),
+            aten.empty_permuted.default: lambda size, _, dtype: Tensor.zeros(size, dtype=dtype),
+            aten.empty_strided.default: lambda size, _, dtype: Tensor.zeros(size, dtype=dtype),
+            aten.new_empty_strided.default: lambda _, size, __, dtype: Tensor.zeros(
+                size, dtype=dtype
+            ),
             aten.arange.start_step: lambda start, end, step=1, *, dtype: Tensor.arange(
                 start, end, step, dtype=dtype
             ),

@@ -5,12 +5,86 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import torch
 
+from tgdialect.frontend import dtypes
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.torch.rules import Table, in_common_dtype, in_own_dtype, in_result_dtype
 
 aten = torch.ops.aten
+prims = torch.ops.prims
+
+
+def _elu(x: Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Tensor:
+    negative = alpha * ((x > 0).where(0, x) * input_scale).expm1()
+    return (x > 0).where(x, negative) * scale
+
+
+def _shifted(x: Tensor, y: Any, *, left: bool) -> Tensor:
+    """x shifted by y bits, as PyTorch has it for those that are no number of bits of x: all bits
+    are shifted out."""
+    most = x.dtype.bits
+    y = y if isinstance(y, Tensor) else Tensor(y).cast(x.dtype)
+    is_inside = (y >= 0) & (y < most)
+    within = is_inside.where(y, 0)
+    if left:
+        return is_inside.where(x << within, 0)
+    return x >> is_inside.where(y, most - 1)
+
+
+def _is_negative(x: Tensor) -> Tensor:
+    """Whether the sign bit is set."""
+    if not x.dtype.is_float:
+        return x < 0
+    return x.bitcast({16: "int16", 32: "int32", 64: "int64"}[x.dtype.bits]) < 0
+
+
+def _but_for_nan(x: Tensor, y: Tensor, larger: bool) -> Tensor:
+    """The larger or the smaller one of two, of which one is no NaN if one is not."""
+    if not x.dtype.is_float:
+        return x.maximum(y) if larger else x.minimum(y)
+    is_x = y.isnan() | ((x >= y) if larger else (x <= y))
+    return is_x.where(x, y)
+
+
+def _next_after(x: Tensor, y: Tensor) -> Tensor:
+    """The next float from x to y: its bits as an integer are those of x, or one less or more."""
+    bits = x.bitcast("int32" if x.dtype.bits == 32 else "int64")
+    step = ((x > 0) == (y > x)).where(1, -1).cast(bits.dtype)
+    moved = (bits + step).bitcast(x.dtype)
+    smallest = Tensor(1).cast(bits.dtype).bitcast(x.dtype)
+    moved = (x == 0).where((y > 0).where(smallest, -smallest), moved)
+    moved = (x == y).where(y, moved)
+    return (x.isnan() | y.isnan()).where(math.nan, moved)
+
+
+def _digamma(x: Tensor) -> Tensor:
+    """The derivative of the logarithm of the gamma function: by its recurrence up to 10, and there
+    by its asymptotic series (Abramowitz & Stegun 6.3.5, 6.3.7, 6.3.18)."""
+    wide = x.cast(dtypes.float64)
+    is_reflected = wide <= 0
+    y = is_reflected.where(1 - wide, wide)
+    below: Any = 0
+    for k in range(10):
+        below = below + (y < 10 - k).where((y + k).reciprocal(), 0)
+    # The number of steps up to at least 10 is that of the terms above.
+    steps: Any = sum((y < 10 - k).cast(dtypes.float64) for k in range(10))
+    y = y + steps
+    z = (y * y).reciprocal()
+    series: Any = 0
+    for coefficient in (1 / 12, -691 / 32760, 1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12):
+        series = (series + coefficient) * z
+    found = y.log() - 0.5 / y - series - below
+    # tan has the period pi; a small argument is exact.
+    turn = wide - wide.round()
+    reflected = found - math.pi / (turn * math.pi).tan()
+    found = is_reflected.where((turn == 0).where(math.nan, reflected), found)
+    found = (wide == 0).where(Tensor(-math.inf).cast(dtypes.float64).copysign(-wide), found)
+    return (wide == -math.inf).where(math.nan, (wide == math.inf).where(wide, found))
+
 
 ELEMENTWISE: Table = {
     **in_result_dtype(
@@ -66,18 +140,25 @@ ELEMENTWISE: Table = {
             aten.acosh.default: lambda x: x.acosh(),
             aten.atanh.default: lambda x: x.atanh(),
             aten.erf.default: lambda x: x.erf(),
+            aten.erfc.default: lambda x: x.erfc(),
+            aten.erfinv.default: lambda x: x.erfinv(),
+            aten.lgamma.default: lambda x: x.lgamma(),
+            aten.digamma.default: _digamma,
+            aten.angle.default: lambda x: x.isnan().where(x, (x < 0).where(math.pi, 0)),
             # Activations.
             aten.relu.default: lambda x: x.relu(),
             aten.sigmoid.default: lambda x: x.sigmoid(),
             aten.silu.default: lambda x: x.silu(),
             aten.gelu.default: lambda x, approximate="none": x.gelu(approximate),
             aten.hardtanh.default: lambda x, min_val=-1, max_val=1: x.hardtanh(min_val, max_val),
+            aten.elu.default: _elu,
             aten.leaky_relu.default: lambda x, negative_slope=0.01: x.leaky_relu(negative_slope),
             # Roundings.
             aten.floor.default: lambda x: x.floor(),
             aten.ceil.default: lambda x: x.ceil(),
             aten.trunc.default: lambda x: x.trunc(),
             aten.round.default: lambda x: x.round(),
+            aten.round.decimals: lambda x, decimals=0: x.round(decimals),
             # Bits.
             aten.bitwise_and.Tensor: lambda x, y: x & y,
             aten.bitwise_and.Scalar: lambda x, y: x & y,
@@ -86,10 +167,20 @@ ELEMENTWISE: Table = {
             aten.bitwise_xor.Tensor: lambda x, y: x ^ y,
             aten.bitwise_xor.Scalar: lambda x, y: x ^ y,
             aten.bitwise_not.default: lambda x: x.bitwise_not(),
+            aten.bitwise_left_shift.Tensor: lambda x, y: _shifted(x, y, left=True),
+            aten.bitwise_right_shift.Tensor: lambda x, y: _shifted(x, y, left=False),
+            # Signs and neighbours.
+            aten.copysign.Tensor: lambda x, y: x.copysign(y),
+            aten.copysign.Scalar: lambda x, y: x.copysign(y),
+            aten.fmax.default: lambda x, y: _but_for_nan(x, y, larger=True),
+            aten.fmin.default: lambda x, y: _but_for_nan(x, y, larger=False),
+            aten.nextafter.default: _next_after,
             # Copies.
             aten.alias.default: lambda x: x,
             aten.clone.default: lambda x: x,
             aten.detach.default: lambda x: x,
+            aten.lift.default: lambda x: x,
+            aten.lift_fresh.default: lambda x: x,
             aten.lift_fresh_copy.default: lambda x: x,
             aten._to_copy.default: lambda x: x,
             aten.copy.default: lambda x, source, non_blocking=False: source.expand(x.shape),
@@ -116,6 +207,7 @@ ELEMENTWISE: Table = {
         {
             aten.isnan.default: lambda x: x.isnan(),
             aten.isinf.default: lambda x: x.isinf(),
+            aten.signbit.default: _is_negative,
             aten.logical_not.default: lambda x: x.logical_not(),
             aten.logical_and.default: lambda x, y: x.cast("bool") & y.cast("bool"),
             aten.logical_or.default: lambda x, y: x.cast("bool") | y.cast("bool"),

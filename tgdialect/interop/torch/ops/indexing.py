@@ -72,6 +72,27 @@ def _embedding_gradient(
     return Tensor.zeros((count, size), dtype=gradient.dtype).index_add(0, rows, kept)
 
 
+def _masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """x with the elements of a source, one after another, where a mask is true."""
+    shape = torch.broadcast_shapes(x.shape, mask.shape)
+    x, mask, line = x.expand(shape), mask.expand(shape), source.flatten()
+    if line.numel() == 0:
+        return x
+    place = (mask.flatten().cast("int64").cumsum(0) - 1).clamp(0, line.shape[0] - 1)
+    return mask.where(line[place].reshape(shape), x)
+
+
+def _found(
+    line: Tensor,
+    values: Any,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
+    """The positions of values in sorted rows."""
+    return line.searchsorted(values, right or side == "right", None, sorter)
+
+
 INDEXING: Table = in_own_dtype(
     {
         aten.index.Tensor: _index,
@@ -82,6 +103,26 @@ INDEXING: Table = in_own_dtype(
         aten.embedding_dense_backward.default: _embedding_gradient,
         aten.scatter.src: lambda x, dim, index, src: x.scatter(dim, index, src),
         aten.scatter.value: lambda x, dim, index, value: x.scatter(dim, index, value),
+        aten.scatter.reduce: lambda x, dim, index, src, *, reduce: x.scatter(
+            dim, index, src, reduce
+        ),
+        aten.scatter.value_reduce: lambda x, dim, index, value, *, reduce: x.scatter(
+            dim, index, value, reduce
+        ),
+        aten.scatter_reduce.two: lambda x, dim, index, src, reduce, *, include_self=True: (
+            x.scatter_reduce(dim, index, src, reduce, include_self)
+        ),
+        aten.masked_scatter.default: _masked_scatter,
+        aten.searchsorted.Tensor: lambda line, values, *, out_int32=False, **options: _found(
+            line, values, **options
+        ),
+        aten.searchsorted.Scalar: lambda line, value, *, out_int32=False, **options: _found(
+            line, value, **options
+        ),
+        aten.bucketize.Tensor: lambda values, line, *, out_int32=False, right=False: _found(
+            line, values, right
+        ),
+        aten.histc.default: lambda x, bins=100, min=0, max=0: x.histc(bins, min, max),
         aten.scatter_add.default: lambda x, dim, index, src: x.scatter_add(dim, index, src),
     }
 )

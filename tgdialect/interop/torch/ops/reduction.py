@@ -35,6 +35,36 @@ def _variance(
     return x.var(_axes(x, dim), keepdim, 1 if correction is None else correction)
 
 
+def _sorted(x: Tensor, dim: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
+    return x.sort(dim, descending)
+
+
+def _kth(x: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, ...]:
+    """The k-th smallest value along an axis, from 1 on, and its position."""
+    if not x.ndim:
+        return x, Tensor.zeros((), dtype="int64")
+    axis = dim % x.ndim
+    at = (*[slice(None)] * axis, slice(k - 1, k))
+    found = [each[at] for each in x.sort(axis)]
+    return tuple(each if keepdim else each.squeeze(axis) for each in found)
+
+
+def _nan_median(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The median of the elements that are no NaN, which a sort has at the end."""
+    if not x.dtype.is_float:
+        return x.median() if dim is None else x.median(dim, keepdim)
+    line = x.flatten() if dim is None else x if x.ndim else x.reshape((1,))
+    axis = 0 if dim is None or not x.ndim else dim
+    count = line.isnan().logical_not().sum(axis, keepdim=True)
+    middle = ((count - 1).maximum(0)).div(2, rounding_mode="floor").cast("int32")
+    found = [each.gather(axis, middle) for each in line.sort(axis)]
+    if dim is None or not x.ndim:
+        found = [each.reshape(()) for each in found]
+    elif not keepdim:
+        found = [each.squeeze(axis) for each in found]
+    return found[0] if dim is None else tuple(found)
+
+
 REDUCTION: Table = {
     **in_result_dtype(
         {
@@ -48,7 +78,12 @@ REDUCTION: Table = {
             aten.amin.default: lambda x, dim=(), keepdim=False: x.min(_axes(x, dim), keepdim),
             aten.cumsum.default: lambda x, dim: x.cumsum(dim),
             aten.cumprod.default: lambda x, dim: x.cumprod(dim),
+            aten.logcumsumexp.default: lambda x, dim: x.logcumsumexp(dim),
             aten.var.correction: _variance,
+            aten.var_mean.correction: lambda x, dim=None, *, correction=None, keepdim=False: (
+                _variance(x, dim, correction=correction, keepdim=keepdim),
+                x.mean(_axes(x, dim), keepdim),
+            ),
         }
     ),
     **in_own_dtype(
@@ -57,6 +92,20 @@ REDUCTION: Table = {
             aten.min.default: lambda x: x.min(),
             aten.max.dim: _extreme("max"),
             aten.min.dim: _extreme("min"),
+            aten.cummax.default: lambda x, dim: x.cummax(dim),
+            aten.cummin.default: lambda x, dim: x.cummin(dim),
+            aten.sort.default: _sorted,
+            aten.sort.stable: lambda x, *, stable, dim=-1, descending=False: _sorted(
+                x, dim, descending
+            ),
+            aten.topk.default: lambda x, k, dim=-1, largest=True, sorted=True: x.topk(
+                k, dim, largest
+            ),
+            aten.kthvalue.default: _kth,
+            aten.median.default: lambda x: x.median(),
+            aten.median.dim: lambda x, dim, keepdim=False: x.median(dim, keepdim),
+            aten.nanmedian.default: _nan_median,
+            aten.nanmedian.dim: _nan_median,
             aten.argmax.default: lambda x, dim=None, keepdim=False: x.argmax(dim, keepdim),
             aten.argmin.default: lambda x, dim=None, keepdim=False: x.argmin(dim, keepdim),
             aten.any.default: lambda x: x.any(),

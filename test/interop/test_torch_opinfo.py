@@ -1,0 +1,53 @@
+"""Ops of PyTorch's table of samples give the same under `torch.compile` as in eager mode."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("expecttest", reason="PyTorch's table of ops imports it")
+
+import torch_opinfo  # After the checks of what it imports.
+
+pytestmark = pytest.mark.parity
+
+SOME = 3
+"""The number of ops that the default run draws; each takes about a second."""
+
+COMPILED = ("sort", "digamma", "nn.functional.max_pool3d", "addmv")
+"""Ops of lines that are easily wrong: ties, poles, positions, integers times fractions."""
+
+
+def outcome(name: str) -> torch_opinfo.Outcome:
+    (op,) = torch_opinfo.known_ops(f"^{re.escape(name)}$")
+    return torch_opinfo.outcome(op)
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_an_op_runs_without_falling_back(name: str):
+    found = outcome(name)
+    assert found.kind == "passes", found
+
+
+def test_no_drawn_op_is_wrong():
+    """Drawn anew each day by the order of the table: no op is always left out."""
+    ops = random.Random(54).sample(torch_opinfo.known_ops(), SOME)
+    for op in ops:
+        found = torch_opinfo.outcome(op)
+        assert found.kind in ("passes", "falls back"), found
+
+
+@pytest.mark.slow
+def test_no_op_is_wrong():
+    for op in torch_opinfo.known_ops():
+        found = torch_opinfo.outcome(op)
+        assert found.kind != "wrong", found
+
+
+def test_an_op_that_falls_back_is_named():
+    found = outcome("nonzero")
+    assert found.kind == "falls back"
+    assert found.fallbacks
