@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 from onnx import TypeProto, ValueInfoProto
 
-from tgdialect.diagnostics import CompilationError, Diagnostic
+from tgdialect.diagnostics import Diagnostic
 from tgdialect.frontend.lowered import Spec, spec
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.importing import identifiers
@@ -49,22 +49,12 @@ Structure = TensorShape | tuple["Structure", ...] | None
 
 
 class ModelArguments:
-    """The inputs of a model that are no constants. Raises CompilationError with all inputs whose
-    types are not supported."""
+    """The inputs of a model that are no constants, whose types programs have."""
 
     def __init__(self, model: Model) -> None:
-        constants = {i.name for i in model.graph.initializer}
-        self._inputs = [i for i in model.graph.input if i.name not in constants]
+        self._inputs = _inputs(model)
         self._names: dict[str, str] = {}
         self._is_static = any(i.type.WhichOneof("value") != "tensor_type" for i in self._inputs)
-        reasons: list[Diagnostic] = []
-        for each in self._inputs:
-            try:
-                _check(each.type)
-            except Refused as error:
-                reasons.append(Diagnostic(f"input {each.name!r}: {error}", file=model.file))
-        if reasons:
-            raise CompilationError(reasons)
         self.names = [each.name for each in self._inputs]
         """The names of the inputs."""
         self._specs: dict[tuple[Any, ...], Mapping[str, Spec]] = {}
@@ -197,6 +187,22 @@ class ModelArguments:
         for name, structure in zip(self.names, structures, strict=True):
             add(name, structure, given.get(name))
         return found
+
+
+def _inputs(model: Model) -> list[ValueInfoProto]:
+    constants = {i.name for i in model.graph.initializer}
+    return [i for i in model.graph.input if i.name not in constants]
+
+
+def refused_inputs(model: Model) -> list[Diagnostic]:
+    """The inputs of a model that programs do not have, and why."""
+    reasons: list[Diagnostic] = []
+    for each in _inputs(model):
+        try:
+            _check(each.type)
+        except Refused as error:
+            reasons.append(Diagnostic(f"input {each.name!r}: {error}", file=model.file))
+    return reasons
 
 
 def _check(kind: TypeProto) -> None:
