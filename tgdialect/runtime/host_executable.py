@@ -80,6 +80,9 @@ def _allocator(parameter: Parameter, shape: tuple[int, ...]) -> Callable[..., Ar
     return np.empty if nbytes < POOLED_BYTES else POOL.empty
 
 
+_NO_WORDS: Mapping[int, int] = {}
+
+
 class HostExecutable(Executable):
     """A program compiled for this CPU.
 
@@ -393,7 +396,7 @@ class HostExecutable(Executable):
         def call(
             *addresses: int, sizes: tuple[int, ...] = (), arguments: Sequence[object] = ()
         ) -> None:
-            words = self._known_sizes(sizes).words if scalars else {}
+            words = self._known_sizes(sizes).words if scalars else _NO_WORDS
             kept, blocks = self._kept_for(arguments), self._scratch(words)
             scratch = [block.address for block in blocks]
             launch(*words.values(), *addresses, *kept.addresses, *scratch, *data)
