@@ -90,7 +90,8 @@ def page(text: str) -> str:
     for domain, body in bodies.items():
         heading = domain or "ai.onnx"
         lines = "".join(f"| {' | '.join(row)} |\n" for row in body)
-        text = _replaced(rf"(\n### `{heading}`\n(?:.*\n)*?\| operator .*\n\| --- .*\n)", lines, text)
+        head = rf"(\n### `{heading}`\n(?:.*\n)*?\| operator .*\n\| --- .*\n)"
+        text = _replaced(head, lines, text)
     microsoft = ", ".join(f"`{op_type}`" for op_type in sorted(TABLE["com.microsoft"]))
     text = _after("<!-- com.microsoft -->", f"{microsoft}.", text)
     text = _replaced(r"(\n\| cases \| reason \|\n\| --- .*\n)", "".join(_cases()), text)
