@@ -78,6 +78,12 @@ _BENCHMARK_SECONDS = 1.0
 """About how long --benchmark runs, in seconds. Longer: less noise."""
 _LONG_SECONDS = 10.0
 """The expected duration, in seconds, beyond which --benchmark says how long it will take."""
+_TURNS = 10
+"""The turns of two programs that are timed beside each other. More: both see the same changes of
+the machine; fewer: less time goes to pauses."""
+_PAUSE = 0.02
+"""The seconds before a turn, in which the threads of the other program, which spin for milliseconds
+after a run, go to sleep. Shorter: they take the cores of the program that is timed."""
 _MAX_REPETITIONS = 10_000
 """The most runs of --benchmark that it chooses by itself: more of a quick program add nothing."""
 _MOST_AXES = 64
@@ -398,8 +404,8 @@ def _show_named(name: str | None, type: TensorType[Any]) -> str:
 def benchmark(
     executor: Executor, inputs: Sequence[Array], repetitions: int, peer: Peer | None = None
 ) -> str:
-    """A table of the times of so many runs; for 0, of as many as take a second. Those of a peer are
-    between them, so that both have the same machine; as many take twice the time."""
+    """A table of the times of so many runs; for 0, of as many as take a second. A peer has as many
+    of its own, in turns with them, so that both have the same machine."""
     start = time.perf_counter()
     executor.run(inputs)
     first = time.perf_counter() - start
@@ -408,16 +414,10 @@ def benchmark(
     count = repetitions or min(max(int(_BENCHMARK_SECONDS / max(first, 1e-9)), 3), _MAX_REPETITIONS)
     if count * first > _LONG_SECONDS:
         show(f"tg-run: {count} runs of about {first:.2g} s each\n", sys.stderr)
-    seconds: list[float] = []
-    others: list[float] = []
-    for _ in range(count):
-        start = time.perf_counter()
-        executor.run(inputs)
-        seconds.append(time.perf_counter() - start)
-        if peer is not None:
-            start = time.perf_counter()
-            peer.run()
-            others.append(time.perf_counter() - start)
+    calls: list[Callable[[], object]] = [lambda: executor.run(inputs)]
+    if peer is not None:
+        calls.append(peer.run)
+    seconds, *others = _times(calls, count)
     rows = {
         "repetitions": str(count),
         "median": show_seconds(statistics.median(seconds)),
@@ -425,11 +425,27 @@ def benchmark(
         "max": show_seconds(max(seconds)),
     }
     if peer is not None:
-        median = statistics.median(others)
+        median = statistics.median(others[0])
         rows[f"{peer.name}, median"] = show_seconds(median)
         rows[f"{peer.name} / tgdialect"] = f"{median / statistics.median(seconds):.2f}"
     width = max(12, *map(len, rows))
     return "\n".join(f"{name:<{width}} {value}" for name, value in rows.items())
+
+
+def _times(calls: Sequence[Callable[[], object]], count: int) -> list[list[float]]:
+    """The seconds of so many runs of each of some calls, which take turns of several runs."""
+    found: list[list[float]] = [[] for _ in calls]
+    turns = min(_TURNS, count) if len(calls) > 1 else 1
+    for turn in range(turns):
+        for call, seconds in zip(calls, found, strict=True):
+            if turns > 1:
+                time.sleep(_PAUSE)
+                call()
+            for _ in range(count * (turn + 1) // turns - count * turn // turns):
+                start = time.perf_counter()
+                call()
+                seconds.append(time.perf_counter() - start)
+    return found
 
 
 def find_peer(
