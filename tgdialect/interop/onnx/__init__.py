@@ -13,6 +13,21 @@ exporters write.
 * `rules.py`: how an operator is written down; `table.py`: all of them; `ops/`: them, by families.
 """
 
-from tgdialect.interop.onnx.backend import Backend, Prepared, prepare, run_model
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tgdialect.interop.onnx.backend import Backend, Prepared, prepare, run_model
 
 __all__ = ["Backend", "Prepared", "prepare", "run_model"]
+
+
+def __getattr__(name: str) -> Any:
+    """The names of `__all__`. They are imported when they are used: every tool loads the plug-in,
+    which has to do without the package onnx."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from tgdialect.interop.onnx import backend
+
+    return getattr(backend, name)

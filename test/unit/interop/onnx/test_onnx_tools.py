@@ -96,3 +96,17 @@ def test_nothing_imports_onnx_or_torch_unless_asked():
         [sys.executable, "-c", LATE, program], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_without_the_package_onnx_a_model_is_refused_and_nothing_else(file: str):
+    """A module that is None in `sys.modules` is one that is not installed."""
+    without = f"import sys\nsys.modules['onnx'] = None\n{LATE.replace('print(', 'list(')}"
+    without += "sys.exit(tg_run.main([sys.argv[2]]))"
+    program = Path(__file__).parents[4] / "examples" / "softmax.mlir"
+    done = subprocess.run(
+        [sys.executable, "-c", without, program, file], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr == (
+        "tg-run: error: models of ONNX need the package onnx: pip install 'tgdialect[onnx]'\n"
+    )
