@@ -15,6 +15,7 @@ exporters write.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,10 +25,7 @@ __all__ = ["Backend", "Prepared", "prepare", "run_model"]
 
 
 def __getattr__(name: str) -> Any:
-    """The names of `__all__`. They are imported when they are used: every tool loads the plug-in,
-    which has to do without the package onnx."""
+    # The plug-in is loaded by every tool, and the package onnx by those that read a model.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from tgdialect.interop.onnx import backend
-
-    return getattr(backend, name)
+    return getattr(import_module("tgdialect.interop.onnx.backend"), name)
