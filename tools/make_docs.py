@@ -1,12 +1,12 @@
 """Write `docs/ops.md`, `docs/legacy.md` and `docs/passes.md` from the classes of ops and passes,
-`docs/environment.md` from the table of variables, and the tables of `docs/tensor.md` and
-`docs/nn.md` from docstrings.
+`docs/environment.md` from the table of variables, the tables of `docs/tensor.md` and
+`docs/nn.md` from docstrings, and those of `docs/onnx.md` by `onnx_coverage.py`.
 
     python tools/make_docs.py           # writes the pages
     python tools/make_docs.py --check   # prints a diff and exits with 1 where a page is stale
 
 The docstring of a class is its description, and the string below a field of a pass describes that
-option. Change the class, not the page, then run this program. By hand are the text of these two
+option. Change the class, not the page, then run this program. By hand are the text of these three
 pages, and the names that tinygrad and PyTorch have for a method.
 """
 
@@ -555,6 +555,16 @@ def environment_page() -> str:
     return "\n".join((ENVIRONMENT_HEAD, table(columns, rows)))
 
 
+# -- ONNX -----------------------------------------------------------------------------------------
+
+
+def onnx_page() -> str:
+    """The page as it is, with the operators of now."""
+    import onnx_coverage  # Imported here: it needs the package onnx.
+
+    return onnx_coverage.page((DOCS / "onnx.md").read_text(encoding="utf-8"))
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "ops.md": ops_page,
     "legacy.md": legacy_page,
@@ -562,6 +572,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "environment.md": environment_page,
     "nn.md": nn_page,
     "tensor.md": tensor_page,
+    "onnx.md": onnx_page,
 }
 
 

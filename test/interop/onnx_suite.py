@@ -3,6 +3,8 @@
     python test/interop/onnx_suite.py                      # all node cases
     python test/interop/onnx_suite.py --only 'conv|pool'   # those whose name matches
     python test/interop/onnx_suite.py --kind simple        # models instead
+    python test/interop/onnx_suite.py --outcomes test/interop/onnx_outcomes.json
+                                                           # counts by operator, for docs/onnx.md
 
 Each case is one model with inputs and results. A case passes if every result has the dtype, the
 shape and, within the case's tolerances, the elements. The cases come from the package onnx; none is
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import json
 import os
 import pickle
 import re
@@ -20,7 +23,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +110,30 @@ def check(found: Any, wanted: Any, rtol: float, atol: float) -> None:
             np.testing.assert_allclose(found.astype(wide), wanted.astype(wide), rtol, atol)
 
 
+def operators(found: list[Any]) -> dict[str, str]:
+    """The operator that each case of single nodes tests, by the name of the case: that of its last
+    node; for a function's expansion that of the node which is expanded."""
+    by_name = {case.name: _operator(case.model.graph.node[-1]) for case in found}
+    for name in by_name:
+        base = re.sub(r"_expanded(_ver\d+)?$", "", name)
+        by_name[name] = by_name.get(base, by_name[name])
+    return by_name
+
+
+def _operator(node: onnx.NodeProto) -> str:
+    return f"{node.domain}.{node.op_type}" if node.domain else node.op_type
+
+
+def counts(operators: dict[str, str], passed: Container[str]) -> dict[str, list[int]]:
+    """For each operator the number of cases that pass, and of all."""
+    found: dict[str, list[int]] = {}
+    for name, operator in sorted(operators.items(), key=lambda item: (item[1], item[0])):
+        count = found.setdefault(operator, [0, 0])
+        count[0] += name in passed
+        count[1] += 1
+    return found
+
+
 def run(case: Any) -> str | None:
     """None if a case passes, else the error."""
     try:
@@ -129,14 +156,17 @@ def main() -> int:
         choices=("node", "simple", "real", "pytorch-operator", "pytorch-converted"),
     )
     parser.add_argument("--long", action="store_true", help="whole errors")
+    parser.add_argument("--outcomes", type=Path, metavar="FILE", help="write counts by operator")
     options = parser.parse_args()
-    start, passed, failed = time.time(), 0, list[tuple[str, str, str]]()
+    if options.outcomes and (options.only or options.kind != "node"):
+        parser.error("--outcomes is for all cases of single nodes")
+    start, passed, failed = time.time(), set[str](), list[tuple[str, str, str]]()
     for case in cases(options.kind):
         if not re.search(options.only, case.name):
             continue
         error = run(case)
         if error is None:
-            passed += 1
+            passed.add(case.name)
         else:
             op = case.model.graph.node[-1].op_type if case.model is not None else ""
             failed.append((op, case.name, error))
@@ -147,7 +177,11 @@ def main() -> int:
             )
     by_op = collections.Counter(op for op, _, _ in failed)
     print("failed by op:", ", ".join(f"{op} {n}" for op, n in by_op.most_common()))
-    print(f"{passed} of {passed + len(failed)} pass, {time.time() - start:.0f} s")
+    print(f"{len(passed)} of {len(passed) + len(failed)} pass, {time.time() - start:.0f} s")
+    if options.outcomes:
+        found = counts(operators(cases("node")), passed)
+        lines = ",\n".join(f"{json.dumps(op)}: {count}" for op, count in found.items())
+        options.outcomes.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
     return bool(failed)
 
 

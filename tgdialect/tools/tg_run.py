@@ -106,7 +106,10 @@ _FLAGS = """
   --print-signature: print inputs and outputs; run nothing
   --print-memory: print the memory that a call takes, for the index inputs that are given, else at
     most; run nothing
-  --benchmark N: print the time of N runs (default: as many as take a second), not the results
+  --benchmark N: print the time of N runs (default: as many as take a second), not the results;
+    inputs that are not given are random, and so for --profile. Where another program executes such
+    files as well, and is installed, it is timed in turns, on as many threads: the ratio is its
+    median by ours
   --profile PLOT.svg: print the time of each kernel in as many runs as take a second, not the
     results; --profile=PLOT.svg also draws it
   --allow-custom: run unchecked code: tg.custom, tg.customfunction, tg.ins of unknown targets,

@@ -36,6 +36,7 @@ from tgdialect.diagnostics import (
     operation_diagnostic,
     printable,
 )
+from tgdialect.input_formats import ComparedFrontend, Peer
 from tgdialect.interpreter import run
 from tgdialect.lowering.signature import arguments_said_to_be_written
 from tgdialect.ops import tg
@@ -53,6 +54,7 @@ from tgdialect.runtime.program import DEFAULT_OPT
 from tgdialect.runtime.staged import check_code, rendered_function, rendered_names
 from tgdialect.runtime.text import show_seconds
 from tgdialect.targets import INTERPRETER, MPI
+from tgdialect.targets.host import thread_count
 from tgdialect.tools.console import ToolError, UsageError, show, tool_errors
 from tgdialect.tools.pass_pipeline import nearest_names
 from tgdialect.tools.tg_run_values import (
@@ -76,6 +78,12 @@ _BENCHMARK_SECONDS = 1.0
 """About how long --benchmark runs, in seconds. Longer: less noise."""
 _LONG_SECONDS = 10.0
 """The expected duration, in seconds, beyond which --benchmark says how long it will take."""
+_TURNS = 10
+"""The turns of two programs that are timed beside each other. More: both see the same changes of
+the machine; fewer: less time goes to pauses."""
+_PAUSE = 0.02
+"""The seconds before a turn, in which the threads of the other program, which spin for milliseconds
+after a run, go to sleep. Shorter: they take the cores of the program that is timed."""
 _MAX_REPETITIONS = 10_000
 """The most runs of --benchmark that it chooses by itself: more of a quick program add nothing."""
 _MOST_AXES = 64
@@ -256,14 +264,20 @@ def _tensor_type(entry: FuncOp, type: Attribute) -> TensorType[Attribute]:
 
 
 def bind_inputs(
-    parameters: Sequence[ProgramInput], positional: Sequence[str], named: Sequence[str]
+    parameters: Sequence[ProgramInput],
+    positional: Sequence[str],
+    named: Sequence[str],
+    *,
+    has_defaults: bool = False,
 ) -> list[Array]:
     """An array for each parameter: those of `--arg` by name, `--input` for the others in order.
 
     If `--input` has too few for all, the index inputs that are extents of arrays are read off
-    these.
+    these. With `has_defaults`, arrays that are not given are random if their sizes are.
     """
     texts = _texts_of(parameters, positional, named, reads_sizes=True)
+    if has_defaults:
+        texts = _with_random(texts, parameters)
     found = _read(texts, parameters)
     arrays = [array for array in found if array is not None]
     if len(arrays) < len(parameters):
@@ -271,6 +285,30 @@ def bind_inputs(
     for parameter, array in zip(parameters, arrays, strict=True):
         _check_dimensions(parameter, array, arrays, parameters, texts)
     return arrays
+
+
+def _with_random(
+    texts: Sequence[str | None], parameters: Sequence[ProgramInput]
+) -> list[str | None]:
+    """The texts, and random elements for arrays without one. Raises if a size of these is neither
+    given nor that of an array that is."""
+    sizes, found = _read(texts, parameters), list(texts)
+    for parameter in parameters:
+        if texts[parameter.position] is not None or parameter.type == tg.tensor_type(tg.INDEX):
+            continue
+        missing = [parameters[d] for d in parameter.dims if d is not None and sizes[d] is None]
+        if missing:
+            args = " ".join(dict.fromkeys(f"--arg {p.name or p.label}=SIZE" for p in missing))
+            kind = show_type(parameter.type).replace("?", "4")
+            raise parameter.error(
+                f"{show_type(parameter.type)} is not given, and its sizes are not known: "
+                f"write {args}, or --input {kind}=random"
+            )
+        dims = zip(parameter.type.get_shape(), parameter.dims, strict=True)
+        shape = [int(extent if d is None else cast(Array, sizes[d])) for extent, d in dims]
+        kind = "x".join([*map(str, shape), parameter.dtype.name])
+        found[parameter.position] = f"{kind}=random({parameter.position})"
+    return found
 
 
 def _read(
@@ -369,8 +407,11 @@ def _show_named(name: str | None, type: TensorType[Any]) -> str:
 # -- running -------------------------------------------------------------------------------------
 
 
-def benchmark(executor: Executor, inputs: Sequence[Array], repetitions: int) -> str:
-    """A table of the times of so many runs; for 0, of as many as take a second."""
+def benchmark(
+    executor: Executor, inputs: Sequence[Array], repetitions: int, peer: Peer | None = None
+) -> str:
+    """A table of the times of so many runs; for 0, of as many as take a second. A peer has as many
+    of its own, in turns with them, so that both have the same machine."""
     start = time.perf_counter()
     executor.run(inputs)
     first = time.perf_counter() - start
@@ -379,18 +420,60 @@ def benchmark(executor: Executor, inputs: Sequence[Array], repetitions: int) -> 
     count = repetitions or min(max(int(_BENCHMARK_SECONDS / max(first, 1e-9)), 3), _MAX_REPETITIONS)
     if count * first > _LONG_SECONDS:
         show(f"tg-run: {count} runs of about {first:.2g} s each\n", sys.stderr)
-    seconds: list[float] = []
-    for _ in range(count):
-        start = time.perf_counter()
-        executor.run(inputs)
-        seconds.append(time.perf_counter() - start)
+    calls: list[Callable[[], object]] = [lambda: executor.run(inputs)]
+    if peer is not None:
+        calls.append(peer.run)
+    seconds, *others = _times(calls, count)
     rows = {
         "repetitions": str(count),
         "median": show_seconds(statistics.median(seconds)),
         "min": show_seconds(min(seconds)),
         "max": show_seconds(max(seconds)),
     }
-    return "\n".join(f"{name:<12} {value}" for name, value in rows.items())
+    if peer is not None:
+        median = statistics.median(others[0])
+        rows[f"{peer.name}, median"] = show_seconds(median)
+        rows[f"{peer.name} / tgdialect"] = f"{median / statistics.median(seconds):.2f}"
+    width = max(12, *map(len, rows))
+    return "\n".join(f"{name:<{width}} {value}" for name, value in rows.items())
+
+
+def _times(calls: Sequence[Callable[[], object]], count: int) -> list[list[float]]:
+    """The seconds of so many runs of each of some calls, which take turns of several runs."""
+    found: list[list[float]] = [[] for _ in calls]
+    turns = min(_TURNS, count) if len(calls) > 1 else 1
+    for turn in range(turns):
+        for call, seconds in zip(calls, found, strict=True):
+            if turns > 1:
+                time.sleep(_PAUSE)
+                call()
+            for _ in range(count * (turn + 1) // turns - count * turn // turns):
+                start = time.perf_counter()
+                call()
+                seconds.append(time.perf_counter() - start)
+    return found
+
+
+def find_peer(
+    parameters: Sequence[ProgramInput], inputs: Sequence[Array], options: argparse.Namespace
+) -> Peer | None:
+    """Another program that executes the file, as it is and on the CPU, on the same inputs; None if
+    there is none. One that refuses them is said on stderr."""
+    if options.target not in (None, "cpu") or options.entry not in (None, "main"):
+        return None
+    frontend = registry.frontend_of(options.file, options.frontend)
+    if not isinstance(frontend, ComparedFrontend):
+        return None
+    named = {
+        p.name: array
+        for p, array in zip(parameters, inputs, strict=True)
+        if p.source is None and p.name is not None
+    }
+    try:
+        return frontend.peer(options.file, named, thread_count())
+    except ValueError as error:
+        show(f"tg-run: {printable(str(error))}\n", sys.stderr)
+        return None
 
 
 def run_session(options: argparse.Namespace) -> None:
@@ -441,7 +524,8 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
         table = memory(make(module, entry.sym_name.data, options).executable, sizes)
         show(f"{table}\n")
         return
-    inputs = bind_inputs(parameters, options.input, options.arg)
+    is_timed = options.benchmark is not None or options.profile is not None
+    inputs = bind_inputs(parameters, options.input, options.arg, has_defaults=is_timed)
     executor = make(module, entry.sym_name.data, options)
     if options.profile is not None and executor.executable is None:
         of = f"target {options.target!r}"
@@ -453,7 +537,8 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
     outputs = executor.run(inputs)
     tables: list[str] = []
     if options.benchmark is not None:
-        tables.append(benchmark(executor, inputs, options.benchmark))
+        peer = find_peer(parameters, inputs, options)
+        tables.append(benchmark(executor, inputs, options.benchmark, peer))
     profile = None
     if options.profile is not None and executor.executable is not None:
         tables.append(str(profile := executor.executable.profile(*inputs)))

@@ -8,6 +8,7 @@ exporters write.
 * `model.py`: reads and checks a model; `importer.py`: its graph on tensors, node by node;
 * `extents.py`: what sizes have in common; `weights.py`: elements that stay in files;
 * `values.py`: values of a graph that are known while it is imported, and questions about others;
+* `refusals.py`: operators without a rule, in all of a model, and what to do;
 * `schemas.py`: operands and attributes of operators, which nodes have to have;
 * `rules.py`: how an operator is written down; `table.py`: all of them; `ops/`: them, by families.
 """

@@ -49,16 +49,14 @@ Structure = TensorShape | tuple["Structure", ...] | None
 
 
 class ModelArguments:
-    """The inputs of a model that are no constants. Raises CompilationError with all inputs whose
-    types are not supported.
+    """The inputs of a model that are no constants, whose types programs have.
 
     `fixed` has numbers of inputs and of sizes by their names. Fixed inputs are in `known`, and no
-    arguments.
+    arguments. Raises CompilationError for those that do not fit.
     """
 
     def __init__(self, model: Model, fixed: Mapping[str, float] = {}) -> None:
-        constants = {i.name for i in model.graph.initializer}
-        inputs = [i for i in model.graph.input if i.name not in constants]
+        inputs = _inputs(model)
         self._inputs = [i for i in inputs if i.name not in fixed]
         self._fixed = fixed
         self._names: dict[str, str] = {}
@@ -66,11 +64,6 @@ class ModelArguments:
         """The elements of fixed inputs."""
         self._is_static = any(i.type.WhichOneof("value") != "tensor_type" for i in self._inputs)
         reasons: list[Diagnostic] = []
-        for each in self._inputs:
-            try:
-                _check(each.type)
-            except Refused as error:
-                reasons.append(Diagnostic(f"input {each.name!r}: {error}", file=model.file))
         for each in inputs:
             if each.name in fixed:
                 try:
@@ -244,6 +237,22 @@ class ModelArguments:
         for name, structure in zip(self.names, structures, strict=True):
             add(name, structure, given.get(name))
         return found
+
+
+def _inputs(model: Model) -> list[ValueInfoProto]:
+    constants = {i.name for i in model.graph.initializer}
+    return [i for i in model.graph.input if i.name not in constants]
+
+
+def refused_inputs(model: Model) -> list[Diagnostic]:
+    """The inputs of a model that programs do not have, and why."""
+    reasons: list[Diagnostic] = []
+    for each in _inputs(model):
+        try:
+            _check(each.type)
+        except Refused as error:
+            reasons.append(Diagnostic(f"input {each.name!r}: {error}", file=model.file))
+    return reasons
 
 
 def _check(kind: TypeProto) -> None:

@@ -21,10 +21,11 @@ from tgdialect.frontend.lowered import Lowered, Spec, spec
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.importing import lowered
 from tgdialect.interop.onnx import extents
-from tgdialect.interop.onnx.arguments import BOUNDS, ModelArguments, Structure
+from tgdialect.interop.onnx.arguments import BOUNDS, ModelArguments, Structure, refused_inputs
 from tgdialect.interop.onnx.dtypes import carried, element_type, numpy_of
 from tgdialect.interop.onnx.importer import Importer
 from tgdialect.interop.onnx.model import Model
+from tgdialect.interop.onnx.refusals import check_model
 from tgdialect.interop.onnx.values import (
     Asked,
     Narrow,
@@ -138,6 +139,7 @@ class Prepared(BackendRep):
 
     def __init__(self, model: Model, target: str | None = None, opt: str = "heuristic") -> None:
         self.model = model
+        check_model(model, refused_inputs(model))
         self.arguments = ModelArguments(model)
         self._target, self._opt = target, opt
         self._bound = BOUNDS[0]
@@ -372,6 +374,7 @@ def module_of(model: Model, fixed: Mapping[str, float] = {}) -> ModuleOp:
     """The program of a model, with numbers of inputs and sizes by their names. Raises
     CompilationError with all that is refused."""
     try:
+        check_model(model, refused_inputs(model))
         arguments = ModelArguments(model, fixed)
         structures = arguments.structure(None)
         specs = arguments.specs(structures, BOUNDS[-1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import ChainMap
 from collections.abc import Callable, Generator, Iterable, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
@@ -20,7 +21,7 @@ from onnx import (
     helper,
 )
 
-from tgdialect.diagnostics import CompilationError, Diagnostic
+from tgdialect.diagnostics import Diagnostic
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import named
 from tgdialect.frontend.graph import Node, serials
@@ -37,10 +38,11 @@ from tgdialect.interop.onnx.dtypes import (
     widened,
 )
 from tgdialect.interop.onnx.extents import check_extents
-from tgdialect.interop.onnx.model import Model
+from tgdialect.interop.onnx.model import DOMAINS, Model, opsets_of
+from tgdialect.interop.onnx.refusals import called_by, check_model, reason_without_rule, refusal
 from tgdialect.interop.onnx.rules import NodeCall, OperatorRule
 from tgdialect.interop.onnx.schemas import schema_of
-from tgdialect.interop.onnx.table import rule_of, versions_of
+from tgdialect.interop.onnx.table import rule_of
 from tgdialect.interop.onnx.values import (
     Answers,
     Asked,
@@ -53,9 +55,7 @@ from tgdialect.interop.onnx.values import (
     plain,
 )
 from tgdialect.ops.numpy_dtypes import Array
-
-DOMAINS = {"ai.onnx": ""}
-"""The other names of domains."""
+from tgdialect.runtime.progress import progress
 
 _MISSING: Any = object()
 """The value of a result of a node that was refused: those that need it are not imported."""
@@ -88,17 +88,16 @@ class Importer:
         self._inputs = {v.node: name for name, v in inputs.items() if isinstance(v, Tensor)}
         scope: Scope = ChainMap(dict(inputs))
         frame = _Frame(self, self.model.opsets, {}, {})
-        found = frame.graph(self.model.graph, scope)
+        graph, name = self.model.graph, os.path.basename(self.model.file or "a model")
+        with progress(f"importing {name}", len(graph.node), "nodes") as work:
+            found = frame.graph(graph, scope, work.step)
         if self.refusals:
-            raise CompilationError(self.refusals)
+            check_model(self.model, self.refusals)
         return found
 
     def refuse(self, node: NodeProto, opset: int, reason: str) -> None:
         """Note that a node is refused."""
-        domain = f"{node.domain}." if node.domain else ""
-        name = node.name or next((o for o in node.output if o), "")
-        message = f"{domain}{node.op_type} (opset {opset}), node {name!r}: {reason}"
-        self.refusals.append(Diagnostic(message, file=self.model.file))
+        self.refusals.append(refusal(node, opset, reason, self.model.file))
 
     def elements(self, value: Value, name: str) -> Array:
         """The elements of a value. Raises Undecided if they depend on the arguments of a call, and
@@ -145,9 +144,11 @@ class _Frame:
         self.attributes = attributes
         """Those of the call of a function, to which attributes of its nodes refer."""
 
-    def graph(self, graph: GraphProto, scope: Scope) -> list[Value]:
-        """The results of a graph; `scope` has its inputs."""
-        self.nodes(graph.node, self.constants(graph, scope))
+    def graph(
+        self, graph: GraphProto, scope: Scope, each: Callable[[], None] | None = None
+    ) -> list[Value]:
+        """The results of a graph; `scope` has its inputs. `each` is called after each node."""
+        self.nodes(graph.node, self.constants(graph, scope), each)
         return [_of_type(self._value(scope, output.name), output) for output in graph.output]
 
     def constants(self, graph: GraphProto, scope: Scope) -> Scope:
@@ -159,10 +160,14 @@ class _Frame:
             scope.setdefault(initializer.values.name, model.sparse_constant(initializer))
         return scope
 
-    def nodes(self, nodes: Iterable[NodeProto], scope: Scope) -> None:
+    def nodes(
+        self, nodes: Iterable[NodeProto], scope: Scope, each: Callable[[], None] | None = None
+    ) -> None:
         """Add the results of nodes to a scope."""
         for node in nodes:
             self._import(node, scope)
+            if each is not None:
+                each()
 
     def _value(self, scope: Scope, name: str) -> Value:
         return scope[name] if name else None
@@ -174,16 +179,16 @@ class _Frame:
         opset = self.opsets.get(domain, 0)
         if not any(operand is _MISSING for operand in operands):
             name = node.name or next((o for o in node.output if o), node.op_type)
-            try:
-                with located(name):
+            with located(name):
+                try:
                     results = self._results(node, domain, opset, operands, scope)
-            except _Skipped:
-                pass
-            except _ERRORS as error:
-                if isinstance(error, DependsOnStep) and self.importer.step is not None:
-                    raise
-                check_extents(node.op_type, operands, self.importer.answers)
-                self.importer.refuse(node, opset, str(error))
+                except _Skipped:
+                    pass
+                except _ERRORS as error:
+                    if isinstance(error, DependsOnStep) and self.importer.step is not None:
+                        raise
+                    check_extents(node.op_type, operands, self.importer.answers)
+                    self.importer.refuse(node, opset, str(error))
         for name, result in zip(node.output, results, strict=False):
             if name:
                 scope[name] = named(result, name) if isinstance(result, Tensor) else result
@@ -264,11 +269,7 @@ class _Frame:
                 given.attribute.extend(r for a in node.attribute if (r := self._resolved(a)).name)
                 text = schema.get_context_dependent_function(given.SerializeToString(), types)
                 return FunctionProto.FromString(text)
-            if later := [since for since in versions_of(domain, node.op_type) if since > opset]:
-                advice = "convert the model with onnx.version_converter"
-                raise Refused(f"this operator is supported from opset {min(later)} on: {advice}")
-            raise Refused("this operator is not supported")
-        raise Refused("there is no such operator")
+        raise Refused(reason_without_rule(domain, node.op_type, opset))
 
     def _called(
         self,
@@ -279,13 +280,15 @@ class _Frame:
     ) -> list[Value]:
         attributes = {**(defaults or {}), **{a.name: a for a in function.attribute_proto}}
         attributes |= {a.name: self._resolved(a) for a in node.attribute}
-        opsets = {DOMAINS.get(o.domain, o.domain): o.version for o in function.opset_import}
+        opsets = opsets_of(function.opset_import)
         inner: Scope = ChainMap(dict.fromkeys(function.input))
         inner.update(zip(function.input, operands, strict=False))
         frame = _Frame(self.importer, {**self.opsets, **opsets}, attributes, {})
-        before = len(self.importer.refusals)
+        refusals = self.importer.refusals
+        before = len(refusals)
         frame.nodes(function.node, inner)
-        if len(self.importer.refusals) > before:
+        if len(refusals) > before:
+            refusals[before:] = [called_by(node, each) for each in refusals[before:]]
             return [_MISSING] * len(node.output)
         return [inner[name] for name, _ in zip(function.output, node.output, strict=False)]
 

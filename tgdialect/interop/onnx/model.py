@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from mmap import ACCESS_READ, mmap
 from typing import IO
 
 import numpy as np
 from google.protobuf.message import DecodeError
-from onnx import FunctionProto, GraphProto, ModelProto, SparseTensorProto, TensorProto, numpy_helper
+from onnx import (
+    FunctionProto,
+    GraphProto,
+    ModelProto,
+    OperatorSetIdProto,
+    SparseTensorProto,
+    TensorProto,
+    numpy_helper,
+)
 
 from tgdialect.diagnostics import CompilationError, Diagnostic
 from tgdialect.interop.onnx.values import Refused, Value
 from tgdialect.interop.onnx.weights import external_array, folder_of, without_weights
 from tgdialect.ops.numpy_dtypes import Array
+
+DOMAINS = {"ai.onnx": ""}
+"""The other names of domains."""
+
+
+def opsets_of(imports: Iterable[OperatorSetIdProto]) -> dict[str, int]:
+    """The version of each domain."""
+    return {DOMAINS.get(o.domain, o.domain): o.version for o in imports}
 
 
 class Model:
@@ -47,9 +63,7 @@ class Model:
     @cached_property
     def opsets(self) -> Mapping[str, int]:
         """The version of each domain."""
-        return {
-            "" if o.domain == "ai.onnx" else o.domain: o.version for o in self.proto.opset_import
-        }
+        return opsets_of(self.proto.opset_import)
 
     @cached_property
     def functions(self) -> Mapping[tuple[str, str, str], FunctionProto]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from functools import cache
@@ -15,8 +16,9 @@ pytest.importorskip("onnx")
 sys.path.insert(0, str(Path(__file__).parents[3] / "interop"))
 
 from onnx_refused import REFUSED
-from onnx_suite import cases, run
+from onnx_suite import cases, counts, operators, run
 
+INTEROP = Path(__file__).parents[3] / "interop"
 PARTS = 96
 """The tests into which the cases are divided. More: shorter ones, of which fewer run by default."""
 
@@ -45,3 +47,9 @@ def test_every_refusal_has_a_case():
     names = [case.name for case in _cases()]
     for pattern in REFUSED:
         assert any(re.search(pattern, name) for name in names), pattern
+
+
+def test_the_counts_of_the_page_are_those_of_the_cases():
+    passed = {c.name for c in _cases() if not any(re.search(p, c.name) for p in REFUSED)}
+    written = json.loads((INTEROP / "onnx_outcomes.json").read_text(encoding="utf-8"))
+    assert written == counts(operators(_cases()), passed), "run onnx_suite.py with --outcomes"
