@@ -150,7 +150,8 @@ class Part:
             if self.executable is None:
                 return
             workspaces = [p for p in self.executable.parameters if p.role == "workspace"]
-            if sum(p.nbytes for p in workspaces) <= ADDRESSES:
+            # One of dynamic size is as large as a call needs it.
+            if sum(p.nbytes for p in workspaces if not p.is_dynamic) <= ADDRESSES:
                 return
 
     def _compile(self, module: GraphModule, translator: Translator) -> None:

@@ -294,7 +294,11 @@ def share_among_threads(nests: Nests, shared: tg.RangeOp | None = None) -> None:
         if imbalance <= MAX_IMBALANCE and has_less_in_common(nests, other, range):
             range, chunks = other, number
     axis, extent = range.axis.data, tg.known_index(range.bound)
-    if extent is not None and extent % chunks and not attempt(axes, tg.OptOp.PADTO, axis, chunks, "clamp"):
+    if (
+        extent is not None
+        and extent % chunks
+        and not attempt(axes, tg.OptOp.PADTO, axis, chunks, "clamp")
+    ):
         chunks = extent
     attempt(axes, tg.OptOp.SPLIT, axis, chunks, tg.AxisType.THREAD, "top")
 
