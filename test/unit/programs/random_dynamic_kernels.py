@@ -51,7 +51,7 @@ class RandomChain:
             return [0 if name == "b" else 1 for name in self.symbols]
         if self.symbols == ("h", "h"):
             return 2, 3
-        return ["b c h w".split().index(name) for name in self.symbols]
+        return [["b", "c", "h", "w"].index(name) for name in self.symbols]
 
     def sized(self, sizes: dict[str, int]) -> tuple[int, ...]:
         return tuple(sizes.get(extent, extent) for extent in self.shape)

@@ -1,4 +1,4 @@
-"""Random programs of symbolic sizes: one program for all sizes, against the interpreter's result for
+"""Random programs of symbolic sizes: one program for all sizes, against the interpreter for
 each of them."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LARGE = 300
 
 
 def specs(case: RandomChain) -> list[Any]:
-    bounds = {name: (1, LARGE) for name in case.symbols}
+    bounds = dict.fromkeys(case.symbols, (1, LARGE))
     return [tg.spec(case.shape, **bounds), *case.arrays]
 
 
