@@ -20,7 +20,7 @@ UNBOUNDED = np.iinfo(np.int64).max
 class DeviceFootprint:
     """The bytes that a call takes on one device.
 
-    `workspace` is for intermediate results, at most: it is as large as for the greatest sizes.
+    `workspace` is for intermediate results: on CPUs as large as the sizes need, if it is not small.
     `persistent` is for values derived from constant arguments, and for the program's BINARYs,
     `buffers` for its BUFFERs: both stay between calls. `mapped` are bytes of files, which the
     system reads when they are used, and lets go of when memory is short: no part of `peak`.

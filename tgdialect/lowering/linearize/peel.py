@@ -204,11 +204,13 @@ def _iteration(
 
 
 class _Start(NamedTuple):
-    """A value that grows with the index of a loop: `step * index`, or the lesser of that and of
-    `last`, where the last tile of a row begins in the one before."""
+    """A value that grows with the index of a loop: the index, or the lesser of `offset + step *
+    index` and of `last`, where the last tile of a row begins in the one before. The offset is that
+    of the chunk of a thread."""
 
     value: SSAValue
     step: int
+    offset: tg.Polynomial
     last: SSAValue | None
 
 
@@ -226,7 +228,7 @@ class _Bounds(NamedTuple):
         """Equal for those that differ in a constant alone."""
         bound = self.greatest if self.least is None else self.least
         assert bound is not None
-        return self.start, self.divisor, self.least is None, frozenset(bound.terms.items())
+        return self.start.value, self.divisor, self.least is None, frozenset(bound.terms.items())
 
     @property
     def constant(self) -> int:
@@ -314,8 +316,7 @@ def _first(builder: tg.OpBuilder, loop: tg.RangeOp, bounds: _Bounds) -> SSAValue
     if start.last is None and bounds.divisor == 1:
         return _quotient(builder, bounds.least + (start.step - 1), start.step)
     least = _quotient(builder, bounds.least, bounds.divisor)
-    step, more = (builder.index_constant(n) for n in (start.step, start.step - 1))
-    first = put(tg.IDivOp(put(tg.AddOp(least, more)), step))
+    first = _quotient(builder, tg.polynomial(least) - start.offset + (start.step - 1), start.step)
     if start.last is None:
         return first
     return put(tg.WhereOp(put(tg.CmpLtOp(start.last, least)), loop.bound, first))
@@ -328,8 +329,7 @@ def _end(builder: tg.OpBuilder, loop: tg.RangeOp, bounds: _Bounds) -> SSAValue:
     if start.last is None and bounds.divisor == 1:
         return _quotient(builder, bounds.greatest + start.step, start.step)
     greatest = _quotient(builder, bounds.greatest, bounds.divisor)
-    step = builder.index_constant(start.step)
-    end = put(tg.IDivOp(put(tg.AddOp(greatest, step)), step))
+    end = _quotient(builder, tg.polynomial(greatest) - start.offset + start.step, start.step)
     if start.last is None:
         return end
     return put(tg.WhereOp(put(tg.CmpLtOp(greatest, start.last)), end, loop.bound))
@@ -382,14 +382,18 @@ def _bounds(condition: SSAValue, loop: tg.RangeOp, inside: Set[SSAValue]) -> _Bo
 def _start(value: Any, loop: tg.RangeOp, inside: Set[SSAValue]) -> _Start | None:
     """A value of a loop as a start; None if it is none."""
     if value is loop.result:
-        return _Start(value, 1, None)
+        return _Start(value, 1, tg.Affine(), None)
     if (pair := minimum(value)) is None or pair[1] in inside or pair[1] is loop.result:
         return None
     of = tg.polynomial(pair[0])
     step = of.terms.get((loop.result,), 0)
-    if step <= 0 or of != tg.Affine({(loop.result,): step}):
+    if step <= 0:
         return None
-    return _Start(value, step, pair[1])
+    offset = of - tg.Affine({(loop.result,): step})
+    moving = {*inside, loop.result}
+    if any(atom in moving for product in offset.terms for atom in product):
+        return None
+    return _Start(value, step, offset, pair[1])
 
 
 class _Lanes(NamedTuple):

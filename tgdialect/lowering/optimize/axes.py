@@ -323,6 +323,24 @@ class Axes:
         self.replace(range, outer, inner, builder.put(tg.AddOp(start, inner)))
         return outer, inner
 
+    def share(
+        self, range: tg.RangeOp, count: int, kind: tg.AxisType
+    ) -> tuple[tg.RangeOp, tg.RangeOp]:
+        """A range over so many chunks of a dynamic extent, and one over the iterations of a chunk,
+        which keeps its axis id, in place of one range. Chunks differ by one iteration at most."""
+        builder = tg.OpBuilder.before(range)
+        put, chunks = builder.put, builder.index_constant(count)
+        outer = builder.insert(tg.RangeOp(next(builder.free_axes), kind, chunks))
+        following = put(tg.AddOp(outer, builder.index_constant(1)))
+        start, end = (
+            put(tg.IDivOp(put(tg.MulOp(range.bound, number)), chunks))
+            for number in (outer.result, following)
+        )
+        bound = put(tg.SubOp(end, start))
+        inner = builder.insert(tg.RangeOp(range.axis.data, range.axis_type.data, bound))
+        self.replace(range, outer, inner, put(tg.AddOp(start, inner)))
+        return outer, inner
+
     # -- buffers that each iteration has for itself
 
     def shared_buffers(self, range: tg.RangeOp) -> Sequence[tg.BufferOp]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.strides import Strides, strides
 from tgdialect.analysis.ranges import Ranges, closed_ranges
@@ -143,10 +143,21 @@ class Nests:
         if (known := tg.known_index(range.bound)) is not None:
             return known
         # Sizes of images are multiplied, and products of networks, which halve them, divided.
-        sizes = polynomial_interval(
-            tg.polynomial(range.bound), lambda _: tg.Interval(UNKNOWN_EXTENT, UNKNOWN_EXTENT)
-        )
-        return max(int(sizes.lo), 1)
+        return max(self._assumed(range.bound), 1)
+
+    def _assumed(self, value: SSAValue) -> int:
+        """An index value, for sizes as they are assumed."""
+
+        def atom(of: SSAValue) -> tg.Interval:
+            known = UNKNOWN_EXTENT
+            if isinstance(of.owner, tg.RangeOp):
+                known = 0
+            elif isinstance(quotient := of.owner, tg.IDivOp) and self.axes.around(of):
+                # The chunks that threads take.
+                known = self._assumed(quotient.lhs) // max(self._assumed(quotient.rhs), 1)
+            return tg.Interval(known, known)
+
+        return int(polynomial_interval(tg.polynomial(value), atom).lo)
 
     def pages(self, access: StridedAccess, range: tg.RangeOp) -> float:
         """The number of pages over which the iterations of a range are spread."""

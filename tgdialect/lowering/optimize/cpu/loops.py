@@ -271,16 +271,20 @@ def share_among_threads(nests: Nests, shared: tg.RangeOp | None = None) -> None:
         if not isinstance(end := effect.owner, tg.EndOp):
             continue
         loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data is tg.AxisType.GLOBAL]
+        dynamic = [r for r in loops if tg.known_index(r.bound) is None]
         for depth, range in enumerate(loops):
-            extent = tg.known_index(range.bound)
-            if extent is None or extent < 2 or shared not in (None, range):
-                continue
+            extent = nests.extent(range)
+            if extent < 2 or shared not in (None, range) or range in dynamic[:-1][:1]:
+                continue  # Of several dynamic extents, the first is that of a batch, often 1.
             if not may_split(axes, range, tg.AxisType.THREAD, top=True):
                 continue
             is_inner = any(nests.extent(r) > 1 for r in loops[:depth])
             # Each chunk of an inner loop goes through those around it: it is one for each thread.
             fewest = threads if is_inner else 2 * threads
             prefer_equal = not (is_inner or _is_dense(nests, range))
+            if range in dynamic:
+                candidates.append((1.0, depth, range, fewest))  # Chunks are as equal as can be.
+                continue
             chunks = _chunks(extent, threads, fewest, prefer_equal=prefer_equal)
             candidates.append((_imbalance(extent, chunks, threads), depth, range, chunks))
     if not candidates:
@@ -289,8 +293,12 @@ def share_among_threads(nests: Nests, shared: tg.RangeOp | None = None) -> None:
     for imbalance, _, other, number in candidates:
         if imbalance <= MAX_IMBALANCE and has_less_in_common(nests, other, range):
             range, chunks = other, number
-    axis, extent = range.axis.data, nests.extent(range)
-    if extent % chunks and not attempt(axes, tg.OptOp.PADTO, axis, chunks, "clamp"):
+    axis, extent = range.axis.data, tg.known_index(range.bound)
+    if (
+        extent is not None
+        and extent % chunks
+        and not attempt(axes, tg.OptOp.PADTO, axis, chunks, "clamp")
+    ):
         chunks = extent
     attempt(axes, tg.OptOp.SPLIT, axis, chunks, tg.AxisType.THREAD, "top")
 

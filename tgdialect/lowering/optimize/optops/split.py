@@ -36,8 +36,11 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
     type.
         split 0, 16, upcast, overlap:  range 0 loop to 41 -> range 0 loop to 3, range 5 upcast to 16
     and `%0` becomes `min(16 * outer, 41 - 16) + inner`: some iterations are done twice.
-    IDIV and MOD of the loop variable fold to the new loop variables. Of a dynamic extent, the part
-    that is split off is the multiple that PADTO has padded it to.
+        split 0, 4, thread, top:  range 0 loop to n -> range 5 thread to 4, range 0 loop to
+                                  (%5 + 1) * n / 4 - %5 * n / 4
+    and `%0` becomes `%5 * n / 4 + inner`: chunks of a dynamic extent are as long as can be.
+    IDIV and MOD of the loop variable fold to the new loop variables. Of a dynamic extent, the inner
+    part that is split off is the multiple that PADTO has padded it to.
     """
     kind, top, range = tg.AxisType(target), where == "top", axes[axis]
     old = range.axis_type.data
@@ -45,6 +48,10 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
     extent, count = tg.known_index(range.bound), None if top else _count(range, factor)
     if count is not None and where == "overlap":
         _check_repeatable(axes, range)
+    if extent is None and top and kind is tg.AxisType.THREAD:
+        outer, _ = axes.share(range, factor, kind)
+        _reorder_thread(axes, outer)
+        return
     if count is None:
         extent = axes.extent(range)
         count = -(-extent // factor)
@@ -80,8 +87,13 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
         axes.privatize(buffer, new)
         new = axes[new.axis.data]
     if kind is tg.AxisType.THREAD:
-        ends = closed_ranges(axes.ends[new])
-        axes.reorder([new, *(r for r in reversed(ends) if r is not new)])
+        _reorder_thread(axes, new)
+
+
+def _reorder_thread(axes: Axes, new: tg.RangeOp) -> None:
+    """Make a THREAD range the outermost."""
+    ends = closed_ranges(axes.ends[new])
+    axes.reorder([new, *(r for r in reversed(ends) if r is not new)])
 
 
 def _check_size(axes: Axes, range: tg.RangeOp, factor: int) -> None:
