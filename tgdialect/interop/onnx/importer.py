@@ -258,6 +258,10 @@ class _Frame:
         own = _own(scope)
         operands: list[Value] = []
         try:
+            names: Any = node.name, node.op_type, node.domain, *node.input, *node.output
+            if any(isinstance(name, bytes) for name in names):
+                node = NodeProto(op_type="node")
+                raise Refused("a name is not in UTF-8")
             operands = [self._value(scope, name) for name in node.input]
             made = [name for name in node.output if name]
             if again := [name for name in made if name in own or made.count(name) > 1]:

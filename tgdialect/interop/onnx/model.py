@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from io import BytesIO
 from mmap import ACCESS_READ, mmap
-from typing import IO
+from stat import S_ISREG
+from typing import IO, Any
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -130,6 +131,10 @@ def _reason_against(proto: ModelProto) -> str | None:
         return "no model of ONNX: it has no graph"
     if not proto.graph.output:
         return "the graph has no outputs"
+    graph = proto.graph
+    texts: list[Any] = [v.name for v in (*graph.input, *graph.output, *graph.initializer)]
+    if any(isinstance(name, bytes) for name in texts):
+        return "a name of the graph is not in UTF-8"
     if not 1 <= proto.ir_version <= IR_VERSION:
         return (
             f"the version {proto.ir_version} of the format is not known: the package onnx "
@@ -157,17 +162,19 @@ def _message(source: IO[bytes], name: str | None) -> ModelProto:
     and OSError."""
     proto = ModelProto()
     try:
-        if not os.path.samestat(os.fstat(source.fileno()), os.stat(name or "")):
-            raise OSError  # Parts of it cannot be named.
-        data = mmap(source.fileno(), 0, access=ACCESS_READ)
-    except (OSError, ValueError, AttributeError):  # It is no regular file, or empty.
+        status = os.fstat(source.fileno())
+        is_named = S_ISREG(status.st_mode) and os.path.samestat(status, os.stat(name or ""))
+    except (OSError, ValueError, AttributeError):
+        is_named, status = False, None
+    if not is_named or not (status and status.st_size):  # Parts of it cannot be named, or mapped.
         contents = BytesIO()
         while part := source.read(1 << 20):
             contents.write(part)
             if contents.tell() > _MOST_READ:
-                raise ValueError(f"it has more than {_MOST_READ} bytes: name the file") from None
-        proto.ParseFromString(contents.getvalue())
+                raise ValueError(f"it has more than {_MOST_READ} bytes: name the file")
+        proto.ParseFromString(contents.getbuffer())
         return proto
+    data = mmap(source.fileno(), 0, access=ACCESS_READ)
     with data, memoryview(data) as view:
         proto.ParseFromString(without_weights(view))
     return proto
