@@ -27,6 +27,7 @@ from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.traced import Traced
 from tgdialect.frontend.tracing import Slot, filled, mapped, size_parameter
 from tgdialect.ops import tg
+from tgdialect.ops.expressions import SizeSource
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime import compiler
 from tgdialect.runtime.devices.device import DEVICES
@@ -204,21 +205,31 @@ class Interface:
         return len(returned) > 1 and all(isinstance(value, Slot) for value in returned)
 
     @cached_property
-    def sources(self) -> Mapping[Atom, tuple[int, int]]:
-        """For each size, the argument and the axis that have it as extent.
+    def sources(self) -> Mapping[Atom, SizeSource]:
+        """For each size, the argument and the axis that have it, or a multiple of it, as extent.
 
         Raises ValueError for a size that is no argument's extent.
         """
-        found: dict[Atom, tuple[int, int]] = {}
+        found: dict[Atom, SizeSource] = {}
         for position, argument in enumerate(self.arguments):
             for axis, extent in enumerate(argument.shape):
-                if isinstance(extent, SymInt) and len(extent.atoms) == 1:
-                    found.setdefault(extent.atoms[0], (position, axis))
+                if (multiple := _multiple(extent)) is not None:
+                    atom, factor = multiple
+                    found.setdefault(atom, SizeSource(position, axis, factor))
         for size in self.traced.sizes:
             if size not in found:
                 name = size.variable.name
                 raise ValueError(f"{name} is the extent of no argument: a call cannot infer it")
         return found
+
+
+def _multiple(extent: Dim) -> tuple[Atom, int] | None:
+    """The variable of which an extent is a multiple, and the factor; None for others."""
+    if not isinstance(extent, SymInt) or extent.polynomial.constant or len(extent.atoms) != 1:
+        return None
+    factor = extent.polynomial.terms.get((extent.atoms[0],), 0)
+    is_all = len(extent.polynomial.terms) == 1 and factor > 0
+    return (extent.atoms[0], factor) if is_all else None
 
 
 class Lowered:
@@ -355,14 +366,11 @@ class Binding:
             raise ValueError(f"expected {count} inputs ({names}), got {len(arrays)}")
         values: dict[Atom, Atom] = {}
         for atom in interface.traced.sizes:
-            position, axis = interface.sources[atom]
-            argument, shape = interface.arguments[position], np.shape(arrays[position])
+            source = interface.sources[atom]
+            argument, shape = interface.arguments[source.array], np.shape(arrays[source.array])
             if len(shape) != len(argument.shape):
                 raise ValueError(f"{argument.name} has shape {argument.shape}, got {shape}")
-            extent = argument.shape[axis]
-            by = 1 if extent.atom else next(iter(extent.polynomial.terms.values()))
-            assert shape[axis] % by == 0, (shape, extent)
-            values[atom] = Atom(atom.variable, shape[axis] // by)
+            values[atom] = Atom(atom.variable, source.size(shape))
         return values
 
     def _memory(

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import TypeGuard, cast
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, NoneAttr, StringAttr, TensorType
 from xdsl.dialects.utils import EnumAttribute
@@ -26,7 +26,9 @@ from xdsl.utils.str_enum import StrEnum
 
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.ops.data_files import Contents, FileData, array_of
-from tgdialect.ops.numpy_dtypes import Array
+
+if TYPE_CHECKING:
+    from tgdialect.ops.numpy_dtypes import Array
 
 Device = str | tuple[str, ...] | None
 """No device, one device, or the devices over which a value is sharded or replicated."""

@@ -11,12 +11,13 @@ import stat
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from mmap import MADV_DONTNEED, PAGESIZE, mmap
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakValueDictionary
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
-from tgdialect.ops.numpy_dtypes import Array
+    from tgdialect.ops.numpy_dtypes import Array
 
 Version = tuple[int, int, int]
 """A version of a file: its size in bytes, the time of its last change in nanoseconds, and its
@@ -109,6 +110,8 @@ class FileData:
 
     def file(self) -> Array:
         """All bytes of the file, read only. Raises as `array`, but for a file that is too short."""
+        import numpy as np  # Tools start without it.
+
         with ExitStack() as opened:
             opened.callback(os.close, file := self._opened())
             status = os.fstat(file)
@@ -126,7 +129,7 @@ class FileData:
                 except (OSError, ValueError) as error:
                     raise self._error(f"cannot be mapped into memory: {error}") from error
         # A plain array, whose views are as quick to make as any; they keep the map alive.
-        return cast(Array, mapped.view(np.ndarray))
+        return cast("Array", mapped.view(np.ndarray))
 
     def _opened(self) -> int:
         """A descriptor of the file. Raises DataFileError."""
@@ -173,6 +176,8 @@ class DataReader:
 
     def array(self, contents: Contents) -> Array:
         """Contents as a vector of bytes, read only. Raises DataFileError."""
+        import numpy as np  # Tools start without it.
+
         if isinstance(contents, bytes):
             return np.frombuffer(contents, np.uint8)
         key = contents.folder, contents.name, contents.version
@@ -184,6 +189,8 @@ class DataReader:
 def leave(array: Array) -> None:
     """Let go of the memory of an array on a file, as far as it is in pages of its own. The system
     reads the file again if the array is used again."""
+    import numpy as np  # Tools start without it.
+
     base: Any = array
     while isinstance(base, np.ndarray):
         base = cast(Any, base).base

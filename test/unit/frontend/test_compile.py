@@ -166,7 +166,7 @@ TAKES = "compile takes MLIR text, a path, an xDSL module or a Python function, g
             r"n has the bounds \(1, 5\) and \(1, 6\)",
         ),
         (
-            lambda: tg.compile(lambda x: x, tg.Tensor.ones(tg.Variable("n", 1, 4).bind(2) * 2)),
+            lambda: tg.compile(lambda x: x, tg.Tensor.ones(tg.Variable("n", 1, 4).bind(2) + 2)),
             ValueError,
             "n is the extent of no argument",
         ),

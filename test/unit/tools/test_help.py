@@ -145,6 +145,7 @@ OPT_EXAMPLES: Mapping[str, Sequence[Example]] = {
     "verify_roundtrip": [opt("{flag}", "addi", differs=False)],
     "shrink": [opt("{flag}", "Failure, can't shrink", code=1)],
     "frontend": [opt("{flag} uops", "tg.neg", program=LISTING)],
+    "data_folder": [opt("{flag} .", "tg.neg", differs=False)],
     "split_input_file": [
         opt("{flag}", TWO_MODULES, program=SPLIT),
         opt("'{flag}=// CUT'", TWO_MODULES, program=CUT),
@@ -196,6 +197,7 @@ RUN_EXAMPLES: Mapping[str, Sequence[Example]] = {
     "help": [run("{flag}", "usage: tg-run")],
     "file": [run(X, r"dense<\[-1.0", differs=False)],
     "frontend": [run("{flag} uops " + X, "dense", program=LISTING)],
+    "data_folder": [run("{flag} . " + X, "dense", differs=False)],
     "entry": [run("{flag} other --input 4", "2.0, 2.0", program=TWO)],
     "input": [run("{flag} 1,2,3", r"dense<\[-1.0, -2.0, -3.0\]> : tensor<3xf32>")],
     "arg": [run("{flag} x=1,2,3", r"dense<\[-1.0")],
@@ -243,6 +245,7 @@ COMPILE_EXAMPLES: Mapping[str, Sequence[Example]] = {
     "file": [tgx("", file=WRITTEN, differs=False)],
     "output": [Example("file.mlir {flag} out.tgx", NEG, file=WRITTEN)],
     "frontend": [tgx("{flag} uops", LISTING, file=WRITTEN)],
+    "data_folder": [tgx("{flag} .", file=WRITTEN, differs=False)],
     "entry": [tgx("{flag} f {flag} g", FUNCTIONS, file=WRITTEN)],
     "target": [tgx("{flag} opencl", file=("out.tgx", "__kernel"), differs=False)],
     "features": [tgx("{flag} avx3", err="'avx3' is no feature", code=1)],

@@ -102,8 +102,8 @@ def test_xdsl_opt_reads_the_last_stage_of_all_filecheck_tests(tmp_path: Path):
             continue  # A test of errors.
         split = ["--split-input-file"] if "--split-input-file" in args else []
         text = result.read_text()
-        if HEXADECIMAL in text:
-            continue
+        if HEXADECIMAL in text or "--mlir-print-debuginfo" in args:
+            continue  # Plain xdsl-opt prints no locations.
         assert xdsl_opt(text, tmp_path, *split) == text, file
         read += 1
     assert read >= 20

@@ -12,6 +12,19 @@ exporters write.
 * `rules.py`: how an operator is written down; `table.py`: all of them; `ops/`: them, by families.
 """
 
-from tgdialect.interop.onnx.backend import Backend, Prepared, prepare, run_model
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tgdialect.interop.onnx.backend import Backend, Prepared, prepare, run_model
 
 __all__ = ["Backend", "Prepared", "prepare", "run_model"]
+
+
+def __getattr__(name: str) -> Any:
+    # The plug-in is loaded by every tool, and the package onnx by those that read a model.
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("tgdialect.interop.onnx.backend"), name)

@@ -22,7 +22,6 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
 
 from tgdialect.frontend.base import named
-from tgdialect.frontend.lowered import DEFAULT_BOUNDS
 from tgdialect.frontend.symbolic import Atom, SymInt, value_of
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.traced import Traced, trace
@@ -31,7 +30,7 @@ from tgdialect.interop.torch.dtypes import ours
 from tgdialect.interop.torch.layouts import MemoryLayout, layout_of
 from tgdialect.interop.torch.reporting import LOG
 from tgdialect.interop.torch.rules import Refusal
-from tgdialect.interop.torch.sizes import MOST_BITS, symbols_of
+from tgdialect.interop.torch.sizes import greatest_size, symbols_of
 from tgdialect.interop.torch.translation import Translator
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.source import parameters
@@ -42,10 +41,6 @@ from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.memory import POOL, POOLED_BYTES, address
 
 aten = torch.ops.aten
-
-ADDRESSES = 1 << 45
-"""The bytes of workspaces for which a process is taken to have addresses. Larger: fewer parts stay
-for other parts and libraries; smaller: the bounds of sizes are lower. Linux gives 2^47 to all."""
 
 MOST_SIZES = 64
 """The most values of the sizes of calls for which a part keeps what they decide. Larger: more
@@ -141,23 +136,9 @@ class Part:
         """The constants of the last call: addresses and versions, and objects for arguments."""
         self._module = module
         if wanted:
-            self._compile_within_bounds(module)
+            self._compile(module, Translator(greatest_size(len(symbols_of(self._values)))))
 
     # -- compiling -------------------------------------------------------------------------------
-
-    def _compile_within_bounds(self, module: GraphModule) -> None:
-        """Compile for all sizes, or else for those for which there are addresses."""
-        symbols = symbols_of(self._values)
-        for bits in MOST_BITS if symbols else MOST_BITS[:1]:
-            most = DEFAULT_BOUNDS[1]
-            if symbols:
-                most = min(most, 2 ** (bits // len(symbols)))
-            self._compile(module, Translator(most))
-            if self.executable is None:
-                return
-            workspaces = [p for p in self.executable.parameters if p.role == "workspace"]
-            if sum(p.nbytes for p in workspaces) <= ADDRESSES:
-                return
 
     def _compile(self, module: GraphModule, translator: Translator) -> None:
         graph = module.graph

@@ -35,11 +35,15 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 """Functions of sizes by the names of SymPy's classes, PyTorch's own among them."""
 
 
-MOST_BITS = (36, 30, 24)
-"""The bits of the greatest product of all sizes of a part: the bound of each of n sizes has an n-th
-of them. Workspaces are those of the greatest sizes, whose addresses a process must have: if it has
-not, the next number is tried. Larger: calls of greater sizes are within the bounds; smaller: more
+_BITS = 48
+"""The bits of the greatest product of all sizes of a part, which leaves 15 for the static extents:
+index arithmetic has 63. Larger: calls of greater sizes are within the bounds; smaller: more
 programs of several sizes fit."""
+
+
+def greatest_size(count: int) -> int:
+    """The bound of each of so many sizes, where PyTorch knows none."""
+    return min(DEFAULT_BOUNDS[1], 2 ** (_BITS // max(count, 1)))
 
 
 def expression_of(size: int | torch.SymInt) -> Any:

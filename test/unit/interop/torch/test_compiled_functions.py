@@ -194,7 +194,7 @@ def test_several_dynamic_sizes_without_bounds(caplog: Any) -> None:
         assert_same(call(x, y), function(x, y))
     assert len(report().graphs) == 1
     # More than the bounds of the program, that PyTorch runs.
-    x, y = torch.randn(5000, 2, 4), torch.randn(5000, 3, 4)
+    x, y = torch.randn(70000, 2, 4), torch.randn(70000, 3, 4)
     with caplog.at_level(logging.WARNING, "tgdialect.interop.torch"):
         assert_same(call(x, y), function(x, y))
     assert "PyTorch runs a call" in caplog.text

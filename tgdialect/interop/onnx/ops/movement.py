@@ -65,8 +65,9 @@ def _squeeze(call: NodeCall, x: Value, axes: Value = None) -> Tensor:
         gone = {axis_of(tensor, a) for a in dims(call.known(axes, "axes"))}
         if wrong := [extents[a] for a in gone if call.sign(extents[a], 1) != 0]:
             raise ValueError(f"an axis of extent {wrong[0]} is no axis of 1")
-    # A symbolic extent that is 1 for the present sizes.
-    tensor = tensor.shrink([(0, 1) if i in gone else None for i in range(tensor.ndim)])
+    for axis in gone:
+        if isinstance(extents[axis], SymInt):  # It is 1 for the present sizes only: no view.
+            tensor = tensor.index_select(axis, Tensor.zeros(1, dtype="int32"))
     return tensor.reshape([d for i, d in enumerate(extents) if i not in gone])
 
 

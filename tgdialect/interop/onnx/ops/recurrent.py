@@ -164,7 +164,12 @@ class _Layer:
                 output = is_valid.where(output, 0)
             return after, output
 
-        last, outputs = scan(f, states, (self.inputs, self.is_valid))
+        sequences = self.inputs, self.is_valid
+        if self.steps == 1:  # As in streams: no loop.
+            last, output = f(states, [None if t is None else t[0] for t in sequences])
+            outputs = output.unsqueeze(0)
+        else:
+            last, outputs = scan(f, states, sequences)
         outputs = self._in_order(outputs)
         if self.layout:
             outputs = outputs.permute((2, 0, 1, 3))
