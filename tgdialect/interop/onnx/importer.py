@@ -282,7 +282,7 @@ class _Frame:
             except _ERRORS as error:
                 if isinstance(error, DependsOnStep) and self.importer.step is not None:
                     raise
-                with suppress(_UNCLEAR):
+                with suppress(*_UNCLEAR):
                     check_extents(node.op_type, operands, self.importer.answers)
                 self.importer.refuse(node, opset, _reason(error))
         for name, result in zip(node.output, results, strict=False):

@@ -172,7 +172,7 @@ def _message(source: IO[bytes], name: str | None) -> ModelProto:
             contents.write(part)
             if contents.tell() > _MOST_READ:
                 raise ValueError(f"it has more than {_MOST_READ} bytes: name the file")
-        proto.ParseFromString(contents.getbuffer())
+        proto.ParseFromString(contents.getvalue())
         return proto
     data = mmap(source.fileno(), 0, access=ACCESS_READ)
     with data, memoryview(data) as view:
