@@ -6,6 +6,8 @@ import os
 from collections import ChainMap
 from collections.abc import Callable, Generator, Iterable, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -20,8 +22,9 @@ from onnx import (
     defs,
     helper,
 )
+from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.diagnostics import Diagnostic
+from tgdialect.diagnostics import CompilationError, Diagnostic
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import named
 from tgdialect.frontend.graph import Node, serials
@@ -60,8 +63,29 @@ from tgdialect.runtime.progress import progress
 _MISSING: Any = object()
 """The value of a result of a node that was refused: those that need it are not imported."""
 
-_ERRORS = Refused, ValueError, TypeError, LookupError, ArithmeticError, RuntimeError
+_ERRORS = (
+    *(Refused, ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, MemoryError),
+    VerifyException,
+)
 """The errors of rules and of methods of `Tensor`, about operands and attributes."""
+
+MOST_REFUSALS = 100
+"""The most refusals that are listed. The import ends with the last one. Larger: lists that nobody
+reads, and long imports of files that are wrong everywhere; smaller: users who correct a model mend
+it more often."""
+
+MOST_DEPTH = 32
+"""The most calls of functions and graphs of nodes within one another. Larger: Python's stack may
+end before; smaller: models that are refused. Messages within one another are limited as well, to
+about as many graphs."""
+
+MOST_ADDED = 1 << 13
+"""The most nodes that are imported beyond those of the file: those of functions and of steps of
+loops, as often as they are called. Larger: a small file may take minutes; smaller: models that are
+refused."""
+
+_LONGEST = 400
+"""The most characters of a refusal from its beginning, and of a name: both are the file's."""
 
 Scope = MutableMapping[str, Value]
 
@@ -77,6 +101,10 @@ class Importer:
         """Whether the program is for all calls: then an If that they decide is a conditional."""
         self.answers = answers or {}
         self.refusals: list[Diagnostic] = []
+        self.depth = 0
+        """The number of functions and graphs of nodes that are being imported."""
+        self.left = MOST_ADDED + _count(model.graph)
+        """How many more nodes may be imported."""
         self.step: int | None = None
         """The serial of the first node of the step of a loop that is traced, if one is."""
         self._inputs: dict[Node, str] = {}
@@ -97,7 +125,46 @@ class Importer:
 
     def refuse(self, node: NodeProto, opset: int, reason: str) -> None:
         """Note that a node is refused."""
-        self.refusals.append(refusal(node, opset, reason, self.model.file))
+        self._add(refusal(node, opset, reason, self.model.file))
+
+    def add_refusal(self, message: str) -> None:
+        """Note a reason against the model. Raises CompilationError if there are too many."""
+        self._add(Diagnostic(message, file=self.model.file))
+
+    def _add(self, refusal: Diagnostic) -> None:
+        self.refusals.append(replace(refusal, message=_shortened(refusal.message)))
+        if len(self.refusals) >= MOST_REFUSALS:
+            more = Diagnostic("further nodes are not looked at", file=self.model.file)
+            raise CompilationError([*self.refusals, more])
+
+    def count_node(self, node: NodeProto, opset: int) -> None:
+        """Count a node that is imported. Raises CompilationError if there are too many."""
+        self.left -= 1
+        if self.left < 0:
+            raise self._too_much(
+                node, opset, f"functions and loops expand to more than {MOST_ADDED} nodes"
+            )
+
+    @contextmanager
+    def nested(self, node: NodeProto, opset: int) -> Generator[None]:
+        """A context for a function or graph of a node. Raises CompilationError for too many within
+        one another."""
+        if self.depth >= MOST_DEPTH:
+            raise self._too_much(
+                node,
+                opset,
+                f"functions and graphs are nested more than {MOST_DEPTH} deep, or a function "
+                "calls itself: inline them before the export",
+            )
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
+
+    def _too_much(self, node: NodeProto, opset: int, reason: str) -> CompilationError:
+        message = _shortened(f"{_described(node, opset)}: {reason}")
+        return CompilationError(Diagnostic(message, file=self.model.file))
 
     def elements(self, value: Value, name: str) -> Array:
         """The elements of a value. Raises Undecided if they depend on the arguments of a call, and
@@ -149,15 +216,37 @@ class _Frame:
     ) -> list[Value]:
         """The results of a graph; `scope` has its inputs. `each` is called after each node."""
         self.nodes(graph.node, self.constants(graph, scope), each)
-        return [_of_type(self._value(scope, output.name), output) for output in graph.output]
+        found: list[Value] = []
+        for output in graph.output:
+            value: Value = _MISSING
+            try:
+                value = self._value(scope, output.name)
+            except Refused as error:
+                self.importer.add_refusal(f"output {output.name!r} of the graph: {error}")
+            found.append(value if value is _MISSING else _of_type(value, output))
+        return found
 
     def constants(self, graph: GraphProto, scope: Scope) -> Scope:
         """Add the constants of a graph to a scope."""
         model = self.importer.model
-        for initializer in graph.initializer:
-            scope.setdefault(initializer.name, model.constant(initializer))
-        for initializer in graph.sparse_initializer:
-            scope.setdefault(initializer.values.name, model.sparse_constant(initializer))
+        given = set(own := _own(scope))
+        seen: set[str] = set()
+        constants: list[tuple[str, Callable[[], Value]]] = [
+            *((i.name, partial(model.constant, i)) for i in graph.initializer),
+            *((i.values.name, partial(model.sparse_constant, i)) for i in graph.sparse_initializer),
+        ]
+        for name, constant in constants:
+            if name in given and name not in seen:
+                seen.add(name)
+                continue  # A graph of a node gets a value in place of this default.
+            own[name] = _MISSING
+            try:
+                if name in seen or not name:
+                    raise Refused("another initializer has this name" if name else "it has no name")
+                own[name] = constant()
+            except Refused as error:
+                self.importer.add_refusal(f"initializer {name!r}: {error}")
+            seen.add(name)
         return scope
 
     def nodes(
@@ -170,28 +259,52 @@ class _Frame:
                 each()
 
     def _value(self, scope: Scope, name: str) -> Value:
+        if name and name not in scope:
+            raise Refused(
+                f"nothing before it makes the value {name!r}: nodes are in the order of their "
+                "values, without cycles"
+            )
         return scope[name] if name else None
 
     def _import(self, node: NodeProto, scope: Scope) -> None:
-        operands = [self._value(scope, name) for name in node.input]
         results: list[Value] = [_MISSING] * len(node.output)
         domain = DOMAINS.get(node.domain, node.domain)
         opset = self.opsets.get(domain, 0)
+        self.importer.count_node(node, opset)
+        own = _own(scope)
+        operands: list[Value] = []
+        try:
+            names: Any = node.name, node.op_type, node.domain, *node.input, *node.output
+            if any(isinstance(name, bytes) for name in names):
+                node = NodeProto(op_type="node")
+                raise Refused("a name is not in UTF-8")
+            operands = [self._value(scope, name) for name in node.input]
+            made = [name for name in node.output if name]
+            if again := [name for name in made if name in own or made.count(name) > 1]:
+                raise Refused(f"the value {again[0]!r} is made twice")
+        except Refused as error:
+            self.importer.refuse(node, opset, str(error))
+            operands = [_MISSING]
         if not any(operand is _MISSING for operand in operands):
             name = node.name or next((o for o in node.output if o), node.op_type)
-            with located(name):
+            with located(name[:_LONGEST]):
                 try:
                     results = self._results(node, domain, opset, operands, scope)
+                    if len(node.output) > len(results):
+                        results = [_MISSING] * len(node.output)
+                        raise Refused(f"{len(node.output)} results, of which it has fewer")
                 except _Skipped:
                     pass
                 except _ERRORS as error:
                     if isinstance(error, DependsOnStep) and self.importer.step is not None:
                         raise
-                    check_extents(node.op_type, operands, self.importer.answers)
-                    self.importer.refuse(node, opset, str(error))
+                    with suppress(*_UNCLEAR):
+                        check_extents(node.op_type, operands, self.importer.answers)
+                    self.importer.refuse(node, opset, _reason(error))
         for name, result in zip(node.output, results, strict=False):
             if name:
-                scope[name] = named(result, name) if isinstance(result, Tensor) else result
+                short = name[:_LONGEST]
+                own[name] = named(result, short) if isinstance(result, Tensor) else result
 
     def _results(
         self, node: NodeProto, domain: str, opset: int, operands: list[Value], scope: Scope
@@ -281,16 +394,19 @@ class _Frame:
         attributes = {**(defaults or {}), **{a.name: a for a in function.attribute_proto}}
         attributes |= {a.name: self._resolved(a) for a in node.attribute}
         opsets = opsets_of(function.opset_import)
+        if len(operands) > len(function.input):
+            raise Refused(f"{len(operands)} operands of a function of {len(function.input)}")
         inner: Scope = ChainMap(dict.fromkeys(function.input))
         inner.update(zip(function.input, operands, strict=False))
         frame = _Frame(self.importer, {**self.opsets, **opsets}, attributes, {})
         refusals = self.importer.refusals
         before = len(refusals)
-        frame.nodes(function.node, inner)
+        with self.importer.nested(node, self.opsets.get(DOMAINS.get(node.domain, node.domain), 0)):
+            frame.nodes(function.node, inner)
         if len(refusals) > before:
             refusals[before:] = [called_by(node, each) for each in refusals[before:]]
             return [_MISSING] * len(node.output)
-        return [inner[name] for name, _ in zip(function.output, node.output, strict=False)]
+        return [frame._value(inner, n) for n, _ in zip(function.output, node.output, strict=False)]
 
     # -- attributes
 
@@ -347,7 +463,8 @@ class _ImportedNode(NodeCall):
         scope.update(zip((i.name for i in graph.input), operands, strict=False))
         refusals = self._frame.importer.refusals
         before = len(refusals)
-        found = self._frame.graph(graph, scope)
+        with self._frame.importer.nested(self.node, self.opset):
+            found = self._frame.graph(graph, scope)
         if len(refusals) > before:
             raise _Skipped
         return found
@@ -384,6 +501,50 @@ class _ImportedNode(NodeCall):
 
 class _Skipped(Exception):
     """A graph of a node has nodes that are refused."""
+
+
+_UNCLEAR = IndexError, AttributeError, AssertionError, TypeError
+"""Errors of looking for extents that agree, in operands that are none that the operator takes."""
+
+
+def _own(scope: Scope) -> MutableMapping[str, Value]:
+    """The values of a graph itself, without those around it."""
+    return scope.maps[0] if isinstance(scope, ChainMap) else scope
+
+
+def _count(graph: GraphProto) -> int:
+    """The nodes of a graph and of the graphs of its nodes."""
+    found, graphs = 0, [graph]
+    while graphs:
+        nodes = graphs.pop().node
+        found += len(nodes)
+        for attribute in (a for node in nodes for a in node.attribute):
+            graphs += [attribute.g] if attribute.HasField("g") else []
+            graphs += attribute.graphs
+    return found
+
+
+def _described(node: NodeProto, opset: int) -> str:
+    domain = f"{node.domain}." if node.domain else ""
+    name = node.name or next((o for o in node.output if o), "")
+    parts = (f"{domain}{node.op_type}", repr(name))
+    kind, shown = (part if len(part) <= _LONGEST else f"{part[:_LONGEST]}…" for part in parts)
+    return f"{kind} (opset {opset}), node {shown}"
+
+
+def _shortened(message: str) -> str:
+    """A message without the middle of a long one, which is a text of the file."""
+    if len(message) <= 4 * _LONGEST:
+        return message
+    return f"{message[: 2 * _LONGEST]} … {message[-_LONGEST:]}"
+
+
+def _reason(error: Exception) -> str:
+    """The text of an error; of one without words, the error as well."""
+    if isinstance(error, MemoryError):
+        return f"the memory does not suffice: {error}"
+    is_bare = isinstance(error, KeyError | AssertionError) or not str(error)
+    return f"{type(error).__name__} {error}" if is_bare else str(error)
 
 
 def _of_type(value: Value, declared: ValueInfoProto) -> Value:

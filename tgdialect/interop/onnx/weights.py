@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,8 +42,21 @@ def file_array(contents: tg.DataAttr, dtype: np.dtype[Any], shape: tuple[int, ..
     return array
 
 
-def external_array(tensor: TensorProto, folder: str) -> Array:
-    """The elements of a tensor with external data, in a file of the model's folder.
+def check_dims(dims: Sequence[int]) -> None:
+    """Raise Refused for a shape that no array has."""
+    if min(dims, default=0) < 0 or len(dims) > _MOST_AXES or math.prod(dims) >= 1 << 60:
+        shown = f"{len(dims)} axes" if len(dims) > _MOST_AXES else str(tuple(dims))
+        raise Refused(f"no tensor has the shape {shown}")
+    if math.prod(filter(None, dims)) >= 1 << 60:
+        raise Refused(f"no array has the shape {tuple(dims)}")
+
+
+_MOST_AXES = 64
+"""The most axes of an array of NumPy."""
+
+
+def external_array(tensor: TensorProto, file: str | None) -> Array:
+    """The elements of a tensor with external data, in a file of the folder of the model's file.
 
     Raises Refused for what is no part of such a file.
     """
@@ -53,16 +66,31 @@ def external_array(tensor: TensorProto, folder: str) -> Array:
         elements = math.prod(tensor.dims)
         offset, length = (int(entries.get(key) or 0) for key in ("offset", "length"))
         wanted = _nbytes(tensor.data_type, elements, dtype)
-        if min(offset, length, elements) < 0 or (length and length != wanted):
-            raise Refused(f"the external data of {tensor.name!r} are {length} bytes, not {wanted}")
-        contents = tg.DataAttr.in_file(folder, entries.get("location", ""), offset, wanted)
+        if min(offset, length) < 0 or (length and length != wanted):
+            message = f"{length} bytes from {offset} on" if offset < 0 else f"{length} bytes"
+            raise Refused(f"the elements of {_shown(tensor)} are {message}, not {wanted}")
+        if _OWN in entries and file:  # The file's folder may have a link to it.
+            folder, location = os.path.split(os.path.realpath(file))
+        else:
+            folder, location = folder_of(file), entries.get("location", "")
+        if len(location) > _LONGEST_NAME:
+            raise Refused(f"the external data of {_shown(tensor)} are in a file with a long name")
+        contents = tg.DataAttr.in_file(folder, location, offset, wanted)
         if dtype.itemsize * elements != wanted:  # Several elements are in a byte.
             found = TensorProto(data_type=tensor.data_type, dims=tensor.dims)
             found.raw_data = contents.array.tobytes()
             return _unpacked(found)
         return file_array(contents, dtype, tuple(tensor.dims))
-    except (OSError, ValueError, KeyError, OverflowError) as error:
-        raise Refused(f"the external data of {tensor.name!r}: {error}") from None
+    except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
+        raise Refused(f"the external data of {_shown(tensor)}: {error}") from None
+
+
+_LONGEST_NAME = 4096
+"""The longest path of a file."""
+
+
+def _shown(tensor: TensorProto) -> str:
+    return repr(tensor.name[:400])
 
 
 def _unpacked(tensor: TensorProto) -> Array:
@@ -114,41 +142,76 @@ _DELIMITED = 2
 """The wire type of a field whose length is given: a message, a text, bytes."""
 
 
-def without_weights(data: memoryview, location: str) -> bytes:
+_OWN = "in the file of the model"
+"""The key of an entry of external data for those that are in the model's own file."""
+
+MOST_FIELDS = 1 << 20
+"""The most fields of messages that are looked through. Larger: files of many small fields take
+minutes; smaller: models of many nodes are refused."""
+
+MOST_KEPT = 1 << 28
+"""The most bytes of a model without the elements of large tensors. Larger: a file that is large
+without weights may take all memory; smaller: models with large elements of other forms, as
+`int64_data`, are refused."""
+
+
+def without_weights(data: memoryview) -> bytes:
     """A message of a model without the elements of large tensors, which are then external data of
-    the file `location`, its own. Raises ValueError for bytes that are no message."""
-    return b"".join(_rewritten(data, 0, len(data), "model", location, 0))
+    its own file. Raises ValueError for bytes that are no message."""
+    return b"".join(_Rewriting(data).parts(0, len(data), "model", 0))
 
 
-def _rewritten(
-    data: memoryview, start: int, end: int, kind: str, location: str, depth: int
-) -> Iterator[bytes]:
-    kept, fields = start, [f for f in _fields(data, start, end) if f.kind == _DELIMITED]
-    if kind == _TENSOR:
-        # Elements may also be in several parts.
-        fields = [field for field in fields if field.number in _ELEMENTS]
-        fields = fields if len(fields) == 1 else []
-    for field in fields:
+class _Rewriting:
+    def __init__(self, data: memoryview) -> None:
+        self._data = data
+        self._fields_left = MOST_FIELDS
+        self._bytes_left = MOST_KEPT
+
+    def _fields(self, start: int, end: int) -> Iterator[_Field]:
+        """The fields of a message with bytes."""
+        for field in _fields(self._data, start, end):
+            self._fields_left -= 1
+            if self._fields_left < 0:
+                raise ValueError(f"it has more than {MOST_FIELDS} fields")
+            if field.kind == _DELIMITED:
+                yield field
+
+    def _kept(self, start: int, end: int) -> bytes:
+        self._bytes_left -= end - start
+        if self._bytes_left < 0:
+            raise ValueError(
+                f"it has more than {MOST_KEPT} bytes beside raw_data, float_data and double_data"
+            )
+        return bytes(self._data[start:end])
+
+    def parts(self, start: int, end: int, kind: str, depth: int) -> Iterator[bytes]:
+        """The parts of a message of a kind."""
+        kept, fields = start, list(self._fields(start, end))
         if kind == _TENSOR:
-            if field.end - field.first < LEAST_BYTES:
-                continue
-            yield bytes(data[kept : field.start])
-            yield from _external(location, field)
-        else:
-            inner = _PATHS[kind].get(field.number)
-            if inner is None or field.end - field.first < LEAST_BYTES or depth == _MOST_NESTING:
-                continue
-            message = b"".join(_rewritten(data, field.first, field.end, inner, location, depth + 1))
-            yield bytes(data[kept : field.start])
-            yield _delimited(field.number, message)
-        kept = field.end
-    yield bytes(data[kept:end])
+            # Elements may also be in several parts.
+            fields = [field for field in fields if field.number in _ELEMENTS]
+            fields = fields if len(fields) == 1 else []
+        for field in fields:
+            if kind == _TENSOR:
+                if field.end - field.first < LEAST_BYTES:
+                    continue
+                yield self._kept(kept, field.start)
+                yield from _external(field)
+            else:
+                inner = _PATHS[kind].get(field.number)
+                if inner is None or field.end - field.first < LEAST_BYTES or depth == _MOST_NESTING:
+                    continue
+                message = b"".join(self.parts(field.first, field.end, inner, depth + 1))
+                yield self._kept(kept, field.start)
+                yield _delimited(field.number, message)
+            kept = field.end
+        yield self._kept(kept, end)
 
 
-def _external(location: str, field: _Field) -> Iterator[bytes]:
+def _external(field: _Field) -> Iterator[bytes]:
     """The fields for external data in place of elements."""
     length = field.end - field.first
-    for key, value in (("location", location), ("offset", field.first), ("length", length)):
+    for key, value in ((_OWN, ""), ("offset", field.first), ("length", length)):
         entry = _delimited(1, key.encode()) + _delimited(2, str(value).encode())
         yield _delimited(_EXTERNAL_DATA, entry)
     yield _varint(_DATA_LOCATION << 3) + _varint(TensorProto.EXTERNAL)
@@ -187,6 +250,8 @@ def _fields(data: memoryview, start: int, end: int) -> Iterator[_Field]:
                 at += 4
             case _:
                 raise ValueError(f"no message: a field of wire type {kind}")
+        if tag < 8:
+            raise ValueError("no message: a field without a number")
         if at > end:
             raise ValueError("the message ends too soon")
         yield _Field(tag >> 3, kind, first, contents, at)

@@ -115,7 +115,9 @@ def _split(
     num_outputs: int | None = None,
     **given: Any,
 ) -> tuple[Tensor, ...]:
-    tensor, count = as_tensor(x), num_outputs or len(call.node.output)
+    tensor, count = as_tensor(x), len(call.node.output)
+    if num_outputs not in (None, count):
+        raise Refused(f"num_outputs is {num_outputs}, and there are {count} results")
     axis = axis_of(tensor, axis)
     extent: Any = tensor.shape[axis]
     if "split" in given:
