@@ -132,7 +132,9 @@ def prepared(model: Any, inputs: Sequence[Any], threads: int) -> dict[str, Call]
 
 
 def line(name: str, times: Mapping[str, float], more: str = "") -> None:
-    print(f"{name:18}", *(f"{tool} {ms:8.3f}" for tool, ms in times.items()), "ms", more, flush=True)
+    print(
+        f"{name:18}", *(f"{tool} {ms:8.3f}" for tool, ms in times.items()), "ms", more, flush=True
+    )
 
 
 def main() -> None:
