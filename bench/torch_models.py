@@ -35,7 +35,7 @@ from tgdialect.targets.host import host_model
 Call = Callable[[], Any]
 
 PAUSE = 0.3
-"""Seconds before a turn: threads of ONNX Runtime and OpenMP spin for up to a quarter of a second."""
+"""Seconds before a turn: threads of ONNX Runtime and OpenMP spin for a quarter of a second."""
 
 TOLERANCE = 1e-4
 """How far a result may be from eager mode's, of the largest magnitude in it."""
