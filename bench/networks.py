@@ -292,8 +292,8 @@ class Network:
 
     Attributes:
         make: the module of the size that is measured; `small` that for tests.
-        inputs: arguments of some sizes: those that `axes` names, and then others, whose defaults are
-            those of `small`.
+        inputs: arguments of some sizes: those that `axes` names, and then others, which are by
+            default those of `small`.
         sizes: sizes that are measured, and `small_sizes` three of tests.
         axes: the names of sizes by axes, for each argument.
         is_exported: whether it has no state that it writes, which files of ONNX have no words for.

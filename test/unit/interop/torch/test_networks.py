@@ -28,8 +28,8 @@ def assert_close(got: Any, wanted: Any) -> None:
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("freeze", [False, True])
 @pytest.mark.parametrize("name", NETWORKS)
-def test_compiled(name: str, freeze: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch._dynamo.config, "allow_rnn", True)
+@torch._dynamo.config.patch(allow_rnn=True)
+def test_compiled(name: str, freeze: bool) -> None:
     torch.manual_seed(0)
     network = NETWORKS[name]
     model = network.small().eval()

@@ -81,10 +81,10 @@ def test_a_language_model() -> None:
 
 
 @pytest.mark.parametrize("name", ["resnet", "bert", "lstm"])
-def test_networks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@torch._dynamo.config.patch(allow_rnn=True)
+def test_networks(name: str) -> None:
     """Networks of the bench, with a head for three classes, at a rate at which differences do not
     grow: losses are eager mode's within 1e-4."""
-    monkeypatch.setattr(torch._dynamo.config, "allow_rnn", True)
     torch.manual_seed(0)
     network = NETWORKS[name]
     model = Classifier(network.small())
