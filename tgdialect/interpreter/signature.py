@@ -124,7 +124,8 @@ def bind(
     an index is out of its bounds or differs from the extent that it stands for.
     """
     wanted = [i for i, p in enumerate(params) if not p.is_allocated]
-    sources = size_sources((i, params[i].axes) for i in wanted)
+    formulas = {i: parsed(p.formula) for i, p in enumerate(params) if p.formula is not None}
+    sources = size_sources(((i, params[i].axes) for i in wanted), formulas)
     sources = {i: source for i, source in sources.items() if i in wanted}
     passed = [i for i in wanted if i not in sources]
     if len(inputs) not in (len(wanted), len(passed)):
@@ -133,9 +134,9 @@ def bind(
     arrays: list[Array | None] = [None] * len(params)
     for i, value in zip(wanted if len(inputs) == len(wanted) else passed, inputs, strict=True):
         arrays[i] = _checked(params[i], value)
-    for i, (source, axis) in sources.items():
-        if arrays[i] is None and (array := arrays[source]) is not None:
-            arrays[i] = _checked(params[i], array.shape[axis])
+    for i, source in sources.items():
+        if arrays[i] is None and (array := arrays[source.array]) is not None:
+            arrays[i] = _checked(params[i], source.size(array.shape))
     for i, param in enumerate(params):
         if param.formula is not None:
             arrays[i] = _computed(param, arrays[:i])

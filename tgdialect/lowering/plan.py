@@ -241,7 +241,7 @@ def _computed_size(function: FuncOp, total: SSAValue) -> BlockArgument:
         return argument, argument.index
 
     known = index_arguments(block.args)
-    positions = {a: a.index for a in block.args if a in known}
+    positions: dict[SSAValue, int] = {a: a.index for a in block.args if a in known}
     found = ComputedExtents(known, positions, add).argument(total)
     assert isinstance(found, BlockArgument)
     function.arg_attrs = builtin.ArrayAttr(attributes)

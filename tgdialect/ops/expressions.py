@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 Expression = tuple[int | str, ...]
 """An expression in postfix notation: numbers, `%i` for the scalar argument at position i, and keys
@@ -98,18 +98,49 @@ def applied(operation: str, *operands: Expression) -> Expression:
     return (evaluate(found, ()),) if is_constant else found
 
 
-def size_sources(arrays: Iterable[tuple[int, Sequence[int | None]]]) -> dict[int, tuple[int, int]]:
-    """The array and the axis whose extent each index argument is, by its position.
+class SizeSource(NamedTuple):
+    """An axis of an array, whose extent is an index argument, or a multiple of it."""
+
+    array: int
+    axis: int
+    factor: int = 1
+
+    def size(self, shape: Sequence[int]) -> int:
+        """The index argument, for an array of this shape."""
+        return int(shape[self.axis]) // self.factor
+
+
+def size_sources(
+    arrays: Iterable[tuple[int, Sequence[int | None]]],
+    formulas: Mapping[int, Expression] = {},
+) -> dict[int, SizeSource]:
+    """The array and the axis that each index argument is read off, by its position.
 
     `arrays` are the positions of arrays and, for each axis, that of the index argument that is its
-    extent, if there is one.
+    extent, if there is one. `formulas` are those of index arguments that are computed: where one is
+    a multiple of another, that is read off as well.
     """
-    found: dict[int, tuple[int, int]] = {}
+    found: dict[int, SizeSource] = {}
+    multiples: dict[int, SizeSource] = {}
     for array, axes in arrays:
         for axis, position in enumerate(axes):
-            if position is not None:
-                found.setdefault(position, (array, axis))
-    return found
+            if position is None:
+                continue
+            found.setdefault(position, SizeSource(array, axis))
+            if (multiple := multiple_of(formulas.get(position, ()))) is not None:
+                multiples.setdefault(multiple[0], SizeSource(array, axis, multiple[1]))
+    return {**multiples, **found}
+
+
+def multiple_of(expression: Expression) -> tuple[int, int] | None:
+    """The argument of which an expression is a multiple, and the factor; None for others."""
+    if len(expression) != 3 or expression[2] != "mul":
+        return None
+    factor, argument = sorted(expression[:2], key=lambda token: isinstance(token, str))
+    if not isinstance(factor, int) or not isinstance(argument, str) or factor <= 0:
+        return None
+    (position,) = arguments_of((argument,))
+    return position, factor
 
 
 def is_expression(tokens: Iterable[object], is_argument: Callable[[int], bool]) -> bool:

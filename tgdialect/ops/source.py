@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, TensorType, i64
@@ -16,11 +16,21 @@ from tgdialect.diagnostics import facts
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.ops.affine import monomials
 from tgdialect.ops.arguments import argument_attributes, name_attribute
 from tgdialect.ops.attributes import AddrSpace, DataAttr, InvalidAttr, NumberAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, TgOp, Value, ValueOp
 from tgdialect.ops.dtypes import DTYPES, INDEX, check_representable, number_attribute
-from tgdialect.ops.properties import dtype_of, index_array, number, place_of, tensor
+from tgdialect.ops.expressions import Expression
+from tgdialect.ops.properties import (
+    Dim,
+    dtype_of,
+    index_array,
+    number,
+    place_of,
+    polynomial,
+    tensor,
+)
 
 
 @op_definition
@@ -157,6 +167,26 @@ def _by_slot(ops: Iterable[SlotT]) -> dict[int, SlotT]:
                 f"slot {op.slot.data} is {other.result.type} and {op.result.type}"
             )
     return by_slot
+
+
+def extent_position(
+    dim: Dim, positions: Mapping[SSAValue, int], formulas: dict[int, Expression]
+) -> int | None:
+    """The position of the index argument that an extent is. For a multiple of one it is a number of
+    its own, negative, whose formula is added to `formulas`; None for others."""
+    if not isinstance(dim, SSAValue):
+        return None
+    if (known := positions.get(dim)) is not None:
+        return known
+    terms = list(monomials(polynomial(dim)))
+    if len(terms) != 1 or len(terms[0][0]) != 1 or terms[0][1] <= 0:
+        return None
+    ((atom,), factor) = terms[0]
+    if not isinstance(atom, SSAValue) or atom not in positions:
+        return None
+    number = -1 - len(formulas)
+    formulas[number] = (f"%{positions[atom]}", factor, "mul")
+    return number
 
 
 def name_of_input(value: SSAValue) -> str | None:

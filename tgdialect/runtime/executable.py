@@ -110,7 +110,9 @@ class Executable(ABC):
         """The scalars of a caller, with the numbers of their arguments."""
         self._computed = [s for s in slots if s.parameter.computed is not None]
         arrays = ((i, s.parameter.axes) for i, s in enumerate(self._arguments))
-        found = size_sources(arrays)
+        found = size_sources(
+            arrays, {s.position: s.parameter.computed or () for s in self._computed}
+        )
         self._sources = {numbers[p]: source for p, source in found.items() if p in numbers}
         """The argument and the axis that have an index argument as extent, by its number."""
         passed = [i for i in range(len(self._arguments)) if i not in self._sources]
@@ -263,13 +265,14 @@ class Executable(ABC):
         if not self._sources or len(arrays) != len(self._passed):
             return arrays
         given: dict[int, Any] = dict(zip(self._passed, arrays, strict=True))
-        for number, (array, axis) in self._sources.items():
+        for number, source in self._sources.items():
+            array, axis, _ = source
             value = given[array]
             shape = value.shape if hasattr(value, "shape") else np.shape(value)
             position, parameter = self._arguments[array]
             if len(shape) != len(parameter.shape):
                 raise self._wrong_shape(position, tuple(shape), None)
-            size, extent = self._arguments[number].parameter, int(shape[axis])
+            size, extent = self._arguments[number].parameter, source.size(shape)
             if not size.low <= extent <= size.high:
                 where = f", and is axis {axis} of {parameter.name}"
                 raise ValueError(f"{size.out_of_bounds(extent)}{where}")

@@ -80,6 +80,9 @@ def _allocator(parameter: Parameter, shape: tuple[int, ...]) -> Callable[..., Ar
     return np.empty if nbytes < POOLED_BYTES else POOL.empty
 
 
+_NO_WORDS: Mapping[int, int] = {}
+
+
 class HostExecutable(Executable):
     """A program compiled for this CPU.
 
@@ -166,7 +169,7 @@ class HostExecutable(Executable):
         """How to allocate the result of a simple program without scalars."""
         sources = [self._sources.get(i) for i, *_ in self._scalars_given]
         places = {argument: place for place, argument in enumerate(self._passed)}
-        self._read = [(places[source[0]], source[1]) for source in sources if source is not None]
+        self._read = [(places[s.array], s) for s in sources if s is not None]
         """The number among the arrays, and the axis, that each scalar is read off."""
         self._reads_all = self._is_simple and 0 < len(self._read) == len(sources)
 
@@ -222,7 +225,7 @@ class HostExecutable(Executable):
         if len(arrays) != len(self._passed):
             return None
         try:
-            key = tuple([arrays[number].shape[axis] for number, axis in self._read])
+            key = tuple([source.size(arrays[number].shape) for number, source in self._read])
             sizes = self._sizes.get(key)
         except (AttributeError, LookupError, TypeError):  # It is no array, or of another rank.
             return None
@@ -393,7 +396,7 @@ class HostExecutable(Executable):
         def call(
             *addresses: int, sizes: tuple[int, ...] = (), arguments: Sequence[object] = ()
         ) -> None:
-            words = self._known_sizes(sizes).words if scalars else {}
+            words = self._known_sizes(sizes).words if scalars else _NO_WORDS
             kept, blocks = self._kept_for(arguments), self._scratch(words)
             scratch = [block.address for block in blocks]
             launch(*words.values(), *addresses, *kept.addresses, *scratch, *data)

@@ -40,9 +40,9 @@ from tgdialect.interpreter import run
 from tgdialect.lowering.signature import arguments_said_to_be_written
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import overwritten_arguments
-from tgdialect.ops.expressions import size_sources
+from tgdialect.ops.expressions import Expression, size_sources
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.source import name_of_input, parameters
+from tgdialect.ops.source import extent_position, name_of_input, parameters
 from tgdialect.runtime import compiler
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.distributed import RankError
@@ -150,7 +150,7 @@ def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Exec
     assert isinstance(executable, Executable)
 
     def execute(inputs: Sequence[Array]) -> tuple[Array, ...]:
-        with tool_errors(DeviceError, MemoryError, RankError):
+        with tool_errors(DeviceError, MemoryError, RankError, ValueError):
             return _results(executable(*inputs))
 
     return Executor(execute, executable)
@@ -200,7 +200,13 @@ def find_parameters(entry: FuncOp) -> list[ProgramInput]:
         tuple(positions.get(d) if isinstance(d, SSAValue) else None for d in tg.shape_of(value))
         for value in inputs
     ]
-    sources = size_sources(enumerate(dims))
+    # An extent may be a multiple of an index input, from which that is read off.
+    formulas: dict[int, Expression] = {}
+    axes = [
+        tuple(extent_position(d, positions, formulas) for d in tg.shape_of(value))
+        for value in inputs
+    ]
+    sources = size_sources(enumerate(axes), formulas)
     return [
         ProgramInput(
             position,
@@ -277,9 +283,9 @@ def _read(
     ]
     for parameter in parameters:
         if parameter.source is not None and arrays[parameter.position] is None:
-            source, axis = parameter.source
-            if (array := arrays[source]) is not None:
-                arrays[parameter.position] = np.array(array.shape[axis], np.int64)
+            source = parameter.source
+            if (array := arrays[source.array]) is not None:
+                arrays[parameter.position] = np.array(source.size(array.shape), np.int64)
     return arrays
 
 

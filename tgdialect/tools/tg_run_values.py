@@ -20,6 +20,7 @@ from tgdialect.diagnostics import CompilationError
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.dtypes import to_nearest
+from tgdialect.ops.expressions import SizeSource
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.tools.console import ToolError, write_files
 
@@ -51,8 +52,8 @@ class ProgramInput:
     """An input of the program: its name and type.
 
     `dims` has, for each dynamic extent, the position of the index input with its value, and None
-    for other extents. `source` is the position and the axis of an array whose extent an index input
-    is. `interval` bounds the values. It `is_written` if it is memory that the program stores to.
+    for other extents. `source` is the axis of an array that an index input is read off. `interval`
+    bounds the values. It `is_written` if it is memory that the program stores to.
     """
 
     position: int
@@ -61,7 +62,7 @@ class ProgramInput:
     dims: tuple[int | None, ...]
     interval: tg.Interval
     is_written: bool
-    source: tuple[int, int] | None = None
+    source: SizeSource | None = None
 
     @property
     def dtype(self) -> tg.DType:

@@ -8,10 +8,10 @@ importer looks for a divisor with which they do, and asks whether the size is a 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations, zip_longest
 from operator import add, mul
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -166,6 +166,8 @@ def _multiplied(size: Dim, atom: Atom, divisor: int) -> Dim:
         if isinstance(of, Atom):
             return divisor * SymInt.of(of) if of == atom else SymInt.of(of)
         a, b = _multiplied(of.a, atom, divisor), _multiplied(of.b, atom, divisor)
-        return larger(a, b) if of.rule == "max" else a // b
+        return larger(cast(int, a), cast(int, b)) if of.rule == "max" else a // b
 
-    return size.evaluated(factor, int, mul, add)
+    times = cast("Callable[[Dim, Dim], Dim]", mul)
+    plus = cast("Callable[[Dim, Dim], Dim]", add)
+    return size.evaluated(factor, int, times, plus)

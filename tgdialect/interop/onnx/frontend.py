@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import IO
 
 from xdsl.context import Context
@@ -21,7 +22,7 @@ class OnnxFrontend(Frontend):
     def parse(self, ctx: Context, input: IO[bytes], input_name: str) -> ModuleOp:
         """Raises CompilationError with all that is refused in a model."""
         try:
-            import onnx  # noqa: F401
+            import_module("onnx")
         except ImportError:
             message = "models of ONNX need the package onnx: pip install 'tgdialect[onnx]'"
             raise CompilationError(Diagnostic(message)) from None

@@ -45,7 +45,7 @@ def _if(
 
 
 def _chosen(
-    call: Call, condition: Tensor, then: GraphProto, other: GraphProto
+    call: NodeCall, condition: Tensor, then: GraphProto, other: GraphProto
 ) -> tuple[Value, ...]:
     """The results of a branch that the program chooses. Raises ValueError for branches of other
     shapes, and DependsOnStep if one asks a question."""
