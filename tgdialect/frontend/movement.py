@@ -59,7 +59,7 @@ class Movement(TensorBase):
             raise RuntimeError(f"only one extent can be inferred, got {tuple(wanted)}")
         if -1 in wanted:
             # Extents that stay cancel as they are: products are divided by no sum of sizes.
-            rest, left = list(self.shape), list[Dim]()
+            rest, left = list[Any](self.shape), list[Any]()
             for extent in wanted:
                 if isinstance(extent, SymInt) and extent in rest:
                     rest.remove(extent)
