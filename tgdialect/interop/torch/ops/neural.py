@@ -209,18 +209,15 @@ def _lstm(
 def _lstm_gradients(*given: Any) -> Sequence[Tensor | None]:
     """The gradients by the inputs, weights, biases and first states: those of the sum of the three
     results times what is given for them."""
-    arguments: Sequence[Tensor] = given[:7]
+    arguments: list[Any] = [*given[:7]]
     of_results: Sequence[Tensor | None] = given[10:13]
     reverse, mode, width, layers, has_biases, train, bidirectional, sizes, is_batch_first = (
         *given[13:22],
     )
-    rest: Sequence[Any] = (
-        *(reverse, sizes, mode, width, layers, has_biases),
-        *(bidirectional, is_batch_first, train),
-    )
+    rest = [reverse, sizes, mode, width, layers, has_biases, bidirectional, is_batch_first, train]
 
     def weighed(*tensors: Tensor) -> Tensor:
-        operands: Sequence[Any] = (*tensors, *rest)
+        operands = [*tensors, *rest]
         both = zip(_lstm(*operands), of_results, strict=False)
         parts = [(result * factor).sum() for result, factor in both if factor is not None]
         return reduce(add, parts)
