@@ -217,7 +217,7 @@ def _lstm_gradients(*given: Any) -> Sequence[Tensor | None]:
     rest = [reverse, sizes, mode, width, layers, has_biases, bidirectional, is_batch_first, train]
 
     def weighed(*tensors: Tensor) -> Tensor:
-        operands = [*tensors, *rest]
+        operands: list[Any] = [*tensors, *rest]
         both = zip(_lstm(*operands), of_results, strict=False)
         parts = [(result * factor).sum() for result, factor in both if factor is not None]
         return reduce(add, parts)
