@@ -234,6 +234,11 @@ class Indexing(Reduction):
     def _from_front(self, extent: int, dtype: tg.DType) -> Self:
         """Positions along an axis, negative ones from its end, in a signed dtype that has all of
         the axis."""
+        node = self.node
+        if isinstance(node.prototype, tg.ExpandOp) and node.data is None:
+            # Each position once: rows of a scatter are at positions that are repeated.
+            source = self.of_node(node.operands[0])
+            return source._from_front(extent, dtype)._broadcast_to(self.shape)
         if self.dtype == dtypes.uint64:
             return self.minimum(dtypes.int64.high).cast(dtypes.int64)
         wide = self.cast(dtype) if self.dtype.bits < dtype.bits else self

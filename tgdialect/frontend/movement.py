@@ -58,10 +58,17 @@ class Movement(TensorBase):
         if wanted.count(-1) > 1:
             raise RuntimeError(f"only one extent can be inferred, got {tuple(wanted)}")
         if -1 in wanted:
-            known = math.prod(d for d in wanted if d != -1)
-            if known == 0 or self.numel() % known != 0:
+            # Extents that stay cancel as they are: products are divided by no sum of sizes.
+            rest, left = list[Any](self.shape), list[Any]()
+            for extent in wanted:
+                if isinstance(extent, SymInt) and extent in rest:
+                    rest.remove(extent)
+                elif extent != -1:
+                    left.append(extent)
+            known, total = math.prod(left), math.prod(rest)
+            if known == 0 or total % known != 0:
                 raise ValueError(f"{self.shape} cannot be reshaped to {tuple(wanted)}")
-            wanted[wanted.index(-1)] = self.numel() // known
+            wanted[wanted.index(-1)] = total // known
         if self.shape == tuple(wanted):
             return self
         if math.prod(wanted) != self.numel():

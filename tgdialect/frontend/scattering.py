@@ -42,15 +42,15 @@ class Scattering(Indexing):
         # The cells of other axes that the index does not reach are outside.
         shape = (*self.shape[:axis], index.shape[axis], *self.shape[axis + 1 :])
         every = self.full(index.shape, True, dtypes.bool_)
-        inside, moved, entries = (
-            t._placed([0] * self.ndim, shape, 0).transpose(axis, -1).unsqueeze(-2)
-            for t in (every, index, values)
-        )
         extent = self.shape[axis]
-        line = self.arange(extent).reshape((extent, 1))
         is_narrow = is_surely_less(extent, 1 << 31)
-        moved = moved._from_front(extent, dtypes.int32 if is_narrow else dtypes.int64)
-        return moved.eq(line) & inside, entries, self.transpose(axis, -1)
+        places = index._from_front(extent, dtypes.int32 if is_narrow else dtypes.int64)
+        inside, places, entries = (
+            t._placed([0] * self.ndim, shape, 0).transpose(axis, -1).unsqueeze(-2)
+            for t in (every, places, values)
+        )
+        line = self.arange(extent).reshape((extent, 1))
+        return places.eq(line) & inside, entries, self.transpose(axis, -1)
 
     def scatter(
         self,

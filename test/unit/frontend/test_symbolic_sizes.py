@@ -141,6 +141,12 @@ def test_errors_of_sizes(call: Callable[[], Any], error: type[Exception], messag
 
 # -- tensors ---------------------------------------------------------------------------------------
 
+
+def _merged(x: Any) -> Any:
+    """Axes merged in front of one whose extent is a sum of sizes."""
+    return x.unsqueeze(1).reshape(-1, x.shape[1])
+
+
 METHODS: dict[str, Callable[[Any, Any], Any]] = {
     "slice": lambda x, n: x[:n] * 1,
     "offset": lambda x, n: x[n - 1 : n + 0] * 1,
@@ -192,6 +198,10 @@ METHODS: dict[str, Callable[[Any, Any], Any]] = {
     ),
     "stack": lambda x, n: (
         torch.stack([x[:n], x[:n] * 2]) if isinstance(x, torch.Tensor) else x[:n].stack(x[:n] * 2)
+    ),
+    "reshape": lambda x, n: _merged(
+        x[:n, :1]
+        * (torch.cat([x[:n], x[:2]]) if isinstance(x, torch.Tensor) else x[:n].cat(x[:2]))[:, 0]
     ),
     "gather": lambda x, n: x[:n].gather(0, type(x)([[0, 0, 0]]).long()),
     "index": lambda x, n: x[:n][type(x)([0, 0]).long()],

@@ -25,4 +25,5 @@ def test_a_scatter_whose_sum_is_divided():
     np.add.at(sums, places, values)
     wanted = np.maximum(sums / np.bincount(places, minlength=20).clip(1)[:, None], 0)
     np.testing.assert_allclose(program(places, values, degrees), wanted, rtol=1e-4, atol=1e-5)
-    assert str(program.module("linearize")).count("tg.atomicadd") == 2
+    # A sum over all updates for each cell would be 20 * 300 * 8 additions.
+    assert sum(kernel.flops for kernel in program.kernels) < 10_000

@@ -62,9 +62,31 @@ def test_counts_of_many_numbers(n: int, size: int) -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-10)
 
 
-@pytest.mark.parametrize(("shape", "is_atomic"), [((16, 200), False), ((200, 16), True)])
-def test_threads_share_rows(shape: tuple[int, int], is_atomic: bool) -> None:
-    """An iteration of a loop outside of the scattered axis has cells of its own."""
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("target", ["cpu", "c", INTERPRETER])
+@pytest.mark.parametrize("shape", [(5, 7), (40, 64), (9, 70), (3, 4, 16), (2, 33, 1)])
+def test_whole_rows(shape: tuple[int, ...], target: str) -> None:
+    """Rows are added at positions that are counted from both ends, several at one."""
+    rng = np.random.default_rng(0)
+    base = rng.integers(-50, 50, shape).astype(np.float32)
+    updates = rng.integers(-50, 50, (60, *shape[1:])).astype(np.float32)
+    index = rng.integers(-shape[0], shape[0], 60)
+
+    def scatter(base: tg.Tensor, index: tg.Tensor, updates: tg.Tensor) -> tg.Tensor:
+        places = index.reshape((-1, *(1,) * (len(shape) - 1))).expand(updates.shape)
+        return base.scatter_add(0, places, updates)
+
+    lowered = tg.function(scatter).lower(*map(tg.Tensor, (base, index, updates)))
+    found = tg.compile(lowered.as_text(), target=target)(base, index, updates)
+    places = np.broadcast_to(index.reshape(-1, *(1,) * (len(shape) - 1)), updates.shape)
+    np.testing.assert_array_equal(found, summed(base, 0, places, updates))
+
+
+@pytest.mark.parametrize(
+    ("shape", "is_atomic"), [((16, 200), False), ((200, 16), False), ((200,), True)]
+)
+def test_threads_share_rows(shape: tuple[int, ...], is_atomic: bool) -> None:
+    """An iteration of a loop apart from the scattered axis has cells of its own."""
     axis = shape.index(200)
     x = np.zeros(shape, np.int64)
 

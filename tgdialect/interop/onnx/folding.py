@@ -116,10 +116,10 @@ def sign_of(a: Any, b: Any, answers: Answers) -> int:
         first, second = (Ratio.of(float(x) if isinstance(x, np.floating) else x) for x in (a, b))
         a, b = first.top * second.bottom, second.top * first.bottom
     if not (isinstance(a, SymInt) or isinstance(b, SymInt)):
-        return (a > b) - (a < b)
+        return int(a > b) - int(a < b)
     difference: Dim = a - b if isinstance(a, SymInt) else -(b - a)
     if isinstance(difference, int):
-        return (difference > 0) - (difference < 0)
+        return int(difference > 0) - int(difference < 0)
     if difference.min > 0 or difference.max < 0:
         return 1 if difference.min > 0 else -1
     question = Question(Asked.SIGN, str(difference), size=difference)

@@ -28,6 +28,7 @@ from tgdialect.interop.torch.ops.creation import CREATION
 from tgdialect.interop.torch.ops.movement import MOVEMENT
 from tgdialect.interop.torch.reporting import Fallback, location_of
 from tgdialect.interop.torch.rules import Refusal
+from tgdialect.interop.torch.sizes import greatest_size, symbols_of
 from tgdialect.interop.torch.table import TABLE
 from tgdialect.interop.torch.translation import Translator, has_no_result, name_of
 
@@ -100,7 +101,8 @@ class _Support(OperatorSupportBase):
 
 def partitioned(graph: GraphModule) -> Partitioned:
     """Divide a graph, in place, into parts that are compiled and nodes that PyTorch runs."""
-    translator = Translator()
+    values = [node.meta["val"] for node in graph.graph.find_nodes(op="placeholder")]
+    translator = Translator(greatest_size(len(symbols_of(values))))
     nodes = [n for n in graph.graph.nodes if n.op not in ("placeholder", "output")]
     reasons = {node: reason_against(node, translator) for node in nodes}
     # A node that takes one of several results goes with the node that has them.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import reduce
 from typing import Any, cast
 
 import torch
@@ -62,6 +63,7 @@ OF_SIZES: Mapping[Any, Callable[..., Any]] = {
     operator.pow: operator.pow,
     torch.sym_max: larger,
     torch.sym_min: smaller,
+    torch.sym_sum: lambda sizes: reduce(operator.add, sizes),
     torch.sym_float: _float,
     aten.sym_size.int: lambda x, dim: x.shape[dim],
     aten.sym_numel.default: lambda x: x.numel(),

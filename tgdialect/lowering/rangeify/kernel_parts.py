@@ -214,8 +214,12 @@ def nest_updates(kernel: tg.KernelOp) -> None:
 def _nest(
     first: tg.EndOp, after: tg.AfterOp, cell: tg.IndexOp, added: tg.AtomicAddOp, last: tg.EndOp
 ) -> None:
-    """Nest the loops that `first` and `last` close, if the first indices of what they store to are
-    loops that go over the same cells."""
+    """Nest the loops that `first` and `last` close where indices of what they store to are loops
+    that go over the same cells.
+
+    A loop whose extent is known is shared also behind the index of an update: it gets vectors, in
+    which whole pieces of rows are added. Without them, rows in order are better than columns.
+    """
     store = first.body.owner
     if not isinstance(store, tg.StoreOp) or not isinstance(start := store.buffer.owner, tg.IndexOp):
         return
@@ -223,6 +227,7 @@ def _nest(
         return
     before, updating = closed_ranges(first), closed_ranges(last)
     shared: dict[tg.RangeOp, tg.RangeOp] = {}
+    is_first = True
     for a, b in zip(start.indices, cell.indices, strict=True):
         outer, copy = a.owner, b.owner
         if (
@@ -233,8 +238,9 @@ def _nest(
             or outer not in before
             or not tg.same_dim(outer.bound, copy.bound)
         ):
-            break
-        shared[outer] = copy
+            is_first = False
+        elif is_first or tg.known_index(outer.bound) is not None:
+            shared[outer] = copy
     if not shared:
         return
     for outer, copy in shared.items():

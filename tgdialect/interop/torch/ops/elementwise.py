@@ -98,6 +98,7 @@ ELEMENTWISE: Table = {
             aten.mul.Tensor: lambda x, y: x * y,
             aten.mul.Scalar: lambda x, y: x * y,
             aten.div.Tensor: lambda x, y: x / y,
+            aten.true_divide.Tensor: lambda x, y: x / y,
             aten.div.Scalar: lambda x, y: x / y,
             aten.div.Tensor_mode: lambda x, y, rounding_mode: x.div(y, rounding_mode=rounding_mode),
             aten.div.Scalar_mode: lambda x, y, rounding_mode: x.div(y, rounding_mode=rounding_mode),

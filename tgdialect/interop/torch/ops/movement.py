@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from tgdialect.frontend.symbolic import SymInt
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.torch.rules import Functions, Table, in_own_dtype, in_result_dtype
 
@@ -85,6 +86,29 @@ def _copies(views: Functions) -> Functions:
     return found
 
 
+def _joined(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Tensors one after the other along an axis.
+
+    Other extents are equal where PyTorch's guards say so, as s // 2 and 2 * (s // 4) of a multiple
+    of four, which does not follow from the expressions: they are those of the first tensor.
+    """
+    first, *others = tensors
+    if any(t.ndim != first.ndim for t in others):  # Empty ones of one axis are left out.
+        return Tensor.cat(tensors, dim)
+    axis = dim % first.ndim
+    shape = [None if a == axis else extent for a, extent in enumerate(first.shape)]
+    aligned = [t if _agrees(t.shape, shape) else t.shrink_to(*shape) for t in others]
+    return Tensor.cat([first, *aligned], dim)
+
+
+def _agrees(shape: Sequence[Any], wanted: Sequence[Any]) -> bool:
+    """Whether a shape has no other extents than wanted ones, or numbers that are wrong."""
+    return not any(
+        w is not None and s != w and (isinstance(s, SymInt) or isinstance(w, SymInt))
+        for s, w in zip(shape, wanted, strict=False)
+    )
+
+
 MOVEMENT: Table = {
     **in_own_dtype(
         {
@@ -98,7 +122,7 @@ MOVEMENT: Table = {
     ),
     **in_result_dtype(
         {
-            aten.cat.default: lambda tensors, dim=0: Tensor.cat(tensors, dim),
+            aten.cat.default: _joined,
             aten.stack.default: lambda tensors, dim=0: Tensor.stack(tensors, dim),
             aten.select_scatter.default: _replaced,
             aten.diagonal_scatter.default: _diagonal_replaced,

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import reduce
+from operator import add
 from typing import Any
 
 import torch
 
+from tgdialect.frontend.loops import scan
 from tgdialect.frontend.tensor import Tensor
+from tgdialect.interop.torch.ops.gradients import gradients
 from tgdialect.interop.torch.rules import Refusal, Table, in_own_dtype, in_result_dtype
 
 aten = torch.ops.aten
@@ -159,6 +163,68 @@ def _attention_gradients(
     )
 
 
+LSTM_MODE = 2
+"""oneDNN's number of an LSTM, the only recurrent layer that PyTorch gives it in graphs."""
+
+
+def _lstm(
+    x: Tensor,
+    input_weight: Tensor,
+    hidden_weight: Tensor,
+    input_bias: Tensor,
+    hidden_bias: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    reverse: bool,
+    batch_sizes: Sequence[int],
+    mode: int,
+    width: int,
+    layers: int,
+    has_biases: bool,
+    bidirectional: bool,
+    batch_first: bool,
+    train: bool,
+) -> tuple[Tensor, ...]:
+    """One layer in one direction, as a loop over the steps: outputs, the last states, and an empty
+    workspace, which the gradients here do not use. Gates are in the order input, forget, cell,
+    output, and biases are zeros if there are none."""
+    if mode != LSTM_MODE or layers != 1 or batch_sizes or bidirectional or batch_first or train:
+        raise Refusal("oneDNN's recurrent layers are LSTMs of one layer, in inference")
+    inputs = x.matmul(input_weight.transpose(0, 1)) + input_bias + hidden_bias
+    recurrent = hidden_weight.transpose(0, 1)
+
+    def step(state: tuple[Tensor, Tensor], given: Tensor) -> Any:
+        h, c = state
+        gates = given + h.matmul(recurrent)
+        i, f, g, o = (gates[..., k * width : (k + 1) * width] for k in range(4))
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        h = o.sigmoid() * c.tanh()
+        return (h, c), h
+
+    first = hidden.squeeze(0), cell.squeeze(0)
+    (h, c), outputs = scan(step, first, inputs, reverse=reverse)
+    return outputs, h.unsqueeze(0), c.unsqueeze(0), Tensor.zeros(0, dtype="uint8")
+
+
+def _lstm_gradients(*given: Any) -> Sequence[Tensor | None]:
+    """The gradients by the inputs, weights, biases and first states: those of the sum of the three
+    results times what is given for them."""
+    arguments: list[Any] = [*given[:7]]
+    of_results: Sequence[Tensor | None] = given[10:13]
+    reverse, mode, width, layers, has_biases, train, bidirectional, sizes, is_batch_first = (
+        *given[13:22],
+    )
+    rest = [reverse, sizes, mode, width, layers, has_biases, bidirectional, is_batch_first, train]
+
+    def weighed(*tensors: Tensor) -> Tensor:
+        operands: list[Any] = [*tensors, *rest]
+        both = zip(_lstm(*operands), of_results, strict=False)
+        parts = [(result * factor).sum() for result, factor in both if factor is not None]
+        return reduce(add, parts)
+
+    return gradients(weighed, Tensor.ones(()), *arguments)
+
+
 NEURAL: Table = {
     **in_result_dtype(
         {
@@ -179,6 +245,8 @@ NEURAL: Table = {
                 x, w, b, None, None, training, m, eps
             )[:3],
             aten._scaled_dot_product_flash_attention_for_cpu.default: _attention,
+            aten.mkldnn_rnn_layer.default: _lstm,
+            aten.mkldnn_rnn_layer_backward.default: _lstm_gradients,
             aten._scaled_dot_product_flash_attention_for_cpu_backward.default: _attention_gradients,
         }
     ),
