@@ -370,16 +370,25 @@ def _deciding(
     return _read(program, state.inputs)
 
 
+def _unsuited(model: Model, reason: Refused) -> CompilationError:
+    """The error of a model that is no single program."""
+    message = f"{reason}: run the model by tgdialect.interop.onnx.prepare"
+    return CompilationError(Diagnostic(message, file=model.file))
+
+
 def module_of(model: Model, fixed: Mapping[str, float] = {}) -> ModuleOp:
     """The program of a model, with numbers of inputs and sizes by their names. Raises
     CompilationError with all that is refused."""
+    check_model(model, refused_inputs(model))
+    arguments = ModelArguments(model, fixed)
     try:
-        check_model(model, refused_inputs(model))
-        arguments = ModelArguments(model, fixed)
         structures = arguments.structure(None)
         specs = arguments.specs(structures, BOUNDS[-1])
-        state = _State({}, structures, specs, {}, is_for_all=True)
-        state.answers |= {Question(Asked.INPUT, n): array for n, array in arguments.known.items()}
+    except Refused as reason:
+        raise _unsuited(model, reason) from None
+    state = _State({}, structures, specs, {}, is_for_all=True)
+    state.answers |= {Question(Asked.INPUT, n): array for n, array in arguments.known.items()}
+    try:
         found, _ = _assumed(model, arguments, state)
     except Undecided as reason:
         names = _deciding(model, arguments, state, reason.question)
@@ -390,8 +399,7 @@ def module_of(model: Model, fixed: Mapping[str, float] = {}) -> ModuleOp:
         )
         raise CompilationError(Diagnostic(message, file=model.file)) from None
     except Refused as reason:
-        message = f"{reason}: run the model by tgdialect.interop.onnx.prepare"
-        raise CompilationError(Diagnostic(message, file=model.file)) from None
+        raise _unsuited(model, reason) from None
     if found is None:
         raise CompilationError(Diagnostic("all results are constants", file=model.file))
     return found.source

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 from xdsl.ir import Operation, SSAValue
 
@@ -148,8 +149,8 @@ class Nests:
     def _assumed(self, value: SSAValue) -> int:
         """An index value, for sizes as they are assumed."""
 
-        def atom(of: SSAValue) -> tg.Interval:
-            known = UNKNOWN_EXTENT
+        def atom(found: object) -> tg.Interval:
+            known, of = UNKNOWN_EXTENT, cast(SSAValue, found)
             if isinstance(of.owner, tg.RangeOp):
                 known = 0
             elif isinstance(quotient := of.owner, tg.IDivOp) and self.axes.around(of):

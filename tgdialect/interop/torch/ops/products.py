@@ -8,11 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 
+from tgdialect.frontend.graph import Shape
+from tgdialect.frontend.symbolic import SymInt
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.torch.ops.gradients import gradients
 from tgdialect.interop.torch.rules import Refusal, Table, in_own_dtype, in_result_dtype
@@ -120,7 +122,10 @@ def _adaptive_max_pool(x: Tensor, sizes: Sequence[int]) -> tuple[Tensor, Tensor]
     symbolic extents."""
     n = len(sizes)
     extents = x.shape[-n:]
-    if not all(isinstance(extent, int) for extent in (*extents, *sizes)) or 0 in extents:
+    if (
+        any(isinstance(extent, SymInt) for extent in cast(Shape, (*extents, *sizes)))
+        or 0 in extents
+    ):
         raise Refusal("adaptive maxima are of static extents that are not 0")
     # The cells of each window along each axis; those beyond its end are its first cell again.
     cells = np.zeros((1, 1), np.int64)
@@ -175,7 +180,7 @@ def _pairwise_distances(x: Tensor, p: float = 2) -> Tensor:
 
 
 def _qr(x: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
-    q, r = x.qr("reduced" if mode == "r" else mode)
+    q, r = x.qr("complete" if mode == "complete" else "reduced")
     return (Tensor.zeros((0,), dtype=x.dtype) if mode == "r" else q), r
 
 
