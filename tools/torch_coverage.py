@@ -112,7 +112,7 @@ def table() -> list[str]:
         *paragraph([str(op).removeprefix("aten.") for op in is_made]),
     ]
     for family, names in sorted(families.items()):
-        lines += ["", f"`ops/{family}.py`, {len(names)} overloads:", "", *paragraph(sorted(names))]
+        lines += ["", f"`tgdialect/interop/torch/ops/{family}.py`, {len(names)} overloads:", "", *paragraph(sorted(names))]
     return lines
 
 
