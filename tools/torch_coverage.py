@@ -112,7 +112,12 @@ def table() -> list[str]:
         *paragraph([str(op).removeprefix("aten.") for op in is_made]),
     ]
     for family, names in sorted(families.items()):
-        lines += ["", f"`tgdialect/interop/torch/ops/{family}.py`, {len(names)} overloads:", "", *paragraph(sorted(names))]
+        lines += [
+            "",
+            f"`tgdialect/interop/torch/ops/{family}.py`, {len(names)} overloads:",
+            "",
+            *paragraph(sorted(names)),
+        ]
     return lines
 
 

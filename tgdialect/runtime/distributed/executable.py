@@ -20,6 +20,7 @@ from xdsl.traits import SymbolTable
 
 from tgdialect.analysis.communication import Collective
 from tgdialect.ops import tg
+from tgdialect.ops.expressions import evaluate
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.device import DEVICES, Device
 from tgdialect.runtime.devices.driver import DeviceError
@@ -373,7 +374,11 @@ def device_footprint(
                 frame: list[Any] = [None] * len(part.parameters)
                 for position, operand in enumerate(step.operands):
                     if part.inputs[position].role == "scalar":
-                        frame[position] = numbers.get(operand, part.inputs[position].high)
+                        known = numbers.get(operand)
+                        frame[position] = part.inputs[position].high if known is None else known
+                for position, parameter in enumerate(part.parameters):
+                    if parameter.computed is not None:
+                        frame[position] = evaluate(parameter.computed, frame)
                 made = [p.nbytes_for(frame) for p in part.outputs]
                 (used,) = part.footprints(frame)
                 workspace, persistent[step.name] = used.workspace, used.persistent
