@@ -42,7 +42,16 @@ from tgdialect.interop.onnx.dtypes import (
 )
 from tgdialect.interop.onnx.extents import check_extents
 from tgdialect.interop.onnx.model import DOMAINS, Model, opsets_of
-from tgdialect.interop.onnx.refusals import called_by, check_model, reason_without_rule, refusal
+from tgdialect.interop.onnx.refusals import (
+    LONGEST,
+    MOST_REFUSALS,
+    called_by,
+    check_model,
+    error_of,
+    reason_without_rule,
+    refusal,
+    shortened,
+)
 from tgdialect.interop.onnx.rules import NodeCall, OperatorRule
 from tgdialect.interop.onnx.schemas import schema_of
 from tgdialect.interop.onnx.table import rule_of
@@ -69,11 +78,6 @@ _ERRORS = (
 )
 """The errors of rules and of methods of `Tensor`, about operands and attributes."""
 
-MOST_REFUSALS = 100
-"""The most refusals that are listed. The import ends with the last one. Larger: lists that nobody
-reads, and long imports of files that are wrong everywhere; smaller: users who correct a model mend
-it more often."""
-
 MOST_DEPTH = 32
 """The most calls of functions and graphs of nodes within one another. Larger: Python's stack may
 end before; smaller: models that are refused. Messages within one another are limited as well, to
@@ -83,9 +87,6 @@ MOST_ADDED = 1 << 13
 """The most nodes that are imported beyond those of the file: those of functions and of steps of
 loops, as often as they are called. Larger: a small file may take minutes; smaller: models that are
 refused."""
-
-_LONGEST = 400
-"""The most characters of a refusal from its beginning, and of a name: both are the file's."""
 
 Scope = MutableMapping[str, Value]
 
@@ -132,10 +133,9 @@ class Importer:
         self._add(Diagnostic(message, file=self.model.file))
 
     def _add(self, refusal: Diagnostic) -> None:
-        self.refusals.append(replace(refusal, message=_shortened(refusal.message)))
+        self.refusals.append(replace(refusal, message=shortened(refusal.message)))
         if len(self.refusals) >= MOST_REFUSALS:
-            more = Diagnostic("further nodes are not looked at", file=self.model.file)
-            raise CompilationError([*self.refusals, more])
+            raise error_of(self.refusals, self.model)
 
     def count_node(self, node: NodeProto, opset: int) -> None:
         """Count a node that is imported. Raises CompilationError if there are too many."""
@@ -163,7 +163,7 @@ class Importer:
             self.depth -= 1
 
     def _too_much(self, node: NodeProto, opset: int, reason: str) -> CompilationError:
-        message = _shortened(f"{_described(node, opset)}: {reason}")
+        message = shortened(f"{_described(node, opset)}: {reason}")
         return CompilationError(Diagnostic(message, file=self.model.file))
 
     def elements(self, value: Value, name: str) -> Array:
@@ -287,7 +287,7 @@ class _Frame:
             operands = [_MISSING]
         if not any(operand is _MISSING for operand in operands):
             name = node.name or next((o for o in node.output if o), node.op_type)
-            with located(name[:_LONGEST]):
+            with located(name[:LONGEST]):
                 try:
                     results = self._results(node, domain, opset, operands, scope)
                     if len(node.output) > len(results):
@@ -303,7 +303,7 @@ class _Frame:
                     self.importer.refuse(node, opset, _reason(error))
         for name, result in zip(node.output, results, strict=False):
             if name:
-                short = name[:_LONGEST]
+                short = name[:LONGEST]
                 own[name] = named(result, short) if isinstance(result, Tensor) else result
 
     def _results(
@@ -528,15 +528,8 @@ def _described(node: NodeProto, opset: int) -> str:
     domain = f"{node.domain}." if node.domain else ""
     name = node.name or next((o for o in node.output if o), "")
     parts = (f"{domain}{node.op_type}", repr(name))
-    kind, shown = (part if len(part) <= _LONGEST else f"{part[:_LONGEST]}…" for part in parts)
+    kind, shown = (part if len(part) <= LONGEST else f"{part[:LONGEST]}…" for part in parts)
     return f"{kind} (opset {opset}), node {shown}"
-
-
-def _shortened(message: str) -> str:
-    """A message without the middle of a long one, which is a text of the file."""
-    if len(message) <= 4 * _LONGEST:
-        return message
-    return f"{message[: 2 * _LONGEST]} … {message[-_LONGEST:]}"
 
 
 def _reason(error: Exception) -> str:

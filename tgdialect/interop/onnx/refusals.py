@@ -13,6 +13,14 @@ from tgdialect.diagnostics import CompilationError, Diagnostic, Severity
 from tgdialect.interop.onnx.model import DOMAINS, Model, opsets_of
 from tgdialect.interop.onnx.table import rule_of, versions_of
 
+LONGEST = 400
+"""The most characters of a refusal from its beginning, and of a name: both are the file's."""
+
+MOST_REFUSALS = 100
+"""The most refusals that are listed. The import ends with the last one. Larger: lists that nobody
+reads, and long imports of files that are wrong everywhere; smaller: users who correct a model mend
+it more often."""
+
 _STRINGS = "a program has no strings: compute on them before, and remove {op} from the graph"
 _CLASSICAL = (
     "classical models are not supported: run {op} by the library that it is from, and export the "
@@ -110,7 +118,22 @@ def check_model(model: Model, others: Sequence[Diagnostic] = ()) -> None:
         by_message: dict[str, Diagnostic] = {}
         for each in found:
             by_message.setdefault(each.message, each)
-        raise CompilationError([*by_message.values()])
+        raise error_of([*by_message.values()], model)
+
+
+def error_of(refusals: Sequence[Diagnostic], model: Model) -> CompilationError:
+    """The error that lists refusals, or the first ones."""
+    listed = [replace(r, message=shortened(r.message)) for r in refusals[:MOST_REFUSALS]]
+    if len(listed) == MOST_REFUSALS:
+        listed.append(Diagnostic("further nodes are not looked at", file=model.file))
+    return CompilationError(listed)
+
+
+def shortened(message: str) -> str:
+    """A message without the middle of a long one, which is a text of the file."""
+    if len(message) <= 4 * LONGEST:
+        return message
+    return f"{message[: 2 * LONGEST]} … {message[-LONGEST:]}"
 
 
 def _without_rule(model: Model) -> Iterator[tuple[NodeProto, int, str, bool]]:

@@ -76,6 +76,9 @@ def test_slices(seed: int):
     starts, ends = rng.integers(-reach, reach + 1, (2, count))
     ends = np.where(rng.random(count) < 0.2, np.iinfo(np.int64).max, ends)
     steps = rng.choice([1, 1, 2, 3, -1, -2], count)
+    # ONNX Runtime reads the greatest integer as the end below 0 if it steps down; the
+    # specification and NumPy do not.
+    ends = np.where(steps < 0, np.minimum(ends, 9), ends)
     feeds = _feeds(rng, shape, list(range(rank)))
     arrays = [_ints(*v) for v in (starts, ends, axes, steps)]
     model = model_of("Slice", [feeds[0]["x0"], *arrays], [(F, rank)], constant=(1, 2, 3, 4))
