@@ -152,6 +152,8 @@ def _reason_against(proto: ModelProto) -> str | None:
         is_default = opset.domain in ("", "ai.onnx")
         if not 1 <= opset.version <= (newest if is_default else _MOST_VERSION):
             known = f": the package onnx {onnx_version} has opsets 1 to {newest}"
+            if opset.version > newest:
+                known += "; install a newer package onnx, or export the model with an older opset"
             shown = opset.domain[:100] or "ai.onnx"
             return f"opset {opset.version} of {shown} is not known{known if is_default else ''}"
     for kind, names in (

@@ -104,12 +104,7 @@ def check_model(model: Model, others: Sequence[Diagnostic] = ()) -> None:
     """Raise CompilationError with the nodes whose operators have no rule, wherever they are, and
     with other refusals. A branch may not be taken: without other refusals those in branches are
     none."""
-    newest = defs.onnx_opset_version()
     found = list(others)
-    if (opset := model.opsets.get("", 0)) > newest:
-        advice = "install a newer package onnx, or export the model with an older opset"
-        text = f"opset {opset} is newer than {newest}, the newest one that is known: {advice}"
-        found.append(Diagnostic(text, file=model.file))
     certain = len(found)
     for node, opset, reason, is_in_branch in _without_rule(model):
         found.append(refusal(node, opset, reason, model.file))
