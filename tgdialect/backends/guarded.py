@@ -6,6 +6,7 @@ processor lacks, operands that inline assembly cannot have, a processor without 
 
 from __future__ import annotations
 
+import ctypes
 import faulthandler
 import os
 import pickle
@@ -93,6 +94,7 @@ def _work(work: Callable[[], object], said: IO[bytes], result: IO[bytes]) -> Non
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGABRT):
             signal.signal(number, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        _end_without_handlers()
         os.dup2(said.fileno(), 2)
         try:
             found = work(), None
@@ -105,10 +107,20 @@ def _work(work: Callable[[], object], said: IO[bytes], result: IO[bytes]) -> Non
         os._exit(1)
 
 
+def _end_without_handlers() -> None:
+    """Make `exit` of C, by which LLVM ends the process, `_exit`: handlers of other libraries may
+    wait for threads, which a child does not have (ONNX Runtime's do)."""
+    libc = ctypes.CDLL(None)
+    libc.__cxa_atexit(libc._exit, ctypes.c_void_p(1), None)  # The last one is called first.
+
+
 def _reason(text: str, status: int) -> str:
     """The last words of LLVM before it ended the process."""
     fatal = _FATAL.search(text)
-    return fatal[1].strip() if fatal else signal.strsignal(status & 127) or "it ended"
+    if fatal is not None:
+        return fatal[1].strip()
+    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+    return (number and signal.strsignal(number)) or "it ended"
 
 
 def _needed(ir: str) -> str:

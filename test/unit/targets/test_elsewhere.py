@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import io
 import os
 import re
@@ -240,6 +241,24 @@ def test_the_words_of_this_processor() -> None:
 )
 def test_features_of_assembly(text: str, features: list[str]) -> None:
     assert list(features_of_assembly(text)) == features
+
+
+def test_handlers_of_exit_are_not_called() -> None:
+    """They may wait for threads that a child does not have."""
+    libc = ctypes.CDLL(None)
+    handler = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: os.write(2, b"LLVM ERROR: called"))
+
+    def work(_: str) -> None:
+        libc.exit(1)
+
+    if (child := os.fork()) == 0:  # Whose handlers are its own.
+        libc.__cxa_atexit(handler, None, None)
+        try:
+            guarded(work, "")
+        except LLVMTranslationException as error:
+            os._exit("it ended" not in str(error))
+        os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_a_child_for_llvm() -> None:
