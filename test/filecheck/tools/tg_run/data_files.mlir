@@ -2,7 +2,7 @@
 // file by its place in the folder of the text, or in one that an option names.
 
 // RUN: rm -rf %t.d && mkdir -p %t.d/weights && cp %s %t.d/a.mlir
-// RUN: python -c "open(r'%t.d/weights/w.bin', 'wb').write(bytes.fromhex('ff0000803f00000040'))"
+// RUN: %python -c "open(r'%t.d/weights/w.bin', 'wb').write(bytes.fromhex('ff0000803f00000040'))"
 
 // RUN: tg-run %t.d/a.mlir --input 2xf32=1 | filecheck %s
 // RUN: tg-run %t.d/a.mlir --input 2xf32=1 --target c | filecheck %s
