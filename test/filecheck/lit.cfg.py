@@ -42,6 +42,7 @@ _TOOLS = {
     "mlir-translate": ("mlir-translate-19", "mlir-translate"),
 }
 
+config.substitutions.append(("%python", sys.executable))
 for _tool, _programs in _TOOLS.items():
     _found = (shutil.which(program, path=_SEARCH_PATH) for program in _programs)
     if (_path := next(filter(None, _found), None)) is not None:
