@@ -36,6 +36,7 @@ fork_tools(_FOLDER)
 _TOOLS = {
     "tg-opt": ("tg-opt",),
     "tg-run": ("tg-run",),
+    "tg-compile": ("tg-compile",),
     "xdsl-opt": ("xdsl-opt",),
     "filecheck": ("filecheck",),
     "mlir-opt": ("mlir-opt-19", "mlir-opt"),
