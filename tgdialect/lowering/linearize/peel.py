@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from tgdialect.analysis.affine.bounds import minimum
+from tgdialect.analysis.affine.bounds import interval, minimum
 from tgdialect.analysis.affine.lanes import lane_indices, scalar_of
 from tgdialect.analysis.conditions import conjuncts
 from tgdialect.analysis.index_sets import BORDER
@@ -253,7 +253,9 @@ def _split(loop: tg.RangeOp, body: Sequence[Operation]) -> None:
     if any(isinstance(op, tg.BufferOp) for op in body):
         return
     inside = {result for op in body for result in op.results}
-    found = {c: b for c in _undecided(loop, body) if (b := _bounds(c, loop, inside)) is not None}
+    conditions, intervals = _undecided(loop, body), MinMax()
+    bounds = ((c, _bounds(c, loop, inside, intervals)) for c in conditions)
+    found = {c: b for c, b in bounds if b is not None}
     if not found:
         return
     before = tg.OpBuilder.before(loop)
@@ -347,7 +349,9 @@ def _less(builder: tg.OpBuilder, a: SSAValue, b: SSAValue) -> SSAValue:
     return builder.put(tg.WhereOp(builder.put(tg.CmpLtOp(a, b)), a, b))
 
 
-def _bounds(condition: SSAValue, loop: tg.RangeOp, inside: Set[SSAValue]) -> _Bounds | None:
+def _bounds(
+    condition: SSAValue, loop: tg.RangeOp, inside: Set[SSAValue], intervals: MinMax
+) -> _Bounds | None:
     """The iterations in which a comparison holds for all lanes; None unless it compares sums that
     are linear in the index, with values from outside of the loop."""
     op = condition.owner
@@ -362,7 +366,7 @@ def _bounds(condition: SSAValue, loop: tg.RangeOp, inside: Set[SSAValue]) -> _Bo
             less, greater, strict = op.rhs, op.lhs, 0
         case _:
             return None
-    low, high = _lanes(greater), _lanes(less)
+    low, high = _lanes(greater, intervals), _lanes(less, intervals)
     if low is None or high is None:
         return None
     margin = low.shared + low.least - high.shared - high.greatest - strict
@@ -404,22 +408,35 @@ class _Lanes(NamedTuple):
     greatest: int
 
 
-def _lanes(value: SSAValue) -> _Lanes | None:
-    if not tg.dtype_of(value).is_integer:
+def _lanes(value: SSAValue, intervals: MinMax) -> _Lanes | None:
+    """The lanes of a vector of integers, or a scalar that all share; None if they are no such sum,
+    or if a CAST may wrap them."""
+    dtypes = [tg.dtype_of(value)]
+    while True:
+        if isinstance(cast := value.owner, tg.CastOp):
+            value = cast.source
+            dtypes.append(tg.dtype_of(value))
+        elif (scalar := scalar_of(value)) is not None and scalar is not value:
+            value = scalar
+        else:
+            break
+    if not all(dtype.is_integer for dtype in dtypes):
         return None
-    while isinstance(cast := value.owner, tg.CastOp):
-        source = cast.source
-        if not tg.dtype_of(source).is_integer:
+    if scalar is not None:
+        found = _Lanes(tg.polynomial(scalar), 0, 0)
+    elif (lanes := lane_indices(value)) is not None:
+        shared: tg.Polynomial = tg.Affine()
+        for atom, coefficient in lanes.scalars.terms.items():
+            shared += tg.polynomial(atom) * coefficient
+        found = _Lanes(shared, min(lanes.numbers), max(lanes.numbers))
+    else:
+        return None
+    if len(dtypes) > 1:
+        around = interval(found.shared, intervals)
+        low, high = max(dtype.low for dtype in dtypes), min(dtype.high for dtype in dtypes)
+        if around.lo + found.least < low or around.hi + found.greatest > high:
             return None
-        value = source  # A comparison in fewer bits is one of values that fit them.
-    if (scalar := scalar_of(value)) is not None:
-        return _lanes(scalar) if scalar is not value else _Lanes(tg.polynomial(value), 0, 0)
-    if (found := lane_indices(value)) is None:
-        return None
-    shared: tg.Polynomial = tg.Affine()
-    for atom, coefficient in found.scalars.terms.items():
-        shared += tg.polynomial(atom) * coefficient
-    return _Lanes(shared, min(found.numbers), max(found.numbers))
+    return found
 
 
 def _drop_masks(body: Sequence[Operation], true: Collection[SSAValue] = ()) -> None:

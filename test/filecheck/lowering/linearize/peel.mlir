@@ -79,3 +79,33 @@ tg.kernel @border {
   %e = tg.end %s over %i : !tg.void
   tg.sink %e : !tg.void
 }
+
+// A loop of dynamic extent is not split by a comparison in i8, in which its index is wrapped: lanes
+// from 128 on are not greater than 50.
+// CHECK-LABEL: tg.program @wrapped
+// CHECK:         tg.range 0 loop to %bound
+// CHECK:         tg.load %{{.*}} gate %inside
+// CHECK-NOT:     tg.range
+tg.kernel @wrapped {
+  %n = tg.param 2 min 0 max 1000 : tensor<index>
+  %c8 = tg.const 8 : tensor<index>
+  %p = tg.param 0 : tensor<1000xf32, #tg.place<global>>
+  %o = tg.param 1 : tensor<1000xf32, #tg.place<global>>
+  %bound = tg.idiv %n, %c8 : tensor<index>
+  %i = tg.range 0 loop to %bound : tensor<index>
+  %fifty = tg.const 50 : tensor<i8>
+  %lanes = tg.vconst [0, 1, 2, 3, 4, 5, 6, 7] : tensor<8xindex>
+  %start = tg.mul %i, %c8 : tensor<index>
+  %v = tg.add %start, %lanes : (tensor<index>, tensor<8xindex>) -> tensor<8xindex>
+  %small = tg.cast %v to i8 : tensor<8xindex> -> tensor<8xi8>
+  %inside = tg.cmplt %fifty, %small : (tensor<i8>, tensor<8xi8>) -> tensor<8xi1>
+  %zero = tg.const 0.0 : tensor<f32>
+  %one = tg.reshape %zero [1] : tensor<f32> -> tensor<1xf32>
+  %zeros = tg.expand %one [8] : tensor<1xf32> -> tensor<8xf32>
+  %at = tg.index %p[%v] : (tensor<1000xf32, #tg.place<global>>, tensor<8xindex>) -> tensor<8xf32, #tg.place<global>>
+  %x = tg.load %at alt %zeros gate %inside : tensor<8xf32, #tg.place<global>>, tensor<8xf32>, tensor<8xi1> -> tensor<8xf32>
+  %to = tg.index %o[%v] : (tensor<1000xf32, #tg.place<global>>, tensor<8xindex>) -> tensor<8xf32, #tg.place<global>>
+  %s = tg.store %to, %x : tensor<8xf32, #tg.place<global>>, tensor<8xf32>
+  %e = tg.end %s over %i : !tg.void
+  tg.sink %e : !tg.void
+}
