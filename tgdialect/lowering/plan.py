@@ -63,8 +63,8 @@ class PlanPass(KernelPass):
 def plan_function(function: FuncOp, alignment: int, *, may_grow: bool = False) -> None:
     """Replace the buffers of a function by views of an arena, and record its size.
 
-    If it `may_grow`, an arena of buffers of dynamic sizes is as large as a call needs it; else as
-    for the greatest sizes.
+    If it `may_grow`, an arena of buffers of dynamic sizes is as large as a call needs it; else, and
+    where sizes are products of too many terms, as for the greatest sizes.
 
     Each begins at a multiple of `alignment` bytes.
 
@@ -110,8 +110,10 @@ def plan_function(function: FuncOp, alignment: int, *, may_grow: bool = False) -
             for ranges in ([live[b.result] for b in block] for block in blocks.values())
         ]
         if may_grow and kind == "tg.workspace" and any(b.dims for b in buffers):
-            _plan_growing(function, list(blocks.values()), lives, device, alignment)
-            continue
+            units = _units(blocks.values(), alignment, intervals)
+            if units is not None:
+                _plan_growing(function, list(blocks.values()), units, lives, device, alignment)
+                continue
         sizes = [
             -(-max(max_bytes(b, intervals) for b in block) // alignment) * alignment
             for block in blocks.values()
@@ -140,18 +142,17 @@ for sizes near this; for others, blocks take more memory. An order of magnitude.
 def _plan_growing(
     function: FuncOp,
     blocks: Sequence[Sequence[tg.BufferOp]],
+    units: Sequence[tg.Polynomial],
     lives: Sequence[LiveRange],
     device: tg.Device,
     alignment: int,
 ) -> None:
     """Replace buffers by views of an arena whose size a call computes.
 
-    Sizes and offsets are polynomials in the extents, in units of the alignment. Blocks lie in the
-    order that `assign_offsets` finds for typical extents: each begins where those below it that are
-    live at the same time end, whatever the extents are.
+    Sizes (`units`) and offsets are polynomials in the extents, in units of the alignment. Blocks
+    lie in the order that `assign_offsets` finds for typical extents: each begins where those below
+    it that are live at the same time end, whatever the extents are.
     """
-    intervals = MinMax()
-    units = [_units(block, alignment, intervals) for block in blocks]
     typical = [int(polynomial_interval(u, lambda _: _TYPICAL).hi) for u in units]
     order, _ = assign_offsets([max(size, 1) for size in typical], lives)
     overlaps = _overlaps(lives)
@@ -188,10 +189,19 @@ def _plan_growing(
 _TYPICAL = tg.Interval(TYPICAL_EXTENT, TYPICAL_EXTENT)
 
 
-def _units(block: Sequence[tg.BufferOp], alignment: int, intervals: MinMax) -> tg.Polynomial:
-    """The size of a block in units of the alignment, each term rounded up, so that sums of sizes
-    stay sums of products."""
-    return _at_least(_units_of(buffer, alignment, intervals) for buffer in block)
+def _units(
+    blocks: Iterable[Sequence[tg.BufferOp]], alignment: int, intervals: MinMax
+) -> Sequence[tg.Polynomial] | None:
+    """The size of each block in units of the alignment, each term rounded up, so that sums of sizes
+    stay sums of products; None if one of these is too large."""
+    found: list[tg.Polynomial] = []
+    for block in blocks:
+        sizes = [_units_of(buffer, alignment, intervals) for buffer in block]
+        known = [size for size in sizes if size is not None]
+        if len(known) < len(sizes):
+            return None
+        found.append(_at_least(known))
+    return found
 
 
 def _size(extent: tg.Dim, intervals: MinMax) -> tg.Polynomial:
@@ -204,11 +214,11 @@ def _size(extent: tg.Dim, intervals: MinMax) -> tg.Polynomial:
     return tg.Affine({(extent,): 1})
 
 
-def _units_of(buffer: tg.BufferOp, alignment: int, intervals: MinMax) -> tg.Polynomial:
+def _units_of(buffer: tg.BufferOp, alignment: int, intervals: MinMax) -> tg.Polynomial | None:
     count: tg.Polynomial | None = tg.Affine(constant=tg.dtype_of(buffer.result).itemsize)
     for extent in tg.shape_of(buffer.result):
-        count = None if count is None else times(count, _size(extent, intervals))
-    assert count is not None
+        if (count := times(count, _size(extent, intervals))) is None:
+            return None
     terms = {term: -(-factor // alignment) for term, factor in count.terms.items()}
     return tg.Affine(terms, -(-count.constant // alignment))
 

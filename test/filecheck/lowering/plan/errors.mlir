@@ -1,4 +1,4 @@
-// RUN: tg-opt %s -p tg-plan --verify-diagnostics
+// RUN: tg-opt %s -p tg-plan --verify-diagnostics --split-input-file
 
 // On a grid an arena is as large as for the greatest extents.
 
@@ -22,4 +22,24 @@ builtin.module attributes {tg.target = #tg.target<"opencl">} {
     }
     func.return
   }
+}
+
+// -----
+
+// So it is where a size is a product of too many extents.
+
+tg.program @use {
+  tg.linear {
+    %n = tg.param 1 : tensor<index>
+    %a = tg.param 0 (%n, %n, %n, %n, %n, %n, %n, %n, %n, %n, %n, %n, %n, %n, %n, %n, %n) : tensor<?x?x?x?x?x?x?x?x?x?x?x?x?x?x?x?x?xf32, #tg.place<global>>
+    tg.sink %a : tensor<?x?x?x?x?x?x?x?x?x?x?x?x?x?x?x?x?xf32, #tg.place<global>>
+  }
+}
+func.func @many(%n: tensor<index> {tg.min = 1 : index}) {
+  // expected-error@below {{its dynamic dimensions need a {tg.max}}}
+  %a = tg.buffer 0 (%n, %n, %n, %n, %n, %n, %n, %n, %n, %n, %n, %n, %n, %n, %n, %n, %n) : tensor<?x?x?x?x?x?x?x?x?x?x?x?x?x?x?x?x?xf32, #tg.place<"CPU", global>>
+  tg.linear {
+    tg.call @use(%a, %n) : (tensor<?x?x?x?x?x?x?x?x?x?x?x?x?x?x?x?x?xf32, #tg.place<"CPU", global>>, tensor<index>) -> !tg.void
+  }
+  func.return
 }
