@@ -99,6 +99,15 @@ def no_warnings_of_forks() -> Generator[None]:
         yield
 
 
+def end_without_handlers() -> None:
+    """Make `exit` of C, by which LLVM ends a process, `_exit` in this child: handlers of other
+    libraries may wait for threads, which a child does not have (ONNX Runtime's do)."""
+    import ctypes  # Late: programs that fork no child do without.
+
+    libc = ctypes.CDLL(None)
+    libc.__cxa_atexit(libc._exit, ctypes.c_void_p(1), None)  # The last one is called first.
+
+
 def prepare_for_forks() -> None:
     """Register the functions above with `fork`."""
     if hasattr(os, "register_at_fork"):

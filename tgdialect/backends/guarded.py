@@ -6,7 +6,6 @@ processor lacks, operands that inline assembly cannot have, a processor without 
 
 from __future__ import annotations
 
-import ctypes
 import faulthandler
 import os
 import pickle
@@ -21,7 +20,7 @@ from typing import IO, TypeVar
 
 from xdsl.utils.exceptions import LLVMTranslationException
 
-from tgdialect.forking import no_warnings_of_forks
+from tgdialect.forking import end_without_handlers, no_warnings_of_forks
 from tgdialect.targets.needed import features_of_intrinsic
 
 T = TypeVar("T")
@@ -94,7 +93,7 @@ def _work(work: Callable[[], object], said: IO[bytes], result: IO[bytes]) -> Non
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGABRT):
             signal.signal(number, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        _end_without_handlers()
+        end_without_handlers()
         os.dup2(said.fileno(), 2)
         try:
             found = work(), None
@@ -105,13 +104,6 @@ def _work(work: Callable[[], object], said: IO[bytes], result: IO[bytes]) -> Non
         os._exit(0)
     finally:
         os._exit(1)
-
-
-def _end_without_handlers() -> None:
-    """Make `exit` of C, by which LLVM ends the process, `_exit`: handlers of other libraries may
-    wait for threads, which a child does not have (ONNX Runtime's do)."""
-    libc = ctypes.CDLL(None)
-    libc.__cxa_atexit(libc._exit, ctypes.c_void_p(1), None)  # The last one is called first.
 
 
 def _reason(text: str, status: int) -> str:

@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tgdialect.environment import COMPILE_PROCESSES
-from tgdialect.forking import no_warnings_of_forks
+from tgdialect.forking import end_without_handlers, no_warnings_of_forks
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.targets.host import core_count
 
@@ -149,6 +149,7 @@ def _work(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     try:
+        end_without_handlers()
         with at_full_speed():  # That of the parent has ended at the fork.
             for number in numbers:
                 results.send((number, work(items[number])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import signal
@@ -190,3 +191,23 @@ def test_errors_are_those_of_one_process(monkeypatch: pytest.MonkeyPatch) -> Non
     lowered = tg.function(layers).lower(*(tg.spec((16, 16), "f32") for _ in range(9)))
     with pytest.raises((MemoryError, CompilationError), match="99 MiB"):
         tg.compile(load_module(lowered.as_text()))
+
+
+@needs_fork
+def test_a_child_that_libraries_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As LLVM does: handlers of `exit` are not called, which may wait for threads that a child does
+    not have."""
+    monkeypatch.setattr(processes, "_PATIENCE", 20.0)
+    libc = ctypes.CDLL(None)
+    handler = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: time.sleep(60))
+
+    def work(n: int) -> None:
+        libc.exit(1)
+
+    if (child := os.fork()) == 0:  # Whose handlers are its own.
+        libc.__cxa_atexit(handler, None, None)
+        start = time.monotonic()
+        for _ in spread(range(40), work, 3):
+            time.sleep(0.01)
+        os._exit(time.monotonic() - start > 10)
+    assert os.waitpid(child, 0)[1] == 0
