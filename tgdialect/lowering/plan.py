@@ -135,8 +135,9 @@ def plan_function(function: FuncOp, alignment: int, *, may_grow: bool = False) -
 # -- arenas of dynamic size
 
 TYPICAL_EXTENT = 64
-"""The extent of dynamic axes for which the order of blocks in an arena is found. It is the best one
-for sizes near this; for others, blocks take more memory. An order of magnitude."""
+"""The elements of each dynamic axis for which the order of blocks in an arena is found: it is the
+best one for sizes near this; for others, blocks take more memory. Larger: products of sizes count
+for more beside single ones. An order of magnitude."""
 
 
 def _plan_growing(

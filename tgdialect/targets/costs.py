@@ -26,8 +26,8 @@ is stored rather than computed again, and less of a program with it is written o
 computed more often. Estimates from the lengths of recipes."""
 
 RECIPE_CYCLES = 20
-"""About the cycles of an op that is computed by a polynomial. Larger: fewer of them in a step that
-is written out; smaller: longer code."""
+"""The cycles of an op on a vector that is computed by a polynomial. Larger: fewer of them in a step
+that is written out; smaller: longer code. An order of magnitude."""
 
 _RECIPES = frozenset(op.name for op in (*TRANSCENDENTAL, tg.FmodOp))
 

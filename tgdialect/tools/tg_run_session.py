@@ -83,7 +83,8 @@ _TURNS = 10
 the machine; fewer: less time goes to pauses."""
 _PAUSE = 0.02
 """The seconds before a turn, in which the threads of the other program, which spin for milliseconds
-after a run, go to sleep. Shorter: they take the cores of the program that is timed."""
+after a run, go to sleep. Shorter: they take the cores of the program that is timed; longer:
+benchmarks take longer."""
 _MAX_REPETITIONS = 10_000
 """The most runs of --benchmark that it chooses by itself: more of a quick program add nothing."""
 _MOST_AXES = 64

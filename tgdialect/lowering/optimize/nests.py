@@ -24,8 +24,9 @@ from tgdialect.ops.affine import polynomial_interval
 from tgdialect.targets import Target
 
 UNKNOWN_EXTENT = 32
-"""The extent that the model assumes for a dynamic one: enough for vectors and tiles to pay.
-Smaller: no tiles for what may be long; larger: tiles that short ones do not fill."""
+"""The iterations that the model assumes for each size of a dynamic extent: enough for vectors and
+tiles to pay. Smaller: no tiles for loops that may be long; larger: tiles that short ones do not
+fill. (`plan.TYPICAL_EXTENT` is assumed for memory, not for time.)"""
 
 
 @dataclass(frozen=True)

@@ -272,10 +272,12 @@ def share_among_threads(nests: Nests, shared: tg.RangeOp | None = None) -> None:
             continue
         loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data is tg.AxisType.GLOBAL]
         dynamic = [r for r in loops if tg.known_index(r.bound) is None]
+        # Of several dynamic extents, the first is that of a batch, often 1.
+        batch = dynamic[0] if len(dynamic) > 1 else None
         for depth, range in enumerate(loops):
             extent = nests.extent(range)
-            if extent < 2 or shared not in (None, range) or range in dynamic[:-1][:1]:
-                continue  # Of several dynamic extents, the first is that of a batch, often 1.
+            if extent < 2 or shared not in (None, range) or range is batch:
+                continue
             if not may_split(axes, range, tg.AxisType.THREAD, top=True):
                 continue
             is_inner = any(nests.extent(r) > 1 for r in loops[:depth])

@@ -52,8 +52,9 @@ ROWS, REDUCED_ROWS = 8, 4
 along a reduction. Larger: loads count for less beside stores. Orders of magnitude."""
 
 MASKED = 0.5
-"""The saving of vectors along a loop of dynamic extent, relative to others: the last has a mask.
-Smaller: vectors lie along other loops, if need be across strides."""
+"""The saving of vectors along a loop of dynamic extent, as a fraction of that along others: the
+last vector has a mask. Larger: vectors have masks where those along another loop have none;
+smaller: vectors lie along other loops, if need be across strides."""
 
 MIN_REUSE = 4
 """The fewest uses of a packed tile for packing to pay. Smaller: more loads and stores of copies;

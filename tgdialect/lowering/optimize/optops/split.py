@@ -38,7 +38,8 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
     and `%0` becomes `min(16 * outer, 41 - 16) + inner`: some iterations are done twice.
         split 0, 4, thread, top:  range 0 loop to n -> range 5 thread to 4, range 0 loop to
                                   (%5 + 1) * n / 4 - %5 * n / 4
-    and `%0` becomes `%5 * n / 4 + inner`: chunks of a dynamic extent are as long as can be.
+    and `%0` becomes `%5 * n / 4 + inner`: chunks of a dynamic extent differ by
+    one iteration at most.
     IDIV and MOD of the loop variable fold to the new loop variables. Of a dynamic extent, the inner
     part that is split off is the multiple that PADTO has padded it to.
     """
