@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from typing import Any, overload
 
@@ -123,12 +123,19 @@ def known_sizes(
         else:
             frame[position] = max(parameter.high, 0)
         sizes[name] = frame[position] or 0
-    # Computed sizes, exactly if the given ones decide them.
-    for position, parameter in numbers:
+    compute_sizes(parameters, frame, {i for i, p in numbers if p.name in given})
+    return frame, sizes, frozenset(sizes.keys() - given.keys())
+
+
+def compute_sizes(parameters: Sequence[Parameter], frame: list[Any], known: Set[int]) -> None:
+    """Put the sizes that are computed into a frame: exact ones if the scalars in `known` positions
+    decide them, else their upper bounds."""
+    exact = {*known}
+    for position, parameter in enumerate(parameters):
         if (formula := parameter.computed) is None:
             continue
-        if given.keys() >= {parameters[i].name for i in arguments_of(formula)}:
+        if exact.issuperset(arguments_of(formula)):
             frame[position] = evaluate(formula, frame)
+            exact.add(position)
         else:
             frame[position] = parameter.high
-    return frame, sizes, frozenset(sizes.keys() - given.keys())

@@ -20,7 +20,6 @@ from xdsl.traits import SymbolTable
 
 from tgdialect.analysis.communication import Collective
 from tgdialect.ops import tg
-from tgdialect.ops.expressions import evaluate
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.device import DEVICES, Device
 from tgdialect.runtime.devices.driver import DeviceError
@@ -40,7 +39,7 @@ from tgdialect.runtime.distributed.program import (
 from tgdialect.runtime.distributed.runner import Clock, Runner
 from tgdialect.runtime.distributed.threads import Team
 from tgdialect.runtime.executable import Executable, ParameterSlot, listed, returned
-from tgdialect.runtime.footprint import DeviceFootprint
+from tgdialect.runtime.footprint import DeviceFootprint, compute_sizes
 from tgdialect.runtime.program import HOST, Parameter
 from tgdialect.runtime.windows import Window
 from tgdialect.targets import MPI
@@ -372,13 +371,15 @@ def device_footprint(
             case CallStep() if rank in step.members:
                 part = parts[step.name]
                 frame: list[Any] = [None] * len(part.parameters)
+                known: set[int] = set()
                 for position, operand in enumerate(step.operands):
                     if part.inputs[position].role == "scalar":
-                        known = numbers.get(operand)
-                        frame[position] = part.inputs[position].high if known is None else known
-                for position, parameter in enumerate(part.parameters):
-                    if parameter.computed is not None:
-                        frame[position] = evaluate(parameter.computed, frame)
+                        if (number := numbers.get(operand)) is None:
+                            number = part.inputs[position].high
+                        else:
+                            known.add(position)
+                        frame[position] = number
+                compute_sizes(part.parameters, frame, known)
                 made = [p.nbytes_for(frame) for p in part.outputs]
                 (used,) = part.footprints(frame)
                 workspace, persistent[step.name] = used.workspace, used.persistent
