@@ -64,7 +64,7 @@ def plan_function(function: FuncOp, alignment: int, *, may_grow: bool = False) -
     """Replace the buffers of a function by views of an arena, and record its size.
 
     If it `may_grow`, an arena of buffers of dynamic sizes is as large as a call needs it; else, and
-    where sizes are products of too many terms, as for the greatest sizes.
+    where sizes are products of too many terms or on several devices, as for the greatest sizes.
 
     Each begins at a multiple of `alignment` bytes.
 
@@ -109,7 +109,8 @@ def plan_function(function: FuncOp, alignment: int, *, may_grow: bool = False) -
             LiveRange(min(r.start for r in ranges), max(r.end for r in ranges))
             for ranges in ([live[b.result] for b in block] for block in blocks.values())
         ]
-        if may_grow and kind == "tg.workspace" and any(b.dims for b in buffers):
+        grows = may_grow and kind == "tg.workspace" and not isinstance(device, tuple)
+        if grows and any(b.dims for b in buffers):
             units = _units(blocks.values(), alignment, intervals)
             if units is not None:
                 _plan_growing(function, list(blocks.values()), units, lives, device, alignment)

@@ -102,3 +102,23 @@ func.func @devices() {
   }
   func.return
 }
+
+// -----
+
+// On several devices an arena is as large on each as for the greatest extents.
+// CHECK-LABEL: func.func @many
+// CHECK-SAME:    %workspace: tensor<2x64xui8, #tg.place<["A", "B"], global, axis = 0>> {tg.workspace}
+tg.program @use {
+  tg.linear {
+    %n = tg.param 1 : tensor<index>
+    %a = tg.param 0 (%n) : tensor<2x?xf32, #tg.place<["A", "B"], global, axis = 0>>
+    tg.sink %a : tensor<2x?xf32, #tg.place<["A", "B"], global, axis = 0>>
+  }
+}
+func.func @many(%n: tensor<index> {tg.min = 1 : index, tg.max = 9 : index}) {
+  %a = tg.buffer 0 (%n) : tensor<2x?xf32, #tg.place<["A", "B"], global, axis = 0>>
+  tg.linear {
+    tg.call @use(%a, %n) : (tensor<2x?xf32, #tg.place<["A", "B"], global, axis = 0>>, tensor<index>) -> !tg.void
+  }
+  func.return
+}
