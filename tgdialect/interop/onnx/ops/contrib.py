@@ -224,7 +224,6 @@ def _distances(a: Tensor, b: Tensor, *, metric: str = "sqeuclidean") -> Tensor:
 
 
 def _bias_softmax(x: Tensor, bias: Tensor, *, axis: int = 1, is_inner_broadcast: int = 1) -> Tensor:
-    axis %= x.ndim
     if not is_inner_broadcast:
         # The bias has the leading axes, and repeats for those between.
         more = x.ndim - bias.ndim

@@ -11,6 +11,7 @@ from typing import Any
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx.ops.convolution import to_channels_first, to_channels_last
+from tgdialect.interop.onnx.ops.movement import axis_of
 from tgdialect.interop.onnx.rules import Rules
 
 
@@ -18,7 +19,7 @@ def _normalized(
     x: Tensor, gamma: Tensor, beta: Tensor | None, epsilon: float, is_simple: bool, axis: int = -1
 ) -> tuple[Tensor, Tensor, Tensor]:
     """x normalized from an axis on, its mean, and 1 / deviation; without the mean if simple."""
-    axes = tuple(range(axis % x.ndim, x.ndim))
+    axes = tuple(range(axis_of(x, axis), x.ndim))
     wide = x.cast(dtypes.float32) if x.dtype.bits < 32 else x
     mean = wide.mean(axes, keepdim=True)
     centred = wide if is_simple else wide - mean

@@ -28,6 +28,12 @@ def axis_of(x: Tensor | Array, axis: Any, more: int = 0) -> int:
     return int(axis) % count
 
 
+def division_of(x: Tensor, axis: Any) -> int:
+    """The axis before which the axes are divided in two; their number leaves none behind. Raises
+    IndexError."""
+    return x.ndim if axis == x.ndim else axis_of(x, axis)
+
+
 # -- shapes ----------------------------------------------------------------------------------------
 
 
@@ -51,7 +57,7 @@ def _reshape(x: Tensor, shape: Array, *, allowzero: int = 0) -> Tensor:
 
 
 def _flatten(x: Tensor, *, axis: int = 1) -> Tensor:
-    axis = axis + x.ndim if axis < 0 else axis
+    axis = division_of(x, axis)
     return x.reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
 
 
