@@ -64,6 +64,16 @@ def test_pads(mode: str, seed: int):
     compare(model, feeds)
 
 
+@pytest.mark.parametrize("mode", ["edge", "wrap"])
+@pytest.mark.parametrize("pads", [(-4, 4), (3, -4), (-2, 3), (-5, 1)])
+def test_pads_of_an_axis_that_is_cut_at_its_other_end(mode: str, pads: tuple[int, int]):
+    x = _floats(np.random.default_rng(0), 6)
+    model = model_of(
+        "Pad", [x, _ints(*pads)], [(F, 1)], symbolic={0: "_"}, constant=(1,), mode=mode
+    )
+    compare(model, [{"x0": x}], programs=None)
+
+
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", range(80))
 def test_slices(seed: int):
