@@ -417,6 +417,17 @@ def test_non_max_suppression(seed: int):
     compare(model, feeds, programs=None)
 
 
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_one_cell_of_pytorch_half_pixel_is_the_first_one(mode: str):
+    x = _floats(np.random.default_rng(0), 1, 1, 5, 5)
+    attributes: dict[str, Any] = {"coordinate_transformation_mode": "pytorch_half_pixel"}
+    inputs = [x, None, None, _ints(1, 1, 1, 1)]
+    model = model_of(
+        "Resize", inputs, [(F, 4)], symbolic={0: "_ _ _ _"}, constant=(3,), mode=mode, **attributes
+    )
+    compare(model, [{"x0": x}], programs=None)
+
+
 _TRANSFORMS = ["half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners"]
 
 

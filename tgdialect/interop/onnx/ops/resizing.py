@@ -108,7 +108,7 @@ def _place(mode: str, line: Tensor, extent: Any, a: _Axis) -> Tensor:
         case "half_pixel":
             return (line + 0.5) / a.scale - 0.5
         case "pytorch_half_pixel":
-            return line - 0.5 if is_one else (line + 0.5) / a.scale - 0.5
+            return line * 0 if is_one else (line + 0.5) / a.scale - 0.5
         case "tf_half_pixel_for_nn":  # Of opsets 11 and 12.
             return (line + 0.5) / a.scale
         case "asymmetric":
