@@ -29,6 +29,11 @@ def _normalized(
     return found.cast(x.dtype), mean, inverse
 
 
+def _total(x: Tensor, skip: Tensor, bias: Tensor | None) -> Tensor:
+    """The sum that is normalized."""
+    return x + skip if bias is None else x + skip + bias
+
+
 def _skip_layer_norm(
     x: Tensor,
     skip: Tensor,
@@ -38,8 +43,7 @@ def _skip_layer_norm(
     *,
     epsilon: float = 1e-12,
 ) -> tuple[Tensor, ...]:
-    total = x + skip
-    total = total if bias is None else total + bias
+    total = _total(x, skip, bias)
     return *_normalized(total, gamma, beta, epsilon, False), total
 
 
@@ -51,8 +55,7 @@ def _skip_simplified(
     *,
     epsilon: float = 1e-12,
 ) -> tuple[Tensor, ...]:
-    total = x + skip
-    total = total if bias is None else total + bias
+    total = _total(x, skip, bias)
     return *_normalized(total, gamma, None, epsilon, True), total
 
 
@@ -117,9 +120,8 @@ def _skip_group_norm(
     bias: Tensor | None = None,
     **attributes: Any,
 ) -> tuple[Tensor, Tensor]:
-    extra = skip.reshape(skip.shape[0], 1, 1, -1) if skip.ndim == 2 else skip
-    total = x + extra
-    total = total if bias is None else total + bias
+    skip = skip.reshape(skip.shape[0], 1, 1, -1) if skip.ndim == 2 else skip
+    total = _total(x, skip, bias)
     return _group_norm(total, gamma, beta, **attributes), total
 
 
