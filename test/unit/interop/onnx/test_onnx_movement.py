@@ -64,6 +64,16 @@ def test_pads(mode: str, seed: int):
     compare(model, feeds)
 
 
+@pytest.mark.parametrize("mode", ["edge", "wrap"])
+@pytest.mark.parametrize("pads", [(-4, 4), (3, -4), (-2, 3), (-5, 1)])
+def test_pads_of_an_axis_that_is_cut_at_its_other_end(mode: str, pads: tuple[int, int]):
+    x = _floats(np.random.default_rng(0), 6)
+    model = model_of(
+        "Pad", [x, _ints(*pads)], [(F, 1)], symbolic={0: "_"}, constant=(1,), mode=mode
+    )
+    compare(model, [{"x0": x}], programs=None)
+
+
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", range(80))
 def test_slices(seed: int):
@@ -405,6 +415,17 @@ def test_non_max_suppression(seed: int):
     )
     model.graph.input[1].type.tensor_type.shape.dim[2].dim_param = "x0_1"
     compare(model, feeds, programs=None)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_one_cell_of_pytorch_half_pixel_is_the_first_one(mode: str):
+    x = _floats(np.random.default_rng(0), 1, 1, 5, 5)
+    attributes: dict[str, Any] = {"coordinate_transformation_mode": "pytorch_half_pixel"}
+    inputs = [x, None, None, _ints(1, 1, 1, 1)]
+    model = model_of(
+        "Resize", inputs, [(F, 4)], symbolic={0: "_ _ _ _"}, constant=(3,), mode=mode, **attributes
+    )
+    compare(model, [{"x0": x}], programs=None)
 
 
 _TRANSFORMS = ["half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners"]

@@ -189,3 +189,29 @@ def test_a_refusal_in_a_function_says_where_it_is_called():
     (found,) = caught.value.diagnostics
     assert found.message.startswith("Softmax (opset 21), node '/inner': there is no attribute")
     assert [note.message for note in found.notes] == ["in org.example.Outer, node '/outer'"]
+
+
+@pytest.mark.parametrize("axis", [-3, 3])
+@pytest.mark.parametrize(
+    ("op", "opset"),
+    [
+        *[("Flatten", 21), ("Hardmax", 21), ("LayerNormalization", 21), ("Softmax", 11)],
+        *[("RMSNormalization", 23), ("CumSum", 21), ("QuantizeLinear", 21)],
+    ],
+)
+def test_an_axis_that_a_tensor_has_not_is_refused_by_the_name_of_the_node(
+    op: str, opset: int, axis: int
+) -> None:
+    inputs = {"CumSum": "x axis", "Flatten": "x", "Hardmax": "x", "Softmax": "x"}.get(op, "x scale")
+    attributes = {} if op == "CumSum" else {"axis": axis}
+    stored = {"axis": np.array(axis), "scale": np.ones(2, np.float32)}
+    graph = helper.make_graph(
+        [node(op, inputs, "y", name="/it", **attributes)],
+        "g",
+        [value("x", shape=(2, 2))],
+        [helper.make_empty_tensor_value_info("y")],
+        [onnx.numpy_helper.from_array(stored[name], name) for name in inputs.split()[1:]],
+    )
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    with pytest.raises(CompilationError, match=f"'/it': axis {axis} of a tensor of 2 axes"):
+        prepare(proto).run([np.ones((2, 2), np.float32)])

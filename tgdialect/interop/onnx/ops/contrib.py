@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx.ops import (
     contrib_attention,
@@ -33,6 +32,7 @@ from tgdialect.interop.onnx.ops.convolution import (
     to_channels_first,
     to_channels_last,
 )
+from tgdialect.interop.onnx.ops.elementwise import swish
 from tgdialect.interop.onnx.ops.products import gemm, operand, scaled
 from tgdialect.interop.onnx.rules import NodeCall, OperatorRule, Rules, known, raw
 from tgdialect.interop.onnx.values import Refused, Value, dims
@@ -56,11 +56,6 @@ def _activated(x: Tensor, name: str, parameters: Sequence[float] = ()) -> Tensor
     if (function := _ACTIVATIONS.get(name)) is None:
         raise Refused(f"activation {name!r}: it is one of {', '.join(_ACTIVATIONS)}")
     return function(x, *parameters).cast(x.dtype)
-
-
-@rounded_once
-def _quick_gelu(x: Tensor, *, alpha: float = 1.702) -> Tensor:
-    return x * (x * alpha).sigmoid()
 
 
 def _fast_gelu(x: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -224,7 +219,6 @@ def _distances(a: Tensor, b: Tensor, *, metric: str = "sqeuclidean") -> Tensor:
 
 
 def _bias_softmax(x: Tensor, bias: Tensor, *, axis: int = 1, is_inner_broadcast: int = 1) -> Tensor:
-    axis %= x.ndim
     if not is_inner_broadcast:
         # The bias has the leading axes, and repeats for those between.
         more = x.ndim - bias.ndim
@@ -273,7 +267,7 @@ RULES: Rules = {
     "NhwcFusedConv": {1: _nhwc_conv},
     "NhwcMaxPool": {1: nhwc(max_pool)},
     "Pad": {1: movement.RULES["Pad"][11]},
-    "QuickGelu": {1: _quick_gelu},
+    "QuickGelu": {1: lambda x, alpha=1.702: swish(x, alpha=alpha)},
     "Range": {1: known(_range, 0, 1, 2)},
     "SwiGLU": {1: _swiglu},
     "TransposeMatMul": {1: _fused_matmul},

@@ -99,10 +99,11 @@ def _attention(
     unidirectional: int = 0,
     mask_filter_value: float = _FILTER,
     qkv_hidden_sizes: Sequence[int] | None = None,
-    **others: Any,
+    do_rotary: int = 0,
+    past_present_share_buffer: int = 0,
+    rotary_embedding_dim: int = 0,
 ) -> tuple[Tensor, ...]:
-    _refuse_given(past_present_share_buffer=others.pop("past_present_share_buffer", 0))
-    _refuse_given(do_rotary=others.pop("do_rotary", 0))
+    _refuse_given(do_rotary=do_rotary, past_present_share_buffer=past_present_share_buffer)
     projected = x.matmul(weights)
     projected = projected if bias is None else projected + bias
     return _projected_attention(

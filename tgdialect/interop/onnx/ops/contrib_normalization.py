@@ -11,6 +11,7 @@ from typing import Any
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.onnx.ops.convolution import to_channels_first, to_channels_last
+from tgdialect.interop.onnx.ops.movement import axis_of
 from tgdialect.interop.onnx.rules import Rules
 
 
@@ -18,7 +19,7 @@ def _normalized(
     x: Tensor, gamma: Tensor, beta: Tensor | None, epsilon: float, is_simple: bool, axis: int = -1
 ) -> tuple[Tensor, Tensor, Tensor]:
     """x normalized from an axis on, its mean, and 1 / deviation; without the mean if simple."""
-    axes = tuple(range(axis % x.ndim, x.ndim))
+    axes = tuple(range(axis_of(x, axis), x.ndim))
     wide = x.cast(dtypes.float32) if x.dtype.bits < 32 else x
     mean = wide.mean(axes, keepdim=True)
     centred = wide if is_simple else wide - mean
@@ -26,6 +27,11 @@ def _normalized(
     found = centred * inverse * gamma.cast(wide.dtype)
     found = found if beta is None else found + beta.cast(wide.dtype)
     return found.cast(x.dtype), mean, inverse
+
+
+def _total(x: Tensor, skip: Tensor, bias: Tensor | None) -> Tensor:
+    """The sum that is normalized."""
+    return x + skip if bias is None else x + skip + bias
 
 
 def _skip_layer_norm(
@@ -37,8 +43,7 @@ def _skip_layer_norm(
     *,
     epsilon: float = 1e-12,
 ) -> tuple[Tensor, ...]:
-    total = x + skip
-    total = total if bias is None else total + bias
+    total = _total(x, skip, bias)
     return *_normalized(total, gamma, beta, epsilon, False), total
 
 
@@ -50,8 +55,7 @@ def _skip_simplified(
     *,
     epsilon: float = 1e-12,
 ) -> tuple[Tensor, ...]:
-    total = x + skip
-    total = total if bias is None else total + bias
+    total = _total(x, skip, bias)
     return *_normalized(total, gamma, None, epsilon, True), total
 
 
@@ -116,9 +120,8 @@ def _skip_group_norm(
     bias: Tensor | None = None,
     **attributes: Any,
 ) -> tuple[Tensor, Tensor]:
-    extra = skip.reshape(skip.shape[0], 1, 1, -1) if skip.ndim == 2 else skip
-    total = x + extra
-    total = total if bias is None else total + bias
+    skip = skip.reshape(skip.shape[0], 1, 1, -1) if skip.ndim == 2 else skip
+    total = _total(x, skip, bias)
     return _group_norm(total, gamma, beta, **attributes), total
 
 

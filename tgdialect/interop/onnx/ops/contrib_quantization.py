@@ -21,6 +21,8 @@ from tgdialect.interop.onnx.ops.convolution import (
     to_channels_first,
     to_channels_last,
 )
+from tgdialect.interop.onnx.ops.movement import axis_of
+from tgdialect.interop.onnx.ops.normalization import flattened
 from tgdialect.interop.onnx.ops.quantization import (
     dequantized,
     dynamically_quantized,
@@ -172,7 +174,7 @@ def _gather_block_quantized(
     quantize_axis: int = 1,
 ) -> Tensor:
     packed, scale = stored(data), stored(scales)
-    gather_axis, quantize_axis = gather_axis % packed.ndim, quantize_axis % packed.ndim
+    gather_axis = axis_of(packed, gather_axis)
     is_packed = element_type(carried(data)) == TensorProto.UINT8
     zero = None if zero_points is None else stored(zero_points)
     default = 1 << (bits - 1) if is_packed else 0
@@ -302,11 +304,7 @@ def _quantized_function(function: Callable[..., Tensor]) -> Callable[..., Tensor
 
 def softmax(x: Tensor, *, axis: int = -1, opset: int = 13) -> Tensor:
     """Softmax of an opset: along an axis, or along all from it on before opset 13."""
-    if opset >= 13:
-        return x.softmax(axis)
-    axis %= x.ndim
-    rows = math.prod(x.shape[:axis])
-    return x.reshape(rows, math.prod(x.shape[axis:])).softmax(-1).reshape(x.shape)
+    return x.softmax(axis) if opset >= 13 else flattened(Tensor.softmax)(x, axis=axis)
 
 
 def _reduced_mean(x: Tensor, *, axes: Sequence[int] = (), keepdims: int = 1) -> Tensor:

@@ -55,6 +55,8 @@ def _range(start: Array, limit: Array, delta: Array, **_: int) -> Value:
     ends = [array.item() for array in (start, limit, delta)]
     if any(isinstance(end, SymInt) for end in ends):
         return Tensor.arange(*ends, dtype=dtypes.int64)
+    if ends[2] == 0:
+        raise Refused("delta is 0")
     dtype = start.dtype
     if dtype.kind not in "iu":
         first, last, step = (np.float64(end) for end in ends)

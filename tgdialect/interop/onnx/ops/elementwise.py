@@ -93,7 +93,8 @@ def _hard_sigmoid(x: Tensor, *, alpha: float, beta: float) -> Tensor:
 
 
 @rounded_once
-def _swish(x: Tensor, *, alpha: float) -> Tensor:
+def swish(x: Tensor, *, alpha: float) -> Tensor:
+    """Swish."""
     return x * (x * alpha).sigmoid()
 
 
@@ -178,7 +179,7 @@ RULES: Rules = {
     "Sqrt": {6: Tensor.sqrt},
     "Sub": {7: lambda a, b: a - b},
     "Sum": {6: _all(Tensor.add)},
-    "Swish": {24: _swish},
+    "Swish": {24: swish},
     "Tan": {7: Tensor.tan},
     "Tanh": {6: Tensor.tanh},
     "ThresholdedRelu": {10: lambda x, *, alpha: (x > alpha).where(x, 0)},

@@ -175,7 +175,7 @@ def _top_k(
     x: Tensor, k: Array, *, axis: int = -1, largest: int = 1, sorted: int = 1
 ) -> tuple[Tensor, Tensor]:
     (count,) = dims(k)
-    check_sorted(x.shape[axis] if x.ndim else 1)
+    check_sorted(x.shape[axis_of(x, axis)] if x.ndim else 1)
     values, places = x.topk(count, axis, bool(largest), bool(sorted))
     return values, places.cast("int64")
 

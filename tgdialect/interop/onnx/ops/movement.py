@@ -28,6 +28,12 @@ def axis_of(x: Tensor | Array, axis: Any, more: int = 0) -> int:
     return int(axis) % count
 
 
+def division_of(x: Tensor, axis: Any) -> int:
+    """The axis before which the axes are divided in two; their number leaves none behind. Raises
+    IndexError."""
+    return x.ndim if axis == x.ndim else axis_of(x, axis)
+
+
 # -- shapes ----------------------------------------------------------------------------------------
 
 
@@ -51,7 +57,7 @@ def _reshape(x: Tensor, shape: Array, *, allowzero: int = 0) -> Tensor:
 
 
 def _flatten(x: Tensor, *, axis: int = 1) -> Tensor:
-    axis = axis + x.ndim if axis < 0 else axis
+    axis = division_of(x, axis)
     return x.reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
 
 
@@ -184,10 +190,9 @@ def _pad_axis(x: Tensor, axis: int, before: Any, after: Any, mode: str) -> Tenso
     if not any(isinstance(n, SymInt) for n in numbers):
         if before == after == 0:
             return x
-        low, high = max(-before, 0), max(-after, 0)
-        places = np.arange(extent)[low : extent - high]
-        places = np.pad(places, (max(before, 0), max(after, 0)), modes)
-        if max(before, after) > extent - 1:  # More than once over the axis.
+        places = np.arange(max(-before, 0), extent - max(-after, 0))
+        if max(before, after) > len(places) - 1:  # More than once over the cells that are left.
+            places = np.pad(places, (max(before, 0), max(after, 0)), modes)
             return x.index_select(axis, Tensor(places.astype(np.int32)))
     pairs: list[tuple[Any, Any] | None] = [None] * x.ndim
     pairs[axis] = before, after

@@ -16,15 +16,16 @@ from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.importing import constant
 from tgdialect.interop.onnx.dtypes import dtype_of
 from tgdialect.interop.onnx.ops.creation import uniform
+from tgdialect.interop.onnx.ops.movement import axis_of, division_of
 from tgdialect.interop.onnx.rules import NodeCall, Rules, raw
 from tgdialect.interop.onnx.values import Refused, Value, as_tensor
 
 
-def _flattened(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+def flattened(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """A function along all axes from `axis` on, as if they were one."""
 
     def rule(x: Tensor, *, axis: int = 1) -> Tensor:
-        at = axis + x.ndim if axis < 0 else axis
+        at = division_of(x, axis)
         if at == x.ndim - 1:
             return function(x, axis=at)
         rows = x.reshape((*x.shape[:at], -1)) if at < x.ndim else x.unsqueeze(-1)
@@ -34,7 +35,7 @@ def _flattened(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def _hardmax(x: Tensor, *, axis: int = -1) -> Tensor:
-    at = axis % x.ndim
+    at = axis_of(x, axis)
     places = Tensor.arange(x.shape[at]).reshape([-1 if i == at else 1 for i in range(x.ndim)])
     return x.argmax(at, True).eq(places).cast(x.dtype)
 
@@ -127,7 +128,7 @@ def _layer_normalization(
 ) -> tuple[Tensor, ...]:
     """Mean and deviation have the type `stash_type`; narrow floats are normalized in f32."""
     given = as_tensor(x)
-    axes = range(axis % given.ndim, given.ndim)
+    axes = range(axis_of(given, axis), given.ndim)
     found = given.layernorm(axes, epsilon) * as_tensor(scale)  # type: ignore[arg-type]
     found = found if bias is None else found + as_tensor(bias)
     if len(call.node.output) == 1:
@@ -141,7 +142,7 @@ def _layer_normalization(
 def _rms_normalization(
     x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: float, **_: int
 ) -> Tensor:
-    axes = tuple(range(axis % x.ndim, x.ndim))
+    axes = tuple(range(axis_of(x, axis), x.ndim))
     wide = x.cast(dtypes.promote(x.dtype, dtypes.float32))
     found = wide * ((wide * wide).mean(axes, True) + epsilon).rsqrt()
     return found.cast(x.dtype) * scale
@@ -272,15 +273,15 @@ RULES: Rules = {
         12: raw(_dropout),
     },
     "GroupNormalization": {18: _group_normalization},
-    "Hardmax": {1: _flattened(_hardmax), 13: _hardmax},
+    "Hardmax": {1: flattened(_hardmax), 13: _hardmax},
     "InstanceNormalization": {6: _instance_normalization},
     "LRN": {1: _local_response_normalization},
     "LayerNormalization": {17: raw(_layer_normalization)},
     "LogSoftmax": {
-        1: _flattened(Tensor.log_softmax),
+        1: flattened(Tensor.log_softmax),
         13: lambda x, *, axis: x.log_softmax(axis),
     },
     "LpNormalization": {1: _lp_normalization},
     "RMSNormalization": {23: _rms_normalization},
-    "Softmax": {1: _flattened(Tensor.softmax), 13: lambda x, *, axis: x.softmax(axis)},
+    "Softmax": {1: flattened(Tensor.softmax), 13: lambda x, *, axis: x.softmax(axis)},
 }

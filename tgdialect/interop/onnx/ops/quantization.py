@@ -22,6 +22,7 @@ from tgdialect.interop.onnx.dtypes import (
     stored_as,
 )
 from tgdialect.interop.onnx.ops.convolution import convolution
+from tgdialect.interop.onnx.ops.movement import axis_of
 from tgdialect.interop.onnx.rules import NodeCall, Rules, raw
 from tgdialect.interop.onnx.values import Narrow, Refused, Value
 
@@ -48,14 +49,15 @@ def along(parameter: Tensor, x: Tensor, axis: int, block_size: int = 0) -> Tenso
     """Scales or zero points in a shape that broadcasts to x: one of all elements, one for each
     place of an axis, or one for each block of places."""
     if block_size:
-        axis %= x.ndim
+        axis = axis_of(x, axis)
         each = parameter.repeat_interleave(block_size, axis)
         return each.shrink_to(tuple(x.shape[: axis + 1]) + (None,) * (x.ndim - axis - 1))
     if parameter.ndim == 0 or (parameter.ndim == 1 and parameter.shape[0] == 1):
         return parameter.reshape(())
     if parameter.ndim != 1:
         return parameter
-    return parameter.reshape([-1 if i == axis % x.ndim else 1 for i in range(x.ndim)])
+    at = axis_of(x, axis)
+    return parameter.reshape([-1 if i == at else 1 for i in range(x.ndim)])
 
 
 def quantized(x: Tensor, zero_point: Tensor | int, kind: int) -> Tensor:

@@ -17,6 +17,7 @@ from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.symbolic import greatest
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.importing import constant
+from tgdialect.interop.onnx.ops.movement import axis_of
 from tgdialect.interop.onnx.rules import OperatorRule, Rules, known
 from tgdialect.interop.onnx.values import Refused, dims
 from tgdialect.ops.numpy_dtypes import Array
@@ -84,7 +85,11 @@ def _position(find: Callable[[Tensor, int, bool], Tensor]) -> Callable[..., Tens
     def rule(x: Tensor, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Tensor:
         if not select_last_index:
             return find(x, axis, bool(keepdims)).cast(dtypes.int64)
-        return x.shape[axis] - 1 - find(x.flip(axis), axis, bool(keepdims)).cast(dtypes.int64)
+        return (
+            x.shape[axis_of(x, axis)]
+            - 1
+            - find(x.flip(axis), axis, bool(keepdims)).cast(dtypes.int64)
+        )
 
     return rule
 
@@ -93,7 +98,7 @@ def _running(function: Callable[[Tensor, int], Tensor], identity: int) -> Operat
     """A running sum or product; `exclusive` of each element, `reverse` from the end."""
 
     def rule(x: Tensor, axis: Array, *, exclusive: int = 0, reverse: int = 0) -> Tensor:
-        (at,) = (int(a) % x.ndim for a in dims(axis))
+        (at,) = (axis_of(x, a) for a in dims(axis))
         given = x.flip(at) if reverse else x
         if exclusive:
             first = [1 if i == at else d for i, d in enumerate(x.shape)]

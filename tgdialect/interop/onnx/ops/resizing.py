@@ -25,11 +25,11 @@ from tgdialect.interop.onnx.values import Ratio, Refused, Value, as_tensor, dims
 from tgdialect.ops.numpy_dtypes import Array
 
 Real = float | Tensor
-"""A number, or a scalar of f64 that depends on symbolic sizes."""
+"""A number, or a scalar that depends on symbolic sizes."""
 
 
-def _real(size: Any) -> Real:
-    return SymInt.as_tensor(size).cast("float64") if isinstance(size, SymInt) else float(size)
+def _real(size: Any, dtype: str = "float64") -> Real:
+    return SymInt.as_tensor(size).cast(dtype) if isinstance(size, SymInt) else float(size)
 
 
 # -- Resize ----------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ def _place(mode: str, line: Tensor, extent: Any, a: _Axis) -> Tensor:
         case "half_pixel":
             return (line + 0.5) / a.scale - 0.5
         case "pytorch_half_pixel":
-            return line - 0.5 if is_one else (line + 0.5) / a.scale - 0.5
+            return line * 0 if is_one else (line + 0.5) / a.scale - 0.5
         case "tf_half_pixel_for_nn":  # Of opsets 11 and 12.
             return (line + 0.5) / a.scale
         case "asymmetric":
@@ -187,9 +187,10 @@ def _resize(
             found = _picked(found, a.axis, _NEAREST[nearest_mode](place))
             continue
         weights = _weights(place, mode, a.scale, cubic_coeff_a, bool(antialias))
+        low = place.floor()
         if exclude_outside:
             weights = {
-                at: ((place.floor() + at >= 0) & (place.floor() + at < _real(extent))).where(w, 0)
+                at: ((low + at >= 0) & (low + at < _real(extent))).where(w, 0)
                 for at, w in weights.items()
             }
         if exclude_outside or antialias:
@@ -197,7 +198,6 @@ def _resize(
             weights = {at: w / total for at, w in weights.items()}
         # Cells are computed once, but may be picked where they are needed.
         before = found if found is x else found.contiguous()
-        low = place.floor()
         parts = (
             _picked(before, a.axis, low + at) * w.cast(found.dtype).contiguous().reshape(shape)
             for at, w in weights.items()
@@ -283,8 +283,7 @@ def _grid_sample(
     places = [lines[:, :, rank - 1 - i] for i in range(rank)]
     taps: list[list[tuple[Tensor, Tensor | None]]] = []
     for place, extent in zip(places, extents, strict=True):
-        length = _real(extent) if not isinstance(extent, SymInt) else SymInt.as_tensor(extent)
-        length = length.cast(wide) if isinstance(length, Tensor) else length
+        length = _real(extent, wide)
         low, high = (0.0, length - 1) if align_corners else (-0.5, length - 0.5)
         at = (place + 1) / 2 * (length - 1) if align_corners else ((place + 1) * length - 1) / 2
         at = at.round() if mode == "nearest" else at
@@ -385,7 +384,8 @@ def _roi_align(
     corners = boxes.cast(wide) * spatial_scale - (0.5 if is_half else 0.0)
     count = corners.shape[0]
     _, channels, height, width = image.shape
-    lines: list[tuple[Tensor, Tensor, Tensor, Tensor, Tensor]] = []
+    lines: list[tuple[Tensor, ...]] = []
+    numbers: list[Tensor] = []
     for first, bins, extent in ((1, output_height, height), (0, output_width, width)):
         start, end = corners[:, first], corners[:, first + 2]
         size = end - start if is_half else (end - start).maximum(1)
@@ -403,19 +403,19 @@ def _roi_align(
         sample = Tensor.arange(samples).cast(wide).reshape((1, 1, -1))
         start, each, number = (t.reshape((-1, 1, 1)) for t in (start, each, number))
         place = start + bin_ * each + (sample + 0.5) * each / number.maximum(1)
-        limit = _real(extent)
-        limit = limit.cast(wide) if isinstance(limit, Tensor) else limit
-        is_there = (sample < number) & (place >= -1) & (place <= limit)
+        limit = _real(extent, wide)
+        is_sample = sample < number
+        is_inside = is_sample & (place >= -1) & (place <= limit)
         place = place.maximum(0).minimum(limit - 1)
         low = place.floor()
         part = place - low
         high = (low + 1).minimum(limit - 1)
         cells = [t.cast("int64").contiguous() for t in (low, high)]
-        lines.append((cells[0], cells[1], part.contiguous(), is_there, number))
-    # Axes: box, channel, bins of rows, samples of rows, bins of columns, samples of columns.
-    (top, bottom, y, in_y, n_y), (left, right, x_, in_x, n_x) = lines
-    rows = [t.unsqueeze(-1).unsqueeze(-1) for t in (top, bottom, y, in_y)]
-    columns = [t.unsqueeze(1).unsqueeze(1) for t in (left, right, x_, in_x)]
+        lines.append((*cells, part.contiguous(), is_inside, is_sample))
+        numbers.append(number)
+    # Axes: box, bins of rows, samples of rows, bins of columns, samples of columns.
+    rows = [t.unsqueeze(-1).unsqueeze(-1) for t in lines[0]]
+    columns = [t.unsqueeze(1).unsqueeze(1) for t in lines[1]]
     flat = image.permute((0, 2, 3, 1)).cast(wide)
     flat = flat.reshape((-1, channels))
     batch = indices.cast("int64").reshape((-1, 1, 1, 1, 1))
@@ -429,23 +429,14 @@ def _roi_align(
         best = found[0].maximum(found[1]).maximum(found[2].maximum(found[3]))
         lowest = Tensor.full((), -math.inf, dtype=wide)
         # A sample outside of the image is 0, and one that a smaller bin has not is none.
-        there = _samples(lines, n_y, n_x)
         best = is_inside.where(best, 0)
-        pooled = there.unsqueeze(-1).where(best, lowest).max((2, 4))
+        pooled = (rows[4] & columns[4]).unsqueeze(-1).where(best, lowest).max((2, 4))
         pooled = pooled.isinf().where(0, pooled)
     else:
         value = found[0] + found[1] + found[2] + found[3]
         total = is_inside.where(value, 0).sum((2, 4))
-        pooled = total / (n_y * n_x).maximum(1).unsqueeze(-1)
+        pooled = total / (numbers[0] * numbers[1]).maximum(1).unsqueeze(-1)
     return pooled.permute((0, 3, 1, 2)).cast(image.dtype)
-
-
-def _samples(lines: Sequence[Any], n_y: Tensor, n_x: Tensor) -> Tensor:
-    """A mask of the samples that bins have."""
-    (top, *_), (left, *_) = lines
-    y = Tensor.arange(top.shape[-1]).reshape((1, 1, -1)) < n_y
-    x = Tensor.arange(left.shape[-1]).reshape((1, 1, -1)) < n_x
-    return y.unsqueeze(-1).unsqueeze(-1) & x.unsqueeze(1).unsqueeze(1)
 
 
 # -- NonMaxSuppression -----------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from onnx import GraphProto
 
 from tgdialect.frontend.symbolic import SymInt
 from tgdialect.frontend.tensor import Tensor
+from tgdialect.interop.onnx.ops.movement import axis_of
 from tgdialect.interop.onnx.rules import NodeCall, Rules, raw
 from tgdialect.interop.onnx.values import Refused, Value, as_tensor, dims
 
@@ -68,7 +69,7 @@ def _split(
 ) -> list[Any]:
     """Parts of one size, the last one smaller, or of the sizes of a vector."""
     given = as_tensor(x)
-    extent = given.shape[axis]
+    extent = given.shape[axis_of(given, axis)]
     lengths = None if split is None else call.known(split, call.node.input[1])
     if lengths is None or lengths.ndim == 0:
         size = 1 if lengths is None else int(lengths)
