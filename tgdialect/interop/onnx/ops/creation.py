@@ -60,9 +60,15 @@ def _range(start: Array, limit: Array, delta: Array, **_: int) -> Value:
     dtype = start.dtype
     if dtype.kind not in "iu":
         first, last, step = (np.float64(end) for end in ends)
-        count = max(math.ceil((last - first) / step), 0)
-        found = (first + np.arange(count) * step).astype(dtype)
-        return found if count <= MOST_KNOWN else constant(found)
+        with np.errstate(all="ignore"):
+            steps = (last - first) / step
+        if not np.isfinite(steps):
+            raise Refused(f"{first} to {last} by {step} has no number of elements")
+        count = max(math.ceil(steps), 0)
+        if count <= MOST_KNOWN:
+            return (first + np.arange(count) * step).astype(dtype)
+        found = _line(count).cast(dtypes.float64) * float(step) + float(first)
+        return found.cast(dtypes.to_dtype(dtype))
     count = len(range(*map(int, ends)))
     if count <= MOST_KNOWN:
         return np.arange(*ends, dtype=dtype)
