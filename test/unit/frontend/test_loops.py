@@ -461,6 +461,25 @@ def test_only_one_branch_of_a_cond_is_computed():
     assert tg.cond(3, lambda a: a, forever, "operand") == "operand"
 
 
+@pytest.mark.parametrize("target", [None, "c", "interpreter"])
+def test_the_other_branch_of_a_cond_may_be_endless_or_out_of_bounds(target: str | None):
+    def program(x: tg.Tensor, y: tg.Tensor) -> Any:
+        k = y.shape[0]
+        endless: Any = lambda: tg.while_loop(lambda s: s.sum() < 1e9, lambda s: s * 1, y)  # noqa: E731
+        return (
+            tg.cond(x.sum() < 1e9, lambda: y * 2, endless),
+            tg.cond(T(k) < 7, lambda: x[k : k + 4], lambda: x[:4] * 0),
+        )
+
+    x = values(10)
+    given = T(x), T(x)[: VARIABLE.bind(6)]
+    executable: Any = tg.compile(program, *given, target=target)
+    for k in (1, 6, 7, 10):
+        doubled, window = executable(x, x[:k])
+        close(doubled, x[:k] * 2)
+        close(window, x[k : k + 4] if k < 7 else x[:4] * 0)
+
+
 @pytest.mark.parametrize("p", [False, True])
 def test_the_gradient_of_a_cond(p: bool):
     """Of the branch that was taken: the other one's would be NaN."""
