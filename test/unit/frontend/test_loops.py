@@ -347,6 +347,12 @@ def test_limits_of_a_while(transform: Any, kind: str, compilations: list[Any]):
     assert kind == "a number" or len(compilations) <= 2  # A view of memory may be one.
 
 
+def test_a_size_is_a_state_of_a_while():
+    n = VARIABLE.bind(3)
+    last, x = tg.while_loop(lambda s: s[0] < 7, lambda s: (s[0] + 1, s[1] * 2), (n, 1.0))
+    assert (last.item(), x.item()) == (7, 16)
+
+
 @pytest.mark.parametrize("steps", [0, 1, 255, 256, 257, 70_000])
 def test_a_while_without_a_limit_ends_in_every_loop_of_its_nest(steps: int):
     assert tg.while_loop(lambda n: n < steps, lambda n: n + 1, 0).item() == steps
