@@ -138,6 +138,11 @@ class Node(_WeaklyReferable):
 
     def copy(self, is_tracked: bool) -> Node:
         """A new node of the same value."""
+        if isinstance(self.prototype, tg.ParamOp):
+            # The node itself says which parameter it is.
+            new = same(self) if is_tracked else apply(tg.DetachOp, self)
+            new.is_tracked = is_tracked
+            return new
         new = Node(self.prototype, self.operands, self.type, self.data, is_tracked, self.extents)
         new.origin = self.origin
         return new

@@ -35,10 +35,6 @@ _MOST_STEPS = (1 << 31) - 1
 be read where they were not written."""
 
 
-def _is_number(leaf: Any) -> bool:
-    return isinstance(leaf, bool | int | float)
-
-
 @dataclass
 class _Leaves:
     """The tensors of a nested value, and the value with slots for them."""
@@ -170,7 +166,8 @@ def while_loop(
         count = None if count is None else count + 1
         return (holds(new, count), count, new), output
 
-    init: Any = mapped(init_val, lambda leaf: Tensor(leaf) if _is_number(leaf) else leaf)
+    state = _Leaves.of(init_val, "a state", numbers=True)
+    init = state.filled(state.tensors)
     count = Tensor(0, dtype="int64") if has_outputs or limit is not None else None
     first = holds(init, count), count, init
     (_, count, last), outputs = _loop(step, first, _Leaves(), steps, is_while=True)
@@ -191,7 +188,7 @@ def cond(pred: Any, then_fn: Callable[..., S], else_fn: Callable[..., S], *opera
         TypeError: `pred` is no scalar, or a result no tensor.
         ValueError: the results differ in structure, shape or dtype.
     """
-    if _is_number(pred):
+    if isinstance(pred, bool | int | float):
         return (then_fn if pred else else_fn)(*operands)
     if not isinstance(pred, Tensor) or pred.shape != ():
         raise TypeError("the predicate of a cond is a tensor of no axes")

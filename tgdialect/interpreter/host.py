@@ -431,12 +431,37 @@ def _scan(frame: Frame, op: tg.ScanOp, operands: Sequence[HostValue]) -> HostVal
         stacks = stacks or _zeros(steps, new[states:])
         for stack, value in zip(stacks, new[states:], strict=True):
             stack[element] = value
-    if not stacks and len(op.results_of_body) > states:
-        # No step is taken, and one tells the shapes.
-        elements = [np.zeros(sequence.shape[1:], sequence.dtype) for sequence in sequences]
-        stacks = _zeros(max(steps, 0), step(current, elements)[states:])
+    if not stacks and (rows := op.results_of_body[states:]):
+        # No step is taken. Where the arguments tell the shapes, none is computed: it may be wrong,
+        # or endless.
+        length = max(steps, 0)
+        if (empty := _unwritten(op, rows, length, arguments)) is None:
+            elements = [np.zeros(sequence.shape[1:], sequence.dtype) for sequence in sequences]
+            empty = _zeros(length, step(current, elements)[states:])
+        stacks = empty
     results = [TensorValue(MaskedArray(np.asarray(data)), after) for data in (*current, *stacks)]
     return Tuple(tuple(results), after)
+
+
+def _unwritten(
+    op: tg.ScanOp, rows: Sequence[SSAValue], steps: int, arguments: Sequence[Array]
+) -> list[Array] | None:
+    """What a SCAN stacks of some values of its body if no step is taken; None if one of their
+    extents is neither static nor a constant argument."""
+    constants = op.states.data + op.sequences.data
+    stacks: list[Array] = []
+    for row in rows:
+        shape = [steps]
+        for dim in tg.shape_of(row):
+            slot = op.slot_of_parameter(dim) if isinstance(dim, SSAValue) else None
+            if isinstance(dim, int):
+                shape.append(dim)
+            elif slot is not None and slot >= constants:
+                shape.append(int(arguments[slot]))
+            else:
+                return None
+        stacks.append(np.zeros(shape, numpy_dtype_of(row)))
+    return stacks
 
 
 def _zeros(steps: int, rows: Sequence[Array]) -> list[Array]:

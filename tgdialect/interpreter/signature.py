@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, TensorType
-from xdsl.ir import Attribute, Block, BlockArgument, Operation
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError, VerifyException
 
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.interpreter.values import check_size
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import NUMPY_DTYPES
-from tgdialect.ops.call import parameters
-from tgdialect.ops.expressions import evaluate, is_expression, parsed, size_sources
+from tgdialect.ops.expressions import (
+    Expression,
+    SizeSource,
+    evaluate,
+    is_expression,
+    multiple_of,
+    parsed,
+    size_sources,
+)
 from tgdialect.ops.numpy_dtypes import Array
+from tgdialect.ops.source import extent_position, parameters
 
 
 @dataclass(frozen=True)
@@ -30,6 +39,9 @@ class EntryArgument:
     attributes: Mapping[str, Attribute]
     extents: Sequence[int | None]
     """For each dynamic dimension, the position of the index argument that gives it."""
+    multiples: Mapping[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
+    """For each axis whose extent is a multiple of an index argument, its position and the
+    factor."""
 
     @property
     def is_output(self) -> bool:
@@ -75,12 +87,18 @@ def signature(entry: Operation) -> list[EntryArgument]:
         raise InterpretationError(str(e)) from e
     # The PARAMs. An extent that is a PARAM itself is given by that PARAM's position.
     first = len(result)
+    positions: dict[SSAValue, int] = {
+        op.result: first + op.slot.data for op in ops_of(block) if isinstance(op, tg.ParamOp)
+    }
     for param in params:
-        dims: list[int | None] = []
-        for operand in param.dims:
-            owner = operand.owner
-            slot = owner.properties.get("slot") if isinstance(owner, Operation) else None
-            dims.append(None if slot is None else first + cast(Any, slot).data)
+        dims = [positions.get(dim) for dim in param.dims]
+        multiples: dict[int, tuple[int, int]] = {}
+        for axis, dim in enumerate(tg.shape_of(param.result)):
+            formulas: dict[int, Expression] = {}
+            _ = extent_position(dim, positions, formulas)
+            for formula in formulas.values():
+                if (multiple := multiple_of(formula)) is not None:
+                    multiples[axis] = multiple
         bounds = {"tg.min": param.min, "tg.max": param.max}
         attributes: dict[str, Attribute] = {
             name: IntegerAttr(bound.data, 64) for name, bound in bounds.items() if bound is not None
@@ -88,7 +106,8 @@ def signature(entry: Operation) -> list[EntryArgument]:
         if (formula := param.attributes.get("tg.computed")) is not None:
             attributes["tg.computed"] = formula
         name = param.slot.data if param.symbol is None else param.symbol.data
-        result.append(EntryArgument(f"parameter {name}", tg.tensor(param.result), attributes, dims))
+        type = tg.tensor(param.result)
+        result.append(EntryArgument(f"parameter {name}", type, attributes, dims, multiples))
     return result
 
 
@@ -126,6 +145,9 @@ def bind(
     wanted = [i for i, p in enumerate(params) if not p.is_allocated]
     formulas = {i: parsed(p.formula) for i, p in enumerate(params) if p.formula is not None}
     sources = size_sources(((i, params[i].axes) for i in wanted), formulas)
+    for i in wanted:
+        for axis, (position, factor) in params[i].multiples.items():
+            sources.setdefault(position, SizeSource(i, axis, factor))
     sources = {i: source for i, source in sources.items() if i in wanted}
     passed = [i for i in wanted if i not in sources]
     if len(inputs) not in (len(wanted), len(passed)):

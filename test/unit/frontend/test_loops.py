@@ -347,6 +347,12 @@ def test_limits_of_a_while(transform: Any, kind: str, compilations: list[Any]):
     assert kind == "a number" or len(compilations) <= 2  # A view of memory may be one.
 
 
+def test_a_size_is_a_state_of_a_while():
+    n = VARIABLE.bind(3)
+    last, x = tg.while_loop(lambda s: s[0] < 7, lambda s: (s[0] + 1, s[1] * 2), (n, 1.0))
+    assert (last.item(), x.item()) == (7, 16)
+
+
 @pytest.mark.parametrize("steps", [0, 1, 255, 256, 257, 70_000])
 def test_a_while_without_a_limit_ends_in_every_loop_of_its_nest(steps: int):
     assert tg.while_loop(lambda n: n < steps, lambda n: n + 1, 0).item() == steps
@@ -459,6 +465,25 @@ def test_only_one_branch_of_a_cond_is_computed():
     forever: Any = lambda: tg.while_loop(lambda n: n >= 0, lambda n: n * 1, 0)  # noqa: E731
     assert tg.cond(T(values(3)).sum() < 1e9, lambda: T(5), forever).item() == 5
     assert tg.cond(3, lambda a: a, forever, "operand") == "operand"
+
+
+@pytest.mark.parametrize("target", [None, "c", "interpreter"])
+def test_the_other_branch_of_a_cond_may_be_endless_or_out_of_bounds(target: str | None):
+    def program(x: tg.Tensor, y: tg.Tensor) -> Any:
+        k = y.shape[0]
+        endless: Any = lambda: tg.while_loop(lambda s: s.sum() < 1e9, lambda s: s * 1, y)  # noqa: E731
+        return (
+            tg.cond(x.sum() < 1e9, lambda: y * 2, endless),
+            tg.cond(T(k) < 7, lambda: x[k : k + 4], lambda: x[:4] * 0),
+        )
+
+    x = values(10)
+    given = T(x), T(x)[: VARIABLE.bind(6)]
+    executable: Any = tg.compile(program, *given, target=target)
+    for k in (1, 6, 7, 10):
+        doubled, window = executable(x, x[:k])
+        close(doubled, x[:k] * 2)
+        close(window, x[k : k + 4] if k < 7 else x[:4] * 0)
 
 
 @pytest.mark.parametrize("p", [False, True])

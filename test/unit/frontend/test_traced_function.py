@@ -486,3 +486,14 @@ def test_the_order_of_other_names_is_seen():
 
     x, y = tg.Tensor([5.0]), tg.Tensor([2.0])
     assert [first(a=x, b=y).item(), first(b=y, a=x).item()] == [5.0, 2.0]
+
+
+def test_an_argument_gets_a_gradient_within_the_function():
+    @tg.function
+    def run(a: tg.Tensor, w: tg.Tensor) -> Any:
+        w.requires_grad_(True)
+        (a * w * w).sum().backward()
+        return w.grad, a - w, (a - w.requires_grad_(False))
+
+    found = run(tg.Tensor([5.0, 6.0]), tg.Tensor([2.0, 3.0]))
+    assert [each.tolist() for each in found] == [[20, 36], [3, 3], [3, 3]]

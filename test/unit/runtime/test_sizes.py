@@ -119,6 +119,17 @@ def test_a_size_that_is_computed_is_shown_as_such():
     assert [p.name for p in executable.inputs] == ["n", "x", "y"]
 
 
+@pytest.mark.parametrize("target", [None, "interpreter"])
+def test_a_size_is_read_off_a_multiple_of_it(target: str | None):
+    n = tg.Variable("n", 0, 20).bind(3)
+    executable = tg.compile(lambda x: x.reshape((2, -1)), tg.Tensor(X)[: n * 2], target=target)
+    for size in (0, 2, 6):
+        assert np.array_equal(executable(X[:size]), X[:size].reshape(2, size // 2))
+    for size in (1, 5):
+        with pytest.raises((ValueError, tg.CompilationError), match=rf"shape \({size - 1},|n = "):
+            executable(X[:size])
+
+
 def test_scalars_that_are_no_extents_are_passed():
     executable = compiled(PARTS)
     for k in (2, 3, 3, 0):
