@@ -156,10 +156,15 @@ class ExportedProgram:
             found.append(given["arg"])
         return found
 
-    def _source(self) -> GraphModule:
-        """The graph as it is in the file."""
+    def _source(self) -> Graph:
+        """The graph as it is in the file.
+
+        It is interpreted, and never a GraphModule, which is code made of the graph's names.
+        """
         graph = Graph()
-        nodes: dict[str, Any] = {name: graph.placeholder(name) for name, _ in self._inputs}
+        nodes: dict[str, Any] = {
+            name: graph.placeholder(f"input_{i}") for i, (name, _) in enumerate(self._inputs)
+        }
         refused: list[str] = []
         for entry in self._graph["nodes"]:
             if not entry["outputs"]:
@@ -173,7 +178,7 @@ class ExportedProgram:
             raise RefusedNodes(refused)
         returned = [self._argument(output, nodes) for output in self._outputs]
         graph.output([value for value in returned if isinstance(value, Node)])
-        return GraphModule(torch.nn.Module(), graph)
+        return graph
 
     def _add(self, graph: Graph, entry: Mapping[str, Any], nodes: dict[str, Any]) -> None:
         arguments = {a["name"]: self._argument(a["arg"], nodes) for a in entry["inputs"]}
@@ -181,7 +186,11 @@ class ExportedProgram:
         if (function := _FUNCTIONS.get(target)) is not None:
             node = graph.call_function(function, tuple(arguments.values()))
         else:
-            node = graph.call_function(overload_of(target), (), arguments)
+            op = overload_of(target)
+            known = {argument.name for argument in op._schema.arguments}
+            if unknown := arguments.keys() - known:
+                raise Refusal(f"{target} has no argument {min(unknown)}")
+            node = graph.call_function(op, (), arguments)
         node.meta["stack_trace"] = entry["metadata"].get("stack_trace")
         for number, output in enumerate(entry["outputs"]):
             ((kind, given),) = output.items()
@@ -294,7 +303,7 @@ class ExportedProgram:
         source = self._source()
         fakes = [self._fake(name) for name, _ in self._inputs]
         table: dict[Any, Any] = dict(core_aten_decompositions())
-        run = torch.func.functionalize(Interpreter(source).run)
+        run = torch.func.functionalize(Interpreter(torch.nn.Module(), graph=source).run)
         try:
             with torch.no_grad(), preserve_node_meta(), self._mode:
                 return make_fx(run, table)(*fakes)
