@@ -4,10 +4,10 @@
     python -m bench.torch_models --onnx [NAMES]
 
 The networks are those of `networks.py`, with random weights, in inference. The first form compares
-`torch.compile(backend="tgdialect")`, also with frozen parameters, with eager mode and with
-`torch.compile` by Inductor. `--onnx` exports them by both of `torch.onnx.export`'s exporters (the
-newer needs the package onnxscript), with sizes left open, and compares `interop.onnx.prepare` with
-ONNX Runtime. Results are compared first.
+`torch.compile(backend="tgdialect")` with eager mode and with `torch.compile` by Inductor, both
+compilers also with frozen parameters. `--onnx` exports them by both of `torch.onnx.export`'s
+exporters (the newer needs the package onnxscript), with sizes left open, and compares
+`interop.onnx.prepare` with ONNX Runtime. Results are compared first.
 
 The tools take turns, and the figures are the medians of the quickest calls of the turns. A ratio
 above 1 says that we are quicker. Peers' thread pools spin after a call: there is a pause before
@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch._inductor.config
 
 from bench.networks import NETWORKS, Network
 from bench.table import geometric_mean
@@ -82,16 +83,19 @@ def compiled(model: Any, inputs: Sequence[Any]) -> tuple[dict[str, Call], dict[s
         "ours": {"backend": backend},
         "frozen": {"backend": backend, "options": {"freeze": True}},
         "inductor": {},
+        "frozen inductor": {"options": {"freezing": True}},
     }
     calls: dict[str, Call] = {"eager": lambda: model(*inputs)}
     first: dict[str, float] = {}
+    torch._dynamo.reset()
     for name, options in tools.items():
-        torch._dynamo.reset()
         start = time.perf_counter()
         call = torch.compile(model, dynamic=False, **options)
-        call(*inputs)
+        # Dynamo has parameters as attributes for Inductor to freeze, if this is set in the trace.
+        with torch._inductor.config.patch(freezing=name == "frozen inductor"):
+            call(*inputs)
         first[name] = time.perf_counter() - start
-        # `reset` drops the code of other tools: each is called by its own guarded function.
+        # Each tool has an entry of its own in Dynamo's cache.
         calls[name] = lambda call=call: call(*inputs)
     return calls, first
 

@@ -71,7 +71,7 @@ class Archive:
             raise MalformedArchive(f"{name} is compressed: torch.export does not do that")
         try:
             return self._zip.read(full)
-        except (BadZipFile, OSError, EOFError) as error:
+        except (BadZipFile, OSError, EOFError, RuntimeError) as error:  # One that is encrypted.
             raise MalformedArchive(f"{name} cannot be read: {error}") from None
 
     def _json(self, name: str) -> Any:
@@ -119,9 +119,9 @@ class Archive:
         (offset,) = _integers([meta["storage_offset"]])
         data = self._bytes(file)
         memory = np.frombuffer(data[: len(data) // dtype.itemsize * dtype.itemsize], dtype)
-        last = offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
         if min((*shape, *strides, offset), default=0) < 0 or len(shape) != len(strides):
             raise MalformedArchive(f"{name} has the shape {shape} and the strides {strides}")
+        last = offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
         if 0 in shape:
             return np.empty(shape, dtype)
         if last >= len(memory):
@@ -147,4 +147,7 @@ def numpy_dtype_of(number: int) -> np.dtype[Any]:
 
 
 def _integers(entries: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
-    return tuple(int(entry["as_int"]) for entry in entries)
+    found = tuple(entry["as_int"] for entry in entries)
+    if not all(isinstance(number, int) and abs(number) < 2**63 for number in found):
+        raise MalformedArchive(f"no sizes or strides are {found}")
+    return found

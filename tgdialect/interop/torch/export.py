@@ -46,10 +46,32 @@ aten = torch.ops.aten
 
 _OP = re.compile(r"torch\.ops\.(aten|prims)\.(\w+)\.(\w+)")
 
+
+def _power(base: Any, exponent: Any) -> Any:
+    """Raises ValueError for more digits than sizes have."""
+    is_small = isinstance(exponent, float) or (isinstance(exponent, int) and abs(exponent) < 64)
+    if not is_small or _is_large(base):
+        raise ValueError(f"no size is a power of {exponent}")
+    return base**exponent
+
+
+def _product(a: Any, b: Any) -> Any:
+    """Raises ValueError for more digits than sizes have."""
+    if _is_large(a) or _is_large(b):
+        raise ValueError("no size is such a product")
+    return a * b
+
+
+def _is_large(value: Any) -> bool:
+    return isinstance(value, int) and abs(value) >= 2**63
+
+
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    **{f"_operator.{f.__name__}": f for f in (operator.add, operator.sub, operator.mul)},
-    **{f"_operator.{f.__name__}": f for f in (operator.floordiv, operator.mod, operator.neg)},
-    **{f"_operator.{f.__name__}": f for f in (operator.truediv, operator.pow)},
+    **{f"_operator.{f.__name__}": f for f in (operator.add, operator.sub, operator.neg)},
+    **{f"_operator.{f.__name__}": f for f in (operator.floordiv, operator.mod)},
+    "_operator.truediv": operator.truediv,
+    "_operator.mul": _product,
+    "_operator.pow": _power,
     "torch.sym_max": torch.sym_max,
     "torch.sym_min": torch.sym_min,
     "torch.sym_float": torch.sym_float,
@@ -65,8 +87,8 @@ _MEMORY_FORMATS = (
 
 _OF_EXPRESSIONS: Mapping[str, Callable[..., Any]] = {
     "Add": lambda *sizes: reduce(operator.add, sizes),
-    "Mul": lambda *sizes: reduce(operator.mul, sizes),
-    "Pow": operator.pow,
+    "Mul": lambda *sizes: reduce(_product, sizes),
+    "Pow": _power,
     "FloorDiv": operator.floordiv,
     "CleanDiv": operator.floordiv,
     "Mod": operator.mod,
@@ -90,7 +112,9 @@ def module_of(input: IO[bytes], file: str | None = None) -> ModuleOp:
     except RefusedNodes as error:
         found = [Diagnostic(message, file=file) for message in error.messages]
         raise CompilationError(found) from None
-    except (KeyError, TypeError, AttributeError, IndexError, StopIteration) as error:
+    except Refusal as error:
+        raise CompilationError(Diagnostic(str(error), file=file)) from None
+    except (LookupError, TypeError, ValueError, AttributeError, StopIteration) as error:
         message = f"the program is malformed: {type(error).__name__}: {error}"
         raise CompilationError(Diagnostic(message, file=file)) from None
 
@@ -156,10 +180,15 @@ class ExportedProgram:
             found.append(given["arg"])
         return found
 
-    def _source(self) -> GraphModule:
-        """The graph as it is in the file."""
+    def _source(self) -> Graph:
+        """The graph as it is in the file.
+
+        It is interpreted, and never a GraphModule, which is code made of the graph's names.
+        """
         graph = Graph()
-        nodes: dict[str, Any] = {name: graph.placeholder(name) for name, _ in self._inputs}
+        nodes: dict[str, Any] = {
+            name: graph.placeholder(f"input_{i}") for i, (name, _) in enumerate(self._inputs)
+        }
         refused: list[str] = []
         for entry in self._graph["nodes"]:
             if not entry["outputs"]:
@@ -173,15 +202,21 @@ class ExportedProgram:
             raise RefusedNodes(refused)
         returned = [self._argument(output, nodes) for output in self._outputs]
         graph.output([value for value in returned if isinstance(value, Node)])
-        return GraphModule(torch.nn.Module(), graph)
+        return graph
 
     def _add(self, graph: Graph, entry: Mapping[str, Any], nodes: dict[str, Any]) -> None:
         arguments = {a["name"]: self._argument(a["arg"], nodes) for a in entry["inputs"]}
         target = entry["target"]
         if (function := _FUNCTIONS.get(target)) is not None:
+            if not all(isinstance(each, Node | int | float) for each in arguments.values()):
+                raise Refusal(f"{target} is of numbers")
             node = graph.call_function(function, tuple(arguments.values()))
         else:
-            node = graph.call_function(overload_of(target), (), arguments)
+            op = overload_of(target)
+            known = {argument.name for argument in op._schema.arguments}
+            if unknown := arguments.keys() - known:
+                raise Refusal(f"{target} has no argument {min(unknown)}")
+            node = graph.call_function(op, (), arguments)
         node.meta["stack_trace"] = entry["metadata"].get("stack_trace")
         for number, output in enumerate(entry["outputs"]):
             ((kind, given),) = output.items()
@@ -245,7 +280,7 @@ class ExportedProgram:
         expression = given["as_expr"]
         try:
             tree = ast.parse(expression["expr_str"], mode="eval").body
-        except (SyntaxError, RecursionError, ValueError):
+        except (SyntaxError, RecursionError, MemoryError, ValueError):  # The parser's stack, too.
             raise MalformedArchive(f"no size is {expression['expr_str']}") from None
         return self._evaluated(tree, expression["expr_str"])
 
@@ -282,9 +317,12 @@ class ExportedProgram:
 
     def _fake(self, name: str) -> torch.Tensor:
         meta = self._graph["tensor_values"][name]
-        shape, strides = ([self._size(s) for s in meta[key]] for key in ("sizes", "strides"))
-        with self._mode:
-            return torch.empty_strided(shape, strides, dtype=dtype_of(meta["dtype"]))
+        try:
+            shape, strides = ([self._size(s) for s in meta[key]] for key in ("sizes", "strides"))
+            with self._mode:
+                return torch.empty_strided(shape, strides, dtype=dtype_of(meta["dtype"]))
+        except (ArithmeticError, RuntimeError, TypeError, ValueError) as error:
+            raise MalformedArchive(f"{name} has no such size or stride: {error}") from None
 
     # -- the graph that is translated --------------------------------------------------------------
 
@@ -294,11 +332,11 @@ class ExportedProgram:
         source = self._source()
         fakes = [self._fake(name) for name, _ in self._inputs]
         table: dict[Any, Any] = dict(core_aten_decompositions())
-        run = torch.func.functionalize(Interpreter(source).run)
+        run = torch.func.functionalize(Interpreter(torch.nn.Module(), graph=source).run)
         try:
             with torch.no_grad(), preserve_node_meta(), self._mode:
                 return make_fx(run, table)(*fakes)
-        except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError) as error:
+        except (RuntimeError, TypeError, ValueError, IndexError, ArithmeticError) as error:
             first = str(error).strip().split("\n")[0]
             raise RefusedNodes([f"PyTorch refuses the program: {first}"]) from None
 

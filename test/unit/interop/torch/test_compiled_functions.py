@@ -156,6 +156,23 @@ def test_floats(name: str) -> None:
     assert_equivalent(lambda x: (x + 1, x * x, x.to(torch.float32), (x > 0).to(x.dtype)), x)
 
 
+@pytest.mark.parametrize("is_bool", [False, True])
+def test_attention_of_rows_that_are_masked_as_a_whole(is_bool: bool) -> None:
+    """They are 0, and have no gradient."""
+    mask = torch.ones(5, 7, dtype=torch.bool).tril(-1)
+    mask = mask if is_bool else torch.zeros(5, 7).masked_fill(~mask, -torch.inf)
+    torch._dynamo.reset()
+    call = torch.nn.functional.scaled_dot_product_attention
+    found: list[list[torch.Tensor]] = []
+    for function in (call, compiled(call)):
+        torch.manual_seed(0)
+        given = [torch.randn(2, 3, n, 8, requires_grad=True) for n in (5, 7, 7)]
+        result = function(*given, attn_mask=mask)
+        result.square().sum().backward()
+        found.append([result.detach(), *(x.grad for x in given if x.grad is not None)])
+    torch.testing.assert_close(found[1], found[0], rtol=1e-4, atol=1e-4)
+
+
 def test_results_that_are_large() -> None:
     """They are in the pool, and live as long as they are used."""
     call = compiled(lambda x: x + 1)

@@ -177,9 +177,16 @@ def _size(program: Any) -> Any:
         ),
         (lambda p: _size(p).update(expr_str="__import__('os').getcwd()"), "no size is __import__"),
         (lambda p: _size(p).update(expr_str="(" * 9999), "no size is"),
+        (lambda p: _size(p).update(expr_str="Pow(10, Pow(10, 10))"), "no size is a power"),
+        (lambda p: _size(p).update(expr_str="Mod(10, 0)"), "no such size or stride"),
+        (lambda p: _size(p).update(expr_str="-" * 200000 + "5"), "no size is"),
         (lambda p: p["schema_version"].update(major=99), "has version 99"),
         (lambda p: p.pop("graph_module"), "the program is malformed: KeyError: 'graph_module'"),
         (lambda p: _node(p).update(inputs=[3]), "the program is malformed"),
+        (
+            lambda p: _node(p)["inputs"][0].update(name="x=1)\nraise SystemExit\n("),
+            "has no argument x=1)",
+        ),
     ],
 )
 def test_malformed_programs(linear: str, change: Any, message: str) -> None:
@@ -187,6 +194,22 @@ def test_malformed_programs(linear: str, change: Any, message: str) -> None:
         tg.compile(program_with(linear, change))
     assert message in str(error.value)
     assert "other.pt2: error:" in str(error.value)
+
+
+def test_names_are_no_code(linear: str, tmp_path: Path) -> None:
+    """Names of tensors are data: PyTorch would write them into the source of a GraphModule."""
+    made = tmp_path / "made"
+    name = f"x=open({str(made)!r}, 'w')"
+
+    def renamed(file: str, data: bytes) -> bytes:
+        if not file.endswith("model.json"):
+            return data
+        program = json.loads(data.replace(b'"input"', json.dumps(name).encode()))
+        _node(program)["inputs"][0]["name"] = "input"  # The argument of aten.linear.
+        return json.dumps(program).encode()
+
+    tg.compile(rewritten(linear, renamed))
+    assert not made.exists()
 
 
 def test_pickled_weights_are_refused(linear: str) -> None:

@@ -133,6 +133,8 @@ def _attention(
     """The result, and the logarithm of the sum of exponentials, for the gradient."""
     scores = _scores(query, key, dropout_p, is_causal, attn_mask, _factor(query, scale))
     result = scores.softmax(-1).cast(query.dtype).matmul(value)
+    if attn_mask is not None:  # Rows that are masked as a whole are 0.
+        result = (scores.max(-1, keepdim=True) == -math.inf).where(0, result)
     return result, scores.logsumexp(-1)
 
 
@@ -153,6 +155,8 @@ def _attention_gradients(
     factor = _factor(query, scale)
     scores = _scores(query, key, dropout_p, is_causal, attn_mask, factor)
     weights = (scores - logsumexp.unsqueeze(-1)).exp()
+    if attn_mask is not None:  # In a row that is masked as a whole the difference is NaN.
+        weights = (scores == -math.inf).where(0, weights)
     gradient = gradient.cast(weights.dtype)
     mean = (gradient * result).sum(-1, keepdim=True)
     of_scores = weights * (gradient.matmul(value.transpose(-2, -1)) - mean) * factor
