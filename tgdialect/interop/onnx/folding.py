@@ -382,7 +382,8 @@ def _reduced(function: Callable[..., Any]) -> Callable[..., Any]:
             return x
         if not x.size or x.dtype.kind not in "iufO":
             return None
-        return function(x, axis=_axes_of(axes), keepdims=bool(keepdims)).astype(x.dtype)
+        # Of all sizes, NumPy's result is no array but a size.
+        return np.asarray(function(x, axis=_axes_of(axes), keepdims=bool(keepdims)), x.dtype)
 
     return rule
 

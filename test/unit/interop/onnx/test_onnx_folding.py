@@ -54,6 +54,22 @@ PATTERNS: dict[str, tuple[str, str, Sequence[tuple[int, ...]]]] = {
         "float[N, 3] x",
         [(2, 3), (5, 3), (9, 3)],
     ),
+    "a sum and a product of sizes, as scalars": (
+        """s = Shape(x)
+        f = Cast<to = 1>(s)
+        n = ReduceSum<keepdims = 0>(f)
+        i = Cast<to = 7>(n)
+        p = ReduceProd<keepdims = 0>(s)
+        a = Add(p, i)
+        b = Sub(a, i)
+        axes = Constant<value = int64[1] {0}>()
+        u = Unsqueeze(b, axes)
+        one = Constant<value = int64[1] {1}>()
+        t = Concat<axis = 0>(u, one)
+        y = Reshape(x, t)""",
+        "float[N, M] x",
+        [(2, 3), (5, 3)],
+    ),
     "a quotient of sizes, rounded up": (
         """s = Shape<start = 0, end = 1>(x)
         f = Cast<to = 1>(s)
