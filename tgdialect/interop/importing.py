@@ -23,9 +23,6 @@ from tgdialect.frontend.tensor import Tensor
 from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
 
-INLINE_ELEMENTS = 1
-"""The most elements of a constant that stands in the program as a CONST. Larger: longer texts."""
-
 
 def identifiers(names: Sequence[str]) -> list[str]:
     """Identifiers for names, one each: other characters become `_`, and equal ones get a number."""

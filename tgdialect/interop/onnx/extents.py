@@ -39,15 +39,6 @@ from tgdialect.ops.affine import monomials
 _DIVISORS = (2, 4, 8, 16, 32, 64, 128)
 """The divisors that are tried, the least first. Networks halve an axis at most so often."""
 
-_BITS = 48
-"""The bits of the greatest product of all sizes of a model, which leaves 15 for its channels: index
-arithmetic has 63. Larger: sizes may be greater; smaller: more axes may be symbolic."""
-
-
-def greatest_extent(count: int) -> int:
-    """The bound of each of so many sizes."""
-    return min(2**31 - 1, 2 ** (_BITS // max(count, 1)))
-
 
 def sized(inputs: Mapping[str, Spec], answers: Answers) -> dict[str, Spec]:
     """The inputs of a model with what is known of their sizes."""
@@ -56,8 +47,6 @@ def sized(inputs: Mapping[str, Spec], answers: Answers) -> dict[str, Spec]:
     for question, answer in answers.items():
         if question.kind is Asked.MULTIPLE and answer:
             divisors[question.name] = max(divisors.get(question.name, 1), question.ordinal)
-    names = {d for s in inputs.values() for d in s.shape if isinstance(d, str)}
-    most = greatest_extent(len(names))
 
     def extent(dim: Dim | str, of: Spec) -> Dim | str:
         if not isinstance(dim, str):
@@ -65,8 +54,7 @@ def sized(inputs: Mapping[str, Spec], answers: Answers) -> dict[str, Spec]:
         if dim in fixed:
             return fixed[dim]
         by = divisors.get(dim, 1)
-        low, high = of.bounds.get(dim, (1, most))
-        high = max(min(high, most), low)
+        low, high = of.bounds[dim]
         name = dim if by == 1 else f"{dim}{_OVER}{by}"
         return by * SymInt.of(Atom(Variable(name, -(-low // by), high // by), None))
 

@@ -61,6 +61,18 @@ def folded(
     arrays = [o for o in given if isinstance(o, np.ndarray) and o.size <= MOST_ELEMENTS]
     if not given or len(arrays) < len(given) or not _is_small(*arrays):
         return None
+    with np.errstate(all="ignore"):  # Programs do not warn of a division by 0 either.
+        return _folded(node, opset, operands, arrays, attributes, answers)
+
+
+def _folded(
+    node: NodeProto,
+    opset: int,
+    operands: Sequence[Value],
+    arrays: Sequence[Array],
+    attributes: Mapping[str, Any],
+    answers: Answers,
+) -> list[Value] | None:
     if (sign := _COMPARISONS.get(node.op_type)) is not None:
         a, b = np.broadcast_arrays(*arrays)
         if object not in (a.dtype, b.dtype):
@@ -98,15 +110,25 @@ def _referenced(node: NodeProto, opset: int, operands: Sequence[Value]) -> list[
         return None
     if node.op_type == "OneHot" and arrays[0].size * int(np.ravel(arrays[1])[0]) > MOST_ELEMENTS:
         return None
+    if node.op_type == "Hardmax" and opset < 13:  # Over all axes from one on: not the reference's.
+        return None
     from onnx import helper
     from onnx.reference import ReferenceEvaluator
+
+    if node.domain:  # Another name of the default domain, which the reference does not know.
+        named, node = node, NodeProto()
+        node.CopyFrom(named)
+        node.domain = ""
 
     given = dict(zip([name for name in node.input if name], arrays, strict=True))
     infos = [helper.make_empty_tensor_value_info(name) for name in given]
     results = [helper.make_empty_tensor_value_info(name) for name in node.output if name]
     graph = helper.make_graph([node], "node", infos, results)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
-    found = iter(ReferenceEvaluator(model).run(None, given))
+    try:
+        found = iter(ReferenceEvaluator(model).run(None, given))
+    except (ValueError, TypeError, LookupError, RuntimeError):
+        return None  # It takes less than operators do. A program takes the node, or says why not.
     return [np.asarray(next(found)) if name else None for name in node.output]
 
 
@@ -208,7 +230,7 @@ def _quotient(a: Array, b: Array) -> Array | None:
         return (a / b).astype(a.dtype)
     if not b.all():
         return None
-    return (np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))).astype(a.dtype)
+    return ((a - np.fmod(a, b)) // b).astype(a.dtype)
 
 
 def _divided(a: Any, b: Any) -> Any:
@@ -231,9 +253,20 @@ def _cast(x: Array, *, to: int, **_: Any) -> Array | None:
         return None
     if x.dtype.kind not in "biuf" or dtype.kind not in "biuf":
         return None
-    if x.dtype.kind == "f" and dtype.kind != "f" and not np.isfinite(x).all():
-        return None
+    if dtype.kind == "f" and dtype.itemsize == 1:
+        return None  # These saturate, where NumPy's overflow.
+    if x.dtype.kind == "f" and dtype.kind != "f" and not _are_inside(x, dtype):
+        return None  # NumPy's integers for these are not those of programs.
     return x.astype(dtype)
+
+
+def _are_inside(x: Array, dtype: np.dtype[Any]) -> bool:
+    """Whether floats are finite, and in the range of an integer dtype when rounded to zero."""
+    whole = np.trunc(x.astype(np.float64))
+    if dtype.kind == "b":
+        return bool(np.isfinite(whole).all())
+    range_ = np.iinfo(dtype)
+    return bool(((whole >= range_.min) & (whole < range_.max + 1)).all())
 
 
 def _rounded(method: str, function: Callable[[Array], Array]) -> Callable[..., Any]:
@@ -305,7 +338,19 @@ def _gather(x: Array, indices: Array, *, axis: int = 0) -> Array | None:
 def _gather_elements(x: Array, indices: Array, *, axis: int = 0) -> Array | None:
     if indices.dtype == object:
         return None
-    return np.take_along_axis(x, np.where(indices < 0, indices + x.shape[axis], indices), axis)
+    at = np.where(indices < 0, indices + x.shape[axis], indices)
+    return np.take_along_axis(_covered(x, indices, axis), at, axis)
+
+
+def _covered(x: Array, indices: Array, axis: int) -> Array:
+    """The view of the elements that indices along an axis may be of: other axes of the indices may
+    be shorter. Raises ValueError if they are longer, or are not as many."""
+    axis = range(x.ndim)[axis]
+    extents = [*indices.shape]
+    extents[axis : axis + 1] = [x.shape[axis]]
+    if len(extents) != x.ndim or any(map(operator.gt, extents, x.shape)):
+        raise ValueError(f"indices of shape {indices.shape} do not fit the shape {x.shape}")
+    return x[tuple(map(slice, extents))]
 
 
 def _scatter_nd(x: Array, indices: Array, updates: Array, *, reduction: str = "none") -> Any:
@@ -323,7 +368,7 @@ def _scatter_elements(
         return None
     found = x.astype(np.result_type(x, updates))
     at = np.where(indices < 0, indices + x.shape[axis], indices)
-    np.put_along_axis(found, at, updates, axis)
+    np.put_along_axis(_covered(found, indices, axis), at, updates, axis)
     return found
 
 
@@ -337,7 +382,8 @@ def _reduced(function: Callable[..., Any]) -> Callable[..., Any]:
             return x
         if not x.size or x.dtype.kind not in "iufO":
             return None
-        return function(x, axis=_axes_of(axes), keepdims=bool(keepdims)).astype(x.dtype)
+        # Of all sizes, NumPy's result is no array but a size.
+        return np.asarray(function(x, axis=_axes_of(axes), keepdims=bool(keepdims)), x.dtype)
 
     return rule
 
@@ -367,10 +413,10 @@ def _largest(sign: int) -> Callable[..., Any]:
 
 def _split(x: Array, split: Any = None, *, axis: int = 0, num_outputs: int | None = None) -> Any:
     if split is None:
-        if num_outputs is None:
+        if num_outputs is None or num_outputs > MOST_ELEMENTS:
             return None
         size = -(-x.shape[axis] // num_outputs)
-        return tuple(np.split(x, range(size, x.shape[axis], size), axis))
+        return tuple(np.split(x, [size * i for i in range(1, num_outputs)], axis))
     return tuple(np.split(x, np.cumsum(np.array(dims(np.asarray(split)), np.int64))[:-1], axis))
 
 
@@ -407,8 +453,7 @@ def _floats(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of floats of 32 and 64 bits."""
 
     def rule(x: Array) -> Array | None:
-        with np.errstate(all="ignore"):
-            return function(x).astype(x.dtype) if x.dtype.kind == "f" and x.itemsize > 2 else None
+        return function(x).astype(x.dtype) if x.dtype.kind == "f" and x.itemsize > 2 else None
 
     return rule
 

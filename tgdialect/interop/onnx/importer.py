@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import ChainMap
-from collections.abc import Callable, Generator, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -88,7 +88,8 @@ MOST_ADDED = 1 << 13
 loops, as often as they are called. Larger: a small file may take minutes; smaller: models that are
 refused."""
 
-Scope = MutableMapping[str, Value]
+Scope = ChainMap[str, Value]
+"""The values of a graph, and then those of the graphs around it."""
 
 
 class Importer:
@@ -116,7 +117,7 @@ class Importer:
         Undecided."""
         self._inputs = {v.node: name for name, v in inputs.items() if isinstance(v, Tensor)}
         scope: Scope = ChainMap(dict(inputs))
-        frame = _Frame(self, self.model.opsets, {}, {})
+        frame = _Frame(self, self.model.opsets, {})
         graph, name = self.model.graph, os.path.basename(self.model.file or "a model")
         with progress(f"importing {name}", len(graph.node), "nodes") as work:
             found = frame.graph(graph, scope, work.step)
@@ -163,8 +164,7 @@ class Importer:
             self.depth -= 1
 
     def _too_much(self, node: NodeProto, opset: int, reason: str) -> CompilationError:
-        message = shortened(f"{_described(node, opset)}: {reason}")
-        return CompilationError(Diagnostic(message, file=self.model.file))
+        return error_of([refusal(node, opset, reason, self.model.file)], self.model)
 
     def elements(self, value: Value, name: str) -> Array:
         """The elements of a value. Raises Undecided if they depend on the arguments of a call, and
@@ -204,7 +204,6 @@ class _Frame:
         importer: Importer,
         opsets: Mapping[str, int],
         attributes: Mapping[str, AttributeProto],
-        outer: Mapping[str, Value],
     ) -> None:
         self.importer = importer
         self.opsets = opsets
@@ -229,7 +228,7 @@ class _Frame:
     def constants(self, graph: GraphProto, scope: Scope) -> Scope:
         """Add the constants of a graph to a scope."""
         model = self.importer.model
-        given = set(own := _own(scope))
+        given = set(own := scope.maps[0])
         seen: set[str] = set()
         constants: list[tuple[str, Callable[[], Value]]] = [
             *((i.name, partial(model.constant, i)) for i in graph.initializer),
@@ -271,7 +270,7 @@ class _Frame:
         domain = DOMAINS.get(node.domain, node.domain)
         opset = self.opsets.get(domain, 0)
         self.importer.count_node(node, opset)
-        own = _own(scope)
+        own = scope.maps[0]
         operands: list[Value] = []
         try:
             names: Any = node.name, node.op_type, node.domain, *node.input, *node.output
@@ -398,7 +397,7 @@ class _Frame:
             raise Refused(f"{len(operands)} operands of a function of {len(function.input)}")
         inner: Scope = ChainMap(dict.fromkeys(function.input))
         inner.update(zip(function.input, operands, strict=False))
-        frame = _Frame(self.importer, {**self.opsets, **opsets}, attributes, {})
+        frame = _Frame(self.importer, {**self.opsets, **opsets}, attributes)
         refusals = self.importer.refusals
         before = len(refusals)
         with self.importer.nested(node, self.opsets.get(DOMAINS.get(node.domain, node.domain), 0)):
@@ -459,7 +458,7 @@ class _ImportedNode(NodeCall):
         return folding.sign_of(a, b, self._frame.importer.answers)
 
     def graph(self, graph: GraphProto, operands: Sequence[Value]) -> list[Value]:
-        scope = ChainMap[str, Value]({}, *getattr(self._scope, "maps", [self._scope]))
+        scope = self._scope.new_child()
         scope.update(zip((i.name for i in graph.input), operands, strict=False))
         refusals = self._frame.importer.refusals
         before = len(refusals)
@@ -507,11 +506,6 @@ _UNCLEAR = IndexError, AttributeError, AssertionError, TypeError
 """Errors of looking for extents that agree, in operands that are none that the operator takes."""
 
 
-def _own(scope: Scope) -> MutableMapping[str, Value]:
-    """The values of a graph itself, without those around it."""
-    return scope.maps[0] if isinstance(scope, ChainMap) else scope
-
-
 def _count(graph: GraphProto) -> int:
     """The nodes of a graph and of the graphs of its nodes."""
     found, graphs = 0, [graph]
@@ -522,14 +516,6 @@ def _count(graph: GraphProto) -> int:
             graphs += [attribute.g] if attribute.HasField("g") else []
             graphs += attribute.graphs
     return found
-
-
-def _described(node: NodeProto, opset: int) -> str:
-    domain = f"{node.domain}." if node.domain else ""
-    name = node.name or next((o for o in node.output if o), "")
-    parts = (f"{domain}{node.op_type}", repr(name))
-    kind, shown = (part if len(part) <= LONGEST else f"{part[:LONGEST]}…" for part in parts)
-    return f"{kind} (opset {opset}), node {shown}"
 
 
 def _reason(error: Exception) -> str:

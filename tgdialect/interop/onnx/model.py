@@ -30,6 +30,7 @@ from onnx import __version__ as onnx_version
 from tgdialect.diagnostics import CompilationError, Diagnostic
 from tgdialect.interop.onnx.values import Refused, Value
 from tgdialect.interop.onnx.weights import check_dims, external_array, without_weights
+from tgdialect.ops.data_files import FileData
 from tgdialect.ops.numpy_dtypes import Array
 
 DOMAINS = {"ai.onnx": ""}
@@ -44,10 +45,16 @@ def opsets_of(imports: Iterable[OperatorSetIdProto]) -> dict[str, int]:
 class Model:
     """A model, and the file that it is from."""
 
-    def __init__(self, proto: ModelProto, file: str | None = None) -> None:
+    def __init__(
+        self, proto: ModelProto, file: str | None = None, own: FileData | None = None
+    ) -> None:
         """Raises CompilationError for a model without a graph, or of unknown versions."""
         self.proto = proto
         self.file = file
+        self._own = own
+        """The bytes of the file as they were read, if elements of tensors are still in them."""
+        self._folder = os.path.dirname(os.path.abspath(file)) if file else os.getcwd()
+        """The folder of the model, in which its external data are."""
         if (reason := _reason_against(proto)) is not None:
             raise CompilationError(Diagnostic(reason, file=file))
 
@@ -58,8 +65,8 @@ class Model:
         try:
             if isinstance(source, str | os.PathLike):
                 with open(source, "rb") as opened:
-                    return Model(_message(opened, name), name)
-            return Model(_message(source, name), name)
+                    return Model(*_message(opened, name))
+            return Model(*_message(source, name))
         except (DecodeError, ValueError) as error:
             raise CompilationError(Diagnostic(f"no model of ONNX: {error}", file=name)) from error
         except OSError as error:
@@ -87,7 +94,7 @@ class Model:
         if tensor.HasField("segment"):
             raise Refused("a tensor in segments is not supported: store it as a whole")
         if tensor.data_location == TensorProto.EXTERNAL:
-            return external_array(tensor, self.file)
+            return external_array(tensor, self._folder, self._own)
         try:
             return numpy_helper.to_array(tensor)
         except (ValueError, TypeError, KeyError, OverflowError) as error:
@@ -166,9 +173,9 @@ def _reason_against(proto: ModelProto) -> str | None:
     return None
 
 
-def _message(source: IO[bytes], name: str | None) -> ModelProto:
-    """The message of a file, without the elements of large tensors. Raises DecodeError, ValueError
-    and OSError."""
+def _message(source: IO[bytes], name: str | None) -> tuple[ModelProto, str | None, FileData | None]:
+    """The message of a file, the file's name, and its bytes if the elements of large tensors are in
+    them and not in the message. Raises DecodeError, ValueError and OSError."""
     proto = ModelProto()
     try:
         status = os.fstat(source.fileno())
@@ -182,11 +189,13 @@ def _message(source: IO[bytes], name: str | None) -> ModelProto:
             if contents.tell() > _MOST_READ:
                 raise ValueError(f"it has more than {_MOST_READ} bytes: name the file")
         proto.ParseFromString(contents.getvalue())
-        return proto
+        return proto, name, None
+    folder, last = os.path.split(os.path.realpath(name or ""))  # `name` may be a link.
+    own = FileData.of(folder, last, 0, status.st_size)
     data = mmap(source.fileno(), 0, access=ACCESS_READ)
     with data, memoryview(data) as view:
         proto.ParseFromString(without_weights(view))
-    return proto
+    return proto, name, own
 
 
 _MOST_READ = 2**31 - 1

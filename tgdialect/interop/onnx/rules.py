@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -46,46 +47,46 @@ def raw(function: Callable[..., Any]) -> OperatorRule:
     return OperatorRule(function, raw=True)
 
 
-class NodeCall:
+class NodeCall(ABC):
     """A node that is imported: what a raw rule may ask of the importer."""
 
     node: NodeProto
     opset: int
     """The version of the operator's domain."""
 
+    @abstractmethod
     def known(self, value: Value, name: str) -> Array:
         """The elements of a value, of an operand of this name. Raises Undecided."""
-        raise NotImplementedError
 
+    @abstractmethod
     def count(self, value: Tensor, most: Dim, name: str) -> Any:
         """A number that the program computes, up to `most`, as a size: 0, or a symbolic size.
         Raises Undecided."""
-        raise NotImplementedError
 
+    @abstractmethod
     def sign(self, a: Dim, b: Dim) -> int:
         """The sign of a - b. Raises Undecided if it depends on variables."""
-        raise NotImplementedError
 
+    @abstractmethod
     def graph(self, graph: GraphProto, operands: Sequence[Value]) -> list[Value]:
         """The results of a graph of an attribute, which sees the values around the node."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def is_for_all(self) -> bool:
         """Whether the program is for all calls, so that no question has an answer."""
-        raise NotImplementedError
 
+    @abstractmethod
     def step(self) -> AbstractContextManager[None]:
         """A context for the step of a loop, in which questions about values that differ between
         steps raise DependsOnStep."""
-        raise NotImplementedError
 
+    @abstractmethod
     def attempt(self, function: Callable[[], Any]) -> Any:
         """The result of a function; None if it refuses nodes, raises Refused, ValueError or
         TypeError, or a question depends on a step. Within a step all of these are raised."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def is_in_step(self) -> bool:
         """Whether the node is in a step of a loop."""
-        raise NotImplementedError

@@ -9,8 +9,8 @@ and its own external data are no other case.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from onnx import TensorProto, helper
 
 from tgdialect.interop.onnx.values import Refused
 from tgdialect.ops import tg
+from tgdialect.ops.data_files import FileData
 from tgdialect.ops.numpy_dtypes import Array
 
 LEAST_BYTES = 1 << 10
@@ -29,8 +30,8 @@ _MOST_NESTING = 64
 
 
 class FileArray(np.ndarray[Any, np.dtype[Any]]):
-    """An array of the elements of a file, read only. `data` is where they are; an array that is
-    made of it has none."""
+    """An array of the elements of a file, read only. `contents` is where they are; an array
+    that is made of it has none."""
 
     contents: tg.DataAttr | None = None
 
@@ -44,19 +45,20 @@ def file_array(contents: tg.DataAttr, dtype: np.dtype[Any], shape: tuple[int, ..
 
 def check_dims(dims: Sequence[int]) -> None:
     """Raise Refused for a shape that no array has."""
-    if min(dims, default=0) < 0 or len(dims) > _MOST_AXES or math.prod(dims) >= 1 << 60:
-        shown = f"{len(dims)} axes" if len(dims) > _MOST_AXES else str(tuple(dims))
-        raise Refused(f"no tensor has the shape {shown}")
-    if math.prod(filter(None, dims)) >= 1 << 60:
-        raise Refused(f"no array has the shape {tuple(dims)}")
+    if len(dims) > _MOST_AXES:
+        raise Refused(f"no tensor has {len(dims)} axes")
+    # NumPy multiplies the extents that are not 0, also of arrays without elements.
+    if min(dims, default=0) < 0 or math.prod(filter(None, dims)) >= 1 << 60:
+        raise Refused(f"no tensor has the shape {tuple(dims)}")
 
 
 _MOST_AXES = 64
 """The most axes of an array of NumPy."""
 
 
-def external_array(tensor: TensorProto, file: str | None) -> Array:
-    """The elements of a tensor with external data, in a file of the folder of the model's file.
+def external_array(tensor: TensorProto, folder: str, own: FileData | None) -> Array:
+    """The elements of a tensor with external data, in a file of the model's folder, or in the
+    model's own file, whose bytes `own` are.
 
     Raises Refused for what is no part of such a file.
     """
@@ -69,13 +71,13 @@ def external_array(tensor: TensorProto, file: str | None) -> Array:
         if min(offset, length) < 0 or (length and length != wanted):
             message = f"{length} bytes from {offset} on" if offset < 0 else f"{length} bytes"
             raise Refused(f"the elements of {_shown(tensor)} are {message}, not {wanted}")
-        if _OWN in entries and file:  # The file's folder may have a link to it.
-            folder, location = os.path.split(os.path.realpath(file))
-        else:
-            folder, location = folder_of(file), entries.get("location", "")
+        location = entries.get("location", "")
         if len(location) > _LONGEST_NAME:
             raise Refused(f"the external data of {_shown(tensor)} are in a file with a long name")
-        contents = tg.DataAttr.in_file(folder, location, offset, wanted)
+        if _OWN in entries and own is not None:
+            contents = tg.DataAttr(replace(own, offset=offset, length=wanted))
+        else:
+            contents = tg.DataAttr.in_file(folder, location, offset, wanted)
         if dtype.itemsize * elements != wanted:  # Several elements are in a byte.
             found = TensorProto(data_type=tensor.data_type, dims=tensor.dims)
             found.raw_data = contents.array.tobytes()
@@ -268,8 +270,3 @@ def _number(data: memoryview, at: int, end: int) -> tuple[int, int]:
         at, shift = at + 1, shift + 7
         if byte < 0x80:
             return value, at
-
-
-def folder_of(file: str | None) -> str:
-    """The folder of a model, in which its external data are."""
-    return os.path.dirname(os.path.abspath(file)) if file else os.getcwd()

@@ -16,7 +16,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from tgdialect.diagnostics import CompilationError
-from tgdialect.interop.onnx.backend import module_of
+from tgdialect.interop.onnx.backend import module_of, prepare
 from tgdialect.interop.onnx.model import Model
 
 X = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])
@@ -159,3 +159,28 @@ def test_bits_that_are_flipped(seed: int, tmp_path: Path) -> None:
         for _ in range(choose.randint(1, 3)):
             changed[choose.randrange(len(changed))] ^= 1 << choose.randrange(8)
         is_imported(tmp_path / "model.onnx", bytes(changed))
+
+
+def test_file_of_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights are those of the file that was read, wherever the process works later: in a file that
+    has changed before the first call, other bytes may be in their places."""
+
+    def save(weights: np.ndarray, name: str) -> None:
+        nodes = [helper.make_node("Add", ["x", "w"], ["y"])]
+        infos = [helper.make_tensor_value_info(n, TensorProto.FLOAT, weights.shape) for n in "xy"]
+        constants = [numpy_helper.from_array(weights, "w")]
+        graph = helper.make_graph(nodes, name, infos[:1], infos[1:], constants)
+        opsets = [helper.make_opsetid("", 18)]
+        onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), "model.onnx")
+
+    weights = np.arange(1024, dtype=np.float32)
+    monkeypatch.chdir(tmp_path)
+    save(weights, "g")
+    prepared = prepare("model.onnx")
+    monkeypatch.chdir("/")
+    np.testing.assert_array_equal(prepared.run([weights])[0], weights * 2)
+    monkeypatch.chdir(tmp_path)
+    prepared = prepare("model.onnx")
+    save(weights, "longer")
+    with pytest.raises(CompilationError, match="has changed since"):
+        prepared.run([weights])

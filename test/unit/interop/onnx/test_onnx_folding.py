@@ -54,6 +54,22 @@ PATTERNS: dict[str, tuple[str, str, Sequence[tuple[int, ...]]]] = {
         "float[N, 3] x",
         [(2, 3), (5, 3), (9, 3)],
     ),
+    "a sum and a product of sizes, as scalars": (
+        """s = Shape(x)
+        f = Cast<to = 1>(s)
+        n = ReduceSum<keepdims = 0>(f)
+        i = Cast<to = 7>(n)
+        p = ReduceProd<keepdims = 0>(s)
+        a = Add(p, i)
+        b = Sub(a, i)
+        axes = Constant<value = int64[1] {0}>()
+        u = Unsqueeze(b, axes)
+        one = Constant<value = int64[1] {1}>()
+        t = Concat<axis = 0>(u, one)
+        y = Reshape(x, t)""",
+        "float[N, M] x",
+        [(2, 3), (5, 3)],
+    ),
     "a quotient of sizes, rounded up": (
         """s = Shape<start = 0, end = 1>(x)
         f = Cast<to = 1>(s)
@@ -224,3 +240,81 @@ def test_work_is_bounded():
     (s,) = prepared.run([_floats(2)])
     assert s.tolist() == [100000] * 3
     assert TensorProto.INT64 == 7
+
+
+SAME_AS_COMPUTED: dict[str, tuple[str, int, dict[str, Any], Sequence[np.ndarray]]] = {
+    "a quotient of the least integer": (
+        "Div",
+        18,
+        {},
+        [np.array([-128, 7, -7, 7], np.int8), np.array([2, -2, 2, 2], np.int8)],
+    ),
+    "indices shorter along other axes": (
+        "GatherElements",
+        18,
+        {"axis": 0},
+        [_floats(3, 3), np.array([[0, -1]])],
+    ),
+    "one index along other axes": (
+        "GatherElements",
+        18,
+        {"axis": 0},
+        [_floats(3, 3), np.array([[0], [2]])],
+    ),
+    "updates shorter along other axes": (
+        "ScatterElements",
+        18,
+        {"axis": 0},
+        [_floats(3, 3), np.array([[1]]), np.array([[9]], np.float32)],
+    ),
+    "floats out of the range of integers": (
+        "Cast",
+        18,
+        {"to": TensorProto.INT32},
+        [np.array([1e10, -1e10, 3.0], np.float32)],
+    ),
+    "floats of 8 bits": (
+        "Cast",
+        19,
+        {"to": TensorProto.FLOAT8E5M2},
+        [np.array([1e10, 3.3], np.float32)],
+    ),
+    "Hardmax over all axes from one on": ("Hardmax", 11, {}, [-_floats(2, 3, 4)]),
+    "a mean of operands that broadcast": ("Mean", 18, {}, [_floats(3, 1), _floats(4)]),
+    "a depth that is a vector": (
+        "OneHot",
+        18,
+        {},
+        [np.array([1, 2]), np.array([4]), np.array([0, 1], np.float32)],
+    ),
+    "an empty last part": ("Split", 18, {"num_outputs": 4}, [_floats(5)]),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", SAME_AS_COMPUTED)
+def test_the_same_as_computed(name: str) -> None:
+    """Results that are known while a model is imported are those of its program."""
+    op_type, opset, attributes, arrays = SAME_AS_COMPUTED[name]
+    names = [f"x{i}" for i in range(len(arrays))]
+    results = [f"y{i}" for i in range(attributes.get("num_outputs", 1))]
+    node = onnx.helper.make_node(op_type, names, results, **attributes)
+    outputs = [onnx.helper.make_empty_tensor_value_info(result) for result in results]
+    constants = [onnx.numpy_helper.from_array(a, n) for n, a in zip(names, arrays, strict=True)]
+    inputs = [
+        onnx.helper.make_tensor_value_info(
+            n, onnx.helper.np_dtype_to_tensor_dtype(a.dtype), a.shape
+        )
+        for n, a in zip(names, arrays, strict=True)
+    ]
+    opsets = [onnx.helper.make_opsetid("", opset)]
+
+    def run(inputs: Sequence[Any], constants: Sequence[Any], given: Sequence[Any]) -> Any:
+        graph = onnx.helper.make_graph([node], "g", inputs, outputs, constants)
+        model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=10)
+        return tg_onnx.prepare(model).run(given)
+
+    known, computed = run([], constants, []), run(inputs, [], arrays)
+    for one, other in zip(known, computed, strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
