@@ -322,7 +322,7 @@ class Indexing(Reduction):
         # Broadcast with the axis as the first one, which then is not there.
         wide, places = (t.transpose(axis, 0) for t in (self, indices))
         with argument_errors("take_along_dim: "):
-            shape = broadcast_shapes([(1, *t.shape[1:]) for t in (wide, places)])[1:]
+            shape = broadcast_shapes([(1, *t.shape[1:]) for t in (wide, places)], operator.eq)[1:]
         wide, places = (
             t._broadcast_to((t.shape[0], *cast("tuple[int, ...]", shape))) for t in (wide, places)
         )

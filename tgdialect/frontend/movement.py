@@ -136,7 +136,7 @@ class Movement(TensorBase):
         """All tensors broadcast to a common shape."""
         tensors = (self, *others)
         with argument_errors():
-            shape = broadcast_shapes([t.shape for t in tensors])
+            shape = broadcast_shapes([t.shape for t in tensors], operator.eq)
         return tuple(t._broadcast_to(cast("tuple[int, ...]", shape)) for t in tensors)
 
     def expand_as(self, other: Self) -> Self:

@@ -730,3 +730,11 @@ def test_workspaces_take_the_memory_that_a_call_uses():
     for n in (5, 70, 5):
         x = np.arange(n, dtype=np.float32)
         np.testing.assert_allclose(call(x), (x + 1) * x.sum())
+
+
+def test_positions_of_other_sizes_are_an_error_of_the_argument():
+    x, places = tg.Tensor(np.ones((9, 9), np.float32)), tg.Tensor(np.arange(9))
+    n, m = (tg.Variable(name, 1, 9).bind(3) for name in "nm")
+    for other in (places[:m], tg.Tensor([0, 1, 2])):
+        with pytest.raises(IndexError, match="do not broadcast"):
+            _ = x[places[:n], other]

@@ -252,12 +252,14 @@ def test_handlers_of_exit_are_not_called() -> None:
         libc.exit(1)
 
     if (child := os.fork()) == 0:  # Whose handlers are its own.
-        libc.__cxa_atexit(handler, None, None)
+        status = 2
         try:
+            libc.__cxa_atexit(handler, None, None)
             guarded(work, "")
         except LLVMTranslationException as error:
-            os._exit("it ended" not in str(error))
-        os._exit(2)
+            status = int("it ended" not in str(error))
+        finally:
+            os._exit(status)  # Whatever was raised: else the child would go on with the tests.
     assert os.waitpid(child, 0)[1] == 0
 
 

@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("onnx")
+
 ROOT = Path(__file__).parents[3]
 
 
 def make_docs(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     program = root / "tools" / "make_docs.py"
     return subprocess.run([sys.executable, program, *arguments], capture_output=True, text=True)
-
-
-pytest.importorskip("onnx")
 
 
 def test_the_pages_are_those_of_the_classes():

@@ -31,8 +31,9 @@ from tgdialect.ops.properties.values import dtype_of, integers, mixed, tensor
 ShapeRule = Callable[[Operation, Sequence[Shape]], Shape]
 
 
-def broadcast_shapes(shapes: Sequence[Shape]) -> Shape:
-    """Broadcast shapes, aligned from the right. The extents of an axis must be equal or 1."""
+def broadcast_shapes(shapes: Sequence[Shape], same: Callable[[Dim, Dim], bool] = same_dim) -> Shape:
+    """Broadcast shapes, aligned from the right. The extents of an axis must be equal, as `same`
+    says, or 1."""
     rank = max(len(s) for s in shapes)
     result: list[Dim] = []
     for axis in range(rank):
@@ -44,7 +45,7 @@ def broadcast_shapes(shapes: Sequence[Shape]) -> Shape:
                 continue
             if extent == 1:
                 extent = dim
-            elif not same_dim(dim, extent):
+            elif not same(dim, extent):
                 message = f"axis {axis}: {show_dim(extent)} and {show_dim(dim)} do not broadcast"
                 if isinstance(dim, UnknownDim) or isinstance(extent, UnknownDim):
                     message += f"; {NAME_THE_EXTENT}"

@@ -25,7 +25,7 @@ PARTS = 96
 
 @cache
 def _cases() -> list[Any]:
-    """All cases; making them takes 20 s, reading them again 1 s."""
+    """All cases, which each process computes once."""
     return sorted(cases("node"), key=lambda case: case.name)
 
 

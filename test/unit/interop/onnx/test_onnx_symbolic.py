@@ -52,7 +52,8 @@ def _feeds(rank: int, fixed: dict[int, int] | None = None) -> list[np.ndarray]:
 def test_one_operand(case: str):
     op, opset, rank, attributes = CASES[case]
     kind = INT64 if op.startswith("Arg") else FLOAT
-    left = 0 if case == "mean of all" else rank - 1 if attributes.get("keepdims") == 0 else rank
+    reduced = [attributes["axis"]] if "axis" in attributes else attributes.get("axes", range(rank))
+    left = rank - len(reduced) if attributes.get("keepdims") == 0 else rank
     left = 2 if op == "Flatten" else left
     xs = _feeds(rank)
     model = model_of(op, [xs[0]], [(kind, left)], opset=opset, **attributes)

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from compiled_models import compiled  # noqa: E402
 
-from tgdialect.interop.torch import backend, checking, part  # noqa: E402
+from tgdialect.interop.torch import checking, part  # noqa: E402
 from tgdialect.interop.torch.checking import WrongResult  # noqa: E402
 from tgdialect.interop.torch.rules import OpLine  # noqa: E402
 from tgdialect.interop.torch.table import TABLE  # noqa: E402
@@ -76,4 +76,3 @@ def test_differences() -> None:
     assert "1 of 3 elements, at [2]" in checking.difference(-one * torch.tensor([-1, 1, 1]), one)
     assert "int64" in checking.difference(torch.tensor([1]), torch.tensor([1.0]))
     assert "1 of 2" in checking.difference(torch.tensor([1, 2]), torch.tensor([1, 3]))
-    assert backend.KEPT
