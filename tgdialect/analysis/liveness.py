@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Sequence, Set
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -32,8 +32,7 @@ def live_ranges(linear: tg.LinearOp) -> dict[SSAValue, LiveRange]:
     Memory that an iteration of a loop may read before it has written it carries a value from one
     iteration to the next. Such memory is live in the whole of the outermost loop around it.
     """
-    code = _LinearAccesses(linear)
-    return {memory: code.live_range(memory) for memory in code.accesses}
+    return LinearAccesses(linear).live_ranges()
 
 
 class _Site(NamedTuple):
@@ -45,7 +44,7 @@ class _Site(NamedTuple):
     is_conditional: bool
 
 
-class _LinearAccesses:
+class LinearAccesses:
     """The accesses of a LINEAR by the memory that they are to."""
 
     def __init__(self, linear: tg.LinearOp) -> None:
@@ -69,9 +68,17 @@ class _LinearAccesses:
                     site = _Site(access, op, loops, len(loops) < len(around))
                     self.accesses[access.memory].append(site)
 
+    def live_ranges(self) -> dict[SSAValue, LiveRange]:
+        """Those of all memory."""
+        return {memory: self.live_range(memory) for memory in self.accesses}
+
+    def common_loops(self, memory: SSAValue) -> Sequence[tg.RangeOp]:
+        """The loops around all accesses to a memory, the outermost first."""
+        levels = zip(*{site.loops for site in self.accesses[memory]}, strict=False)
+        return [level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels)]
+
     def live_range(self, memory: SSAValue) -> LiveRange:
-        sites = self.accesses[memory]
-        common = _common([site.loops for site in sites])
+        sites, common = self.accesses[memory], self.common_loops(memory)
         if common and _is_carried(memory, sites, len(common)):
             return self._span(common[0])
         # The positions of accesses, or of the whole inner loops that they are in.
@@ -81,12 +88,6 @@ class _LinearAccesses:
     def _span(self, op: Operation) -> LiveRange:
         start = self._starts[op]
         return LiveRange(start, self._ends.get(op, start))
-
-
-def _common(nests: Iterable[tuple[tg.RangeOp, ...]]) -> Sequence[tg.RangeOp]:
-    """The loops that all nests have in common."""
-    levels = zip(*set(nests), strict=False)
-    return [level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels)]
 
 
 def _is_carried(memory: SSAValue, sites: Sequence[_Site], depth: int) -> bool:

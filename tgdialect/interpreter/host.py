@@ -446,8 +446,8 @@ def _scan(frame: Frame, op: tg.ScanOp, operands: Sequence[HostValue]) -> HostVal
 def _unwritten(
     op: tg.ScanOp, rows: Sequence[SSAValue], steps: int, arguments: Sequence[Array]
 ) -> list[Array] | None:
-    """What a SCAN stacks of some values of its body if no step is taken; None if one of their
-    extents is neither static nor a constant argument."""
+    """The empty stacks of a SCAN's values if no step is taken; None if one of their extents is
+    neither static nor a constant argument."""
     constants = op.states.data + op.sequences.data
     stacks: list[Array] = []
     for row in rows:

@@ -7,7 +7,9 @@ memory that parallel iterations share remembers who has read it, written it, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,25 +20,39 @@ from tgdialect.interpreter.block_analysis import Axis, Instance, is_work_item, p
 from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
 
-_UNKNOWN_BOUND = 1 << 16
-"""The iterations of a loop without a constant bound that get numbers of their own. Races between
-iterations whose difference is a multiple of this may go unnoticed; larger numbers need wider
-words."""
+_UNKNOWN_BITS = 16
+"""The width of the numbers of a loop without a constant bound, in bits. Races between iterations
+whose difference is a multiple of 2 to this power may go unnoticed; a wider one leaves less room for
+the other loops of a nest, of which `_NUMBER_BITS` are for all together."""
+
+_NUMBER_BITS = 62
+"""The width of the number of an iteration of a nest of loops, in bits: that of an i64 without its
+sign, and one bit for rounding up."""
 
 
 class Numbering:
-    """Numbers for the iterations of all parallel loops of a block together, in mixed radix."""
+    """Numbers for the iterations of the parallel loops around each op of a block, in mixed radix.
 
-    def __init__(self, around: Callable[[Operation], Sequence[Axis]], axes: Sequence[Axis]):
+    Loops that are not around any op together share digits.
+    """
+
+    def __init__(self, around: Callable[[Operation], Sequence[Axis]], ops: Iterable[Operation]):
         """`around` gives the parallel loops around an op. A number is less significant in work
         items than in workgroups, so that those of a workgroup follow each other."""
         self.around = around
-        self.radix = {axis: tg.known_index(axis.bound) or _UNKNOWN_BOUND for axis in axes}
+        nests = dict.fromkeys(tuple(around(op)) for op in ops)
+        self.radix: dict[Axis, int] = {}
+        for nest in nests:
+            known = [tg.known_index(axis.bound) for axis in nest]
+            room = _NUMBER_BITS - math.prod(filter(None, known)).bit_length()
+            unknown = max(1, min(_UNKNOWN_BITS, room // max(1, known.count(None))))
+            for axis, bound in zip(nest, known, strict=True):
+                self.radix[axis] = min(bound or 1 << unknown, self.radix.get(axis, sys.maxsize))
         self.stride: dict[Axis, int] = {}
-        stride = 1
-        for axis in sorted(axes, key=is_work_item, reverse=True):
-            self.stride[axis] = stride
-            stride *= self.radix[axis]
+        for axis in sorted(self.radix, key=is_work_item, reverse=True):
+            nested = {other for nest in nests if axis in nest for other in nest}
+            below = [self.stride[a] * self.radix[a] for a in nested if a in self.stride]
+            self.stride[axis] = max(below, default=1)
         self._ops: dict[Operation, int] = {}
         self.ops: list[Operation] = []
 

@@ -55,10 +55,7 @@ class LaneRun(KernelRun):
         self._partial: dict[tg.ReduceOp, list[Array]] = {}
         self._watched: set[SSAValue] = set()
         self._barriers = np.zeros((1,) * plan.lanes, np.int64)
-        parallel = [
-            a for a in (*self.analysis.specials, *self.analysis.scopes.ranges) if is_parallel(a)
-        ]
-        self._numbering = Numbering(self.parallel_around, parallel)
+        self._numbering = Numbering(self.parallel_around, self.analysis.loops_around)
 
     # -- control
 

@@ -21,7 +21,7 @@ from xdsl.rewriter import Rewriter
 from tgdialect.analysis.constants import constants
 from tgdialect.analysis.in_place import Slots, in_place_slots
 from tgdialect.analysis.index_expressions import ComputedExtents, index_arguments
-from tgdialect.analysis.liveness import LiveRange, live_ranges
+from tgdialect.analysis.liveness import LinearAccesses, LiveRange, live_ranges
 from tgdialect.analysis.min_max import MinMax, most_elements
 from tgdialect.analysis.symbols import symbols_around
 from tgdialect.fast_xdsl.walk import ops_of
@@ -453,18 +453,22 @@ def _replace_by_view(
 def plan_program(program: tg.ProgramOp) -> None:
     """Merge the REG or LOCAL buffers of one type that are not live at the same time.
 
+    Each iteration of the parallel loops around all accesses to a buffer has a copy of it. So two
+    become one only if these loops are the same.
+
     The work items of a workgroup share LOCAL memory: between the two live ranges there has to be a
     BARRIER that is in no serial loop and no IF. Then no loop leads back from the second live range
     to the first, and no path goes round the BARRIER.
     """
     linear = program.linear
     ops = ops_of(linear.body.block)
-    live = live_ranges(linear)
+    code = LinearAccesses(linear)
+    live = code.live_ranges()
     barriers = list(_outer_barriers(ops))
     is_parallel = any(map(_is_in_workgroup, ops))
     buffers = [op for op in ops if isinstance(op, tg.BufferOp)]
     positions = {buffer: position for position, buffer in enumerate(buffers)}
-    owners: dict[Attribute, list[tuple[int, tg.BufferOp]]] = defaultdict(list)
+    owners: dict[object, list[tuple[int, tg.BufferOp]]] = defaultdict(list)
     # In order of their first use, each takes over a buffer of its type that is not live any more.
     for buffer in sorted(buffers, key=lambda b: live.get(b.result, _NEVER)):
         if buffer.result not in live:
@@ -472,7 +476,9 @@ def plan_program(program: tg.ProgramOp) -> None:
             continue
         start, end = live[buffer.result]
         needs_barrier = is_parallel and tg.place(buffer.result).addrspace is tg.AddrSpace.LOCAL
-        candidates = owners[buffer.result.type]
+        loops = code.common_loops(buffer.result)
+        parallel = tuple(loop for loop in loops if loop.axis_type.data in PARALLEL)
+        candidates = owners[buffer.result.type, parallel]
         for index, (last, owner) in enumerate(candidates):
             between = bisect_left(barriers, start) - bisect_right(barriers, last)
             if last < start and (not needs_barrier or between > 0):

@@ -27,7 +27,8 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.recomputation import emit_sum
 from tgdialect.ops import tg
 from tgdialect.ops.affine import monomials
-from tgdialect.ops.numbering import next_axis
+from tgdialect.ops.axis_types import PARALLEL, WORKGROUP
+from tgdialect.ops.numbering import next_axis, next_slot
 
 MOST_OPS = 256
 """The most ops that peeling a loop may add. Larger: more code to compile; smaller: more iterations
@@ -185,7 +186,7 @@ def _iteration(
 ) -> dict[SSAValue, SSAValue]:
     """One iteration of a loop. Returns the values that stand for those of the loop."""
     index = builder.index_constant(number) if isinstance(number, int) else number
-    values: dict[SSAValue, SSAValue] = {loop.result: index}
+    values = {loop.result: index, **_own_buffers(builder, loop, body)}
     axis = next_axis(builder.block.ops)
     ops: list[Operation] = []
     for op in body:
@@ -198,6 +199,39 @@ def _iteration(
         builder.insert(new)
     _drop_masks(ops)
     return values
+
+
+def _own_buffers(
+    builder: tg.OpBuilder, loop: tg.RangeOp, body: Sequence[Operation]
+) -> dict[SSAValue, SSAValue]:
+    """BUFFERs for a copy of a parallel loop, and their views, by those that only the loop uses.
+
+    Each iteration of a parallel loop has a copy of a REG or LOCAL buffer if all uses are in the
+    loop. With uses in two loops one buffer would connect the iterations of each.
+    """
+    kind = loop.axis_type.data
+    if kind not in PARALLEL:
+        return {}
+    shared = {tg.AddrSpace.LOCAL} if kind in WORKGROUP else set[tg.AddrSpace]()
+    inside = {*body}
+    copies: dict[SSAValue, SSAValue] = {}
+    for buffer in ops_of(builder.block):
+        if not isinstance(buffer, tg.BufferOp) or tg.place(buffer.result).addrspace in shared:
+            continue
+        views: tg.Walk[Operation] = tg.Walk([buffer])
+        used: list[Operation] = []
+        for view in views:
+            for user in tg.users_of(view):
+                is_view = user not in inside and tg.is_memory(user.results[0])
+                views.add([user]) if is_view else used.append(user)
+        if not used or not inside.issuperset(used):
+            continue
+        slot = next_slot(builder.block.ops)
+        for view in views.seen:
+            new = tg.OpBuilder.after(view).insert(view.clone(copies))
+            if isinstance(new, tg.BufferOp):
+                new.properties["slot"] = tg.NumberAttr.of(slot)
+    return copies
 
 
 # -- loops of dynamic extent -----------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from onnx import parser  # noqa: E402
+from onnx import TensorProto, parser  # noqa: E402
 from single_node import compare  # noqa: E402
 
 import tgdialect.interop.onnx as tg_onnx  # noqa: E402
@@ -70,6 +70,7 @@ PATTERNS: dict[str, tuple[str, str, str, Sequence[tuple[int, ...]]]] = {
         t = Concat<axis = 0>(u, one)
         y = Reshape(x, t)""",
         "float[N, M] x",
+        "float[K, 1] y",
         [(2, 3), (5, 3)],
     ),
     "a quotient of sizes, rounded up": (
