@@ -11,6 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.tensor import Tensor
+
 Translate = Callable[..., Any]
 Functions = Mapping[Any, Translate]
 """Functions by their overloads, such as `torch.ops.aten.add.Tensor`."""
@@ -46,6 +49,19 @@ that PyTorch has traced for them."""
 def in_result_dtype(functions: Functions) -> Table:
     """Ops that compute in the dtype of their result: arithmetic, functions of floats, sums."""
     return {overload: OpLine(translate, "result") for overload, translate in functions.items()}
+
+
+def in_f64(functions: Functions) -> Table:
+    """Functions of floats that compute in f64, whatever float their result is."""
+
+    def wide(translate: Translate) -> Translate:
+        return lambda *args, **named: translate(*map(_widened, args), **named)
+
+    return in_result_dtype({overload: wide(each) for overload, each in functions.items()})
+
+
+def _widened(value: Any) -> Any:
+    return value.cast(dtypes.float64) if isinstance(value, Tensor) else value
 
 
 def in_common_dtype(functions: Functions) -> Table:
