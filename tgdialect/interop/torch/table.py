@@ -5,6 +5,7 @@ from __future__ import annotations
 from tgdialect.interop.torch.ops.bessel import BESSEL
 from tgdialect.interop.torch.ops.creation import CREATION
 from tgdialect.interop.torch.ops.elementwise import ELEMENTWISE
+from tgdialect.interop.torch.ops.gamma import GAMMA
 from tgdialect.interop.torch.ops.indexing import INDEXING
 from tgdialect.interop.torch.ops.movement import MOVEMENT
 from tgdialect.interop.torch.ops.neural import NEURAL
@@ -21,4 +22,5 @@ TABLE: Table = {
     **PRODUCTS,
     **NEURAL,
     **BESSEL,
+    **GAMMA,
 }
