@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tgdialect.interop.torch.ops.bessel import BESSEL
+from tgdialect.interop.torch.ops.complex_numbers import COMPLEX as COMPLEX
 from tgdialect.interop.torch.ops.creation import CREATION
 from tgdialect.interop.torch.ops.elementwise import ELEMENTWISE
 from tgdialect.interop.torch.ops.gamma import GAMMA
@@ -11,6 +12,7 @@ from tgdialect.interop.torch.ops.movement import MOVEMENT
 from tgdialect.interop.torch.ops.neural import NEURAL
 from tgdialect.interop.torch.ops.products import PRODUCTS
 from tgdialect.interop.torch.ops.reduction import REDUCTION
+from tgdialect.interop.torch.ops.special import SPECIAL
 from tgdialect.interop.torch.rules import Table
 
 TABLE: Table = {
@@ -23,4 +25,5 @@ TABLE: Table = {
     **NEURAL,
     **BESSEL,
     **GAMMA,
+    **SPECIAL,
 }

@@ -58,7 +58,6 @@ _SUMMED = 10
 Bernoulli numbers is below 2^-60 then, relative to the sum."""
 
 
-
 def _power(x: Tensor, s: Tensor | int) -> Tensor:
     """x^-s, for x > 0."""
     if isinstance(s, Tensor):
@@ -167,9 +166,7 @@ def _first_term(a: Tensor, x: Tensor) -> Tensor:
     direct = (low * x.log() - x - (low + 1).lgamma()).exp()
     high = is_large.where(a, 10)
     inverse = high.reciprocal()
-    coefficients = [
-        float(b / ((2 * k + 2) * (2 * k + 1))) for k, b in enumerate(_BERNOULLI[:8])
-    ]
+    coefficients = [float(b / ((2 * k + 2) * (2 * k + 1))) for k, b in enumerate(_BERNOULLI[:8])]
     correction = inverse * polynomial(inverse * inverse, coefficients)
     exponent = high * _log1p_rest((x - high) / high) - correction
     return is_large.where(exponent.exp() * (high * (2 * math.pi)).rsqrt(), direct)
