@@ -99,15 +99,16 @@ class Complex:
         return bilinear(lambda x, y: x * y)(self, self._other(value))
 
     def __truediv__(self, value: Any) -> Complex:
-        """Smith's method: the divisor is scaled by its greater part, so that no square overflows."""
+        """By Smith's method: the divisor is scaled by its greater part, so no square overflows."""
         other = self._other(value)
         is_real = other.real.abs() >= other.imag.abs()
         great, small = is_real.where(other.real, other.imag), is_real.where(other.imag, other.real)
         ratio = (great == 0).where(0, small / great)
         scale = (great + small * ratio).reciprocal()
-        # (a + bi) / (c + di), and with the parts in each other's place (b - ai) / (d - ci).
-        a, b = is_real.where(self.real, self.imag), is_real.where(self.imag, -self.real)
-        return Complex((a + b * ratio) * scale, (b - a * ratio) * scale)
+        # (a + b i) / (c + d i); where |c| < |d|, the conjugate of (b + a i) / (d + c i).
+        a, b = is_real.where(self.real, self.imag), is_real.where(self.imag, self.real)
+        imaginary = (b - a * ratio) * scale
+        return Complex((a + b * ratio) * scale, is_real.where(imaginary, -imaginary))
 
     __radd__, __rmul__ = __add__, __mul__
 

@@ -59,7 +59,7 @@ class _Input:
         place: its place among the inputs.
         layout: how it lies in memory.
         strides: the strides that it has then, if its shape is static.
-        is_negated: whether PyTorch negates or conjugates the elements in memory where they are read.
+        is_negated: whether PyTorch negates or conjugates what it reads in memory.
     """
 
     place: int

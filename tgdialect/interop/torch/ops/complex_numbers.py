@@ -1,6 +1,5 @@
 """ATen ops with complex arguments or results, which are `Complex` values: Fourier transforms,
-arithmetic, movement, sums. An op that is not here is run by PyTorch if one of its values is complex.
-"""
+arithmetic, movement, sums. PyTorch runs the others where a value is complex."""
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -76,7 +75,7 @@ def _c2c(x: Complex, dims: Sequence[int], normalization: int, forward: bool) -> 
 
 
 def _r2c(x: Tensor, dims: Sequence[int], normalization: int, onesided: bool) -> Complex:
-    """The transform of real values: along the last of the axes first, where half of it is enough."""
+    """The transform of real values, along the last of the axes first: `onesided` is half of it."""
     factor = _factor(normalization, [x.shape[axis] for axis in dims])
     *others, axis = (each % x.ndim for each in dims)
     signals = _signals(x, axis)
@@ -104,6 +103,11 @@ def _padded(x: Complex, pad: Sequence[int], value: Any = 0) -> Complex:
     return Complex(
         x.real.pad(tuple(pad), value=number.real), x.imag.pad(tuple(pad), value=number.imag)
     )
+
+
+def _of_parts(real: Tensor, imag: Tensor) -> Complex:
+    shape = torch.broadcast_shapes(real.shape, imag.shape)
+    return Complex(real.expand(shape), imag.expand(shape))
 
 
 def _where(mask: Tensor, x: Any, y: Any) -> Complex:
@@ -167,7 +171,7 @@ COMPLEX: Table = {
             aten._fft_r2c.default: _r2c,
             aten._fft_c2c.default: _c2c,
             aten._fft_c2r.default: _c2r,
-            aten.complex.default: Complex,
+            aten.complex.default: _of_parts,
             aten.polar.default: polar,
             aten.view_as_complex.default: Complex.of_pairs,
             aten.view_as_real.default: lambda x: x.pairs(),

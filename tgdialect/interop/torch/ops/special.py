@@ -1,8 +1,9 @@
-"""ATen's other special functions: of the normal distribution, of integers and of the bits of floats,
+"""ATen's other special functions: of the normal distribution, of integers, of the bits of floats,
 orthogonal polynomials."""
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportPrivateUsage=false
 
 from __future__ import annotations
 
@@ -167,8 +168,7 @@ def _orthogonal(family: _Family, x: Any, n: Any, most: bool = False) -> Tensor:
     shape = torch.broadcast_shapes(x.shape, n.shape)
     x, n = (v.cast(dtypes.float64).expand(shape) for v in (x, n))
     degree = n.isfinite().where(n, -1).trunc()
-    limit = degree
-    found = None
+    limit, is_closed, found = degree, degree < 0, degree * 0
     if family.inside is not None and family.ends is not None:
         is_closed = (degree > _SHORT) & (x.abs() <= 1)
         limit = is_closed.where(0, degree)
@@ -191,10 +191,10 @@ def _orthogonal(family: _Family, x: Any, n: Any, most: bool = False) -> Tensor:
     one = Tensor(1.0).cast(dtypes.float64)
     first, ones = family.first(x), x * 0 + 1
     value = tg.while_loop(goes_on, step, (one, first, ones))[1]
-    value = (degree < 1).where((degree < 0).where(0, 1), value)
+    value = (degree == 0).where(1, value)
     if most:
         value = (degree > _HERMITE_DEGREES.get(bits, 1024)).where(math.nan, value)
-    return value if found is None else is_closed.where(found, value)
+    return (degree < 0).where(0, is_closed.where(found, value))
 
 
 def _lines(name: str, family: _Family, shifted: bool = False, most: bool = False) -> Any:
@@ -239,32 +239,32 @@ SPECIAL: Table = {
 }
 
 _ERFCX = (
-    1.2530080582697296,
-    -0.13562110612458123,
-    -0.047562294353451176,
-    0.1296451587027649,
-    -0.11927366341527554,
-    0.06830802734383974,
-    -0.023770514919609846,
-    0.0025293918181241806,
-    0.001888690372865711,
-    -0.0007798322890919704,
-    -0.00010515990906392902,
-    0.00012509943856881694,
-    4.9500234180295395e-06,
-    -2.0100852729251828e-05,
-    -7.332447173064987e-07,
-    3.4730449918834743e-06,
-    3.6059375955111935e-07,
-    -6.175922646727533e-07,
-    -1.4710961394997167e-07,
-    1.0280982449402661e-07,
-    4.72080673199222e-08,
-    -1.3924844635302213e-08,
-    -1.1887923223951075e-08,
-    1.2087504427200233e-09,
-    2.115962671989073e-09,
-    -3.5596455016217064e-11,
-    -1.963916858054108e-10,
+    *(1.2530080582697296, -0.13562110612458123, -0.047562294353451176, 0.1296451587027649),
+    *(-0.11927366341527554, 0.06830802734383974, -0.023770514919609846, 0.0025293918181241806),
+    *(
+        0.001888690372865711,
+        -0.0007798322890919704,
+        -0.00010515990906392902,
+        0.00012509943856881694,
+    ),
+    *(
+        4.9500234180295395e-06,
+        -2.0100852729251828e-05,
+        -7.332447173064987e-07,
+        3.4730449918834743e-06,
+    ),
+    *(
+        3.6059375955111935e-07,
+        -6.175922646727533e-07,
+        -1.4710961394997167e-07,
+        1.0280982449402661e-07,
+    ),
+    *(
+        4.72080673199222e-08,
+        -1.3924844635302213e-08,
+        -1.1887923223951075e-08,
+        1.2087504427200233e-09,
+    ),
+    *(2.115962671989073e-09, -3.5596455016217064e-11, -1.963916858054108e-10),
 )
 """(1 + 2 x) erfcx(x) in (x - 3) / (x + 3), with a relative error of 2^-52.3."""
