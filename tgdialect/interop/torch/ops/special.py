@@ -123,7 +123,7 @@ class _Family:
     """
 
     first: Callable[[Tensor], Tensor]
-    step: Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
+    step: Callable[[Tensor, Any, Tensor, Tensor], Tensor]
     inside: Callable[[Tensor, Tensor], Tensor] | None = None
     ends: Callable[[Tensor], tuple[Any, Any]] | None = None
 
@@ -156,7 +156,7 @@ _L = _Family(lambda x: 1 - x, lambda x, k, p, before: ((k * 2 + 1 - x) * p - k *
 _P = _Family(lambda x: x, lambda x, k, p, before: ((k * 2 + 1) * x * p - k * before) / (k + 1))
 
 _SHORT = 8
-"""The degree up to which a recurrence is as exact as cosines."""
+"""The degree up to which a recurrence is as exact as cosines, and is one kernel without a loop."""
 _HERMITE_DEGREES = {32: 128, 64: 512}
 """By the bits of a float: the degree of Hermite polynomials beyond which PyTorch has NaN."""
 
@@ -188,9 +188,12 @@ def _orthogonal(family: _Family, x: Any, n: Any, most: bool = False) -> Tensor:
         is_open = limit > k
         return k + 1, is_open.where(family.step(x, k, p, before), p), is_open.where(p, before)
 
-    one = Tensor(1.0).cast(dtypes.float64)
-    first, ones = family.first(x), x * 0 + 1
-    value = tg.while_loop(goes_on, step, (one, first, ones))[1]
+    # The first steps are one kernel, without a loop.
+    state: Any = (1.0, family.first(x), x * 0 + 1)
+    for _ in range(_SHORT):
+        state = step(state)
+    state = (Tensor(state[0]).cast(dtypes.float64), *state[1:])
+    value = tg.while_loop(goes_on, step, state)[1]
     value = (degree == 0).where(1, value)
     if most:
         value = (degree > _HERMITE_DEGREES.get(bits, 1024)).where(math.nan, value)
