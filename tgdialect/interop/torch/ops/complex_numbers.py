@@ -145,7 +145,13 @@ COMPLEX: Table = {
     **_same(
         *(aten.add.Tensor, aten.add.Scalar, aten.sub.Tensor, aten.sub.Scalar, aten.rsub.Scalar),
         *(aten.mul.Tensor, aten.mul.Scalar, aten.div.Tensor, aten.div.Scalar),
-        *(aten.true_divide.Tensor, aten.neg.default, aten.reciprocal.default, aten.exp.default),
+        *(
+            aten._neg_view.default,
+            aten.true_divide.Tensor,
+            aten.neg.default,
+            aten.reciprocal.default,
+            aten.exp.default,
+        ),
         *(aten.alias.default, aten.clone.default, aten.detach.default, aten.lift.default),
         *(aten.lift_fresh.default, aten.lift_fresh_copy.default, aten._to_copy.default),
         torch.ops.prims.convert_element_type.default,

@@ -153,6 +153,7 @@ ELEMENTWISE: Table = {
             aten.alias.default: lambda x: x,
             aten.clone.default: lambda x: x,
             aten.detach.default: lambda x: x,
+            aten._neg_view.default: lambda x: -x,
             aten.lift.default: lambda x: x,
             aten.lift_fresh.default: lambda x: x,
             aten.lift_fresh_copy.default: lambda x: x,
