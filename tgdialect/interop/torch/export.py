@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, reduce
 from typing import IO, Any, cast
 
+import numpy as np
 import torch
 from torch._decomp import core_aten_decompositions
 from torch._dynamo.source import ConstantSource
@@ -34,6 +35,7 @@ from tgdialect.frontend.lowered import DEFAULT_BOUNDS, Spec, spec
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.importing import constant, lowered
 from tgdialect.interop.torch.archive import Archive, MalformedArchive, dtype_of
+from tgdialect.interop.torch.complex_values import Complex
 from tgdialect.interop.torch.dtypes import ours
 from tgdialect.interop.torch.partition import reason_against
 from tgdialect.interop.torch.reporting import location_of
@@ -41,6 +43,7 @@ from tgdialect.interop.torch.rules import Refusal
 from tgdialect.interop.torch.sizes import Symbols
 from tgdialect.interop.torch.table import TABLE
 from tgdialect.interop.torch.translation import Translator, name_of
+from tgdialect.ops.numpy_dtypes import Array
 
 aten = torch.ops.aten
 
@@ -358,18 +361,23 @@ class ExportedProgram:
                 refused.append(f"{node.name}: {reason}" + (f" ({where})" if where else ""))
         if refused:
             raise RefusedNodes(refused)
+        (output,) = traced.graph.find_nodes(op="output")
+        results = cast("Sequence[Node]", output.args[0])
+        taken = [n for n, (_, weight) in zip(placeholders, self._inputs, strict=True) if not weight]
+        if any(node.meta["val"].is_complex() for node in (*taken, *results)):
+            raise RefusedNodes(
+                ["functions have no complex inputs and results: export torch.view_as_real of them"]
+            )
         inputs = {
             name: self._spec(node)
             for node, (name, weight) in zip(placeholders, self._inputs, strict=True)
             if weight is None
         }
-        (output,) = traced.graph.find_nodes(op="output")
-        results = cast("Sequence[Node]", output.args[0])
 
         def function(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
             given = iter(tensors)
             values = [
-                next(given) if weight is None else constant(self._archive.tensor(weight))
+                next(given) if weight is None else _weight(self._archive.tensor(weight))
                 for _, weight in self._inputs
             ]
             return translator.values(traced.graph, values, results)
@@ -383,6 +391,13 @@ class ExportedProgram:
             return spec(tuple(sizes.of(d) for d in value.shape), ours(value.dtype))
         except Refusal as refusal:
             raise RefusedNodes([f"{name_of(node)}: {refusal}"]) from None
+
+
+def _weight(array: Array) -> Tensor | Complex:
+    """A weight as a constant."""
+    if not np.iscomplexobj(array):
+        return constant(array)
+    return Complex.of_pairs(constant(array[..., None].view(array.real.dtype)))
 
 
 def overload_of(target: str) -> Any:

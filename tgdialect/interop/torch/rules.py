@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Literal
 
 from tgdialect.frontend import dtypes
@@ -55,7 +56,11 @@ def in_f64(functions: Functions) -> Table:
     """Functions of floats that compute in f64, whatever float their result is."""
 
     def wide(translate: Translate) -> Translate:
-        return lambda *args, **named: translate(*map(_widened, args), **named)
+        @wraps(translate)
+        def compute(*args: Any, **named: Any) -> Any:
+            return translate(*map(_widened, args), **named)
+
+        return compute
 
     return in_result_dtype({overload: wide(each) for overload, each in functions.items()})
 

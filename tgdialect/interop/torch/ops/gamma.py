@@ -216,7 +216,9 @@ def _upper_fraction(a: Tensor, x: Tensor) -> Tensor:
 def _small_upper(a: Tensor, x: Tensor) -> Tensor:
     """The upper function of small x: 1 - x^a / gamma(a + 1) without cancellation, and the rest of
     the alternating series of the lower one."""
-    exponent = a * x.log() - (a + 1).lgamma()
+    above = a + 1
+    lost = a - (above - 1)  # By its rounding.
+    exponent = a * x.log() - (above.lgamma() + lost * _digamma(above))
     rest = Tensor(0.0).cast(dtypes.float64)
     for k in range(_SMALL_TERMS, 0, -1):
         rest = rest + (a + k).reciprocal() * ((-1) ** k / math.factorial(k)) * x.pow(k)
