@@ -95,8 +95,10 @@ def table() -> list[str]:
     families: dict[str, list[str]] = defaultdict(list)
     for op, line in TABLE.items():
         families[family_of(line.translate)].append(str(op).removeprefix("aten."))
+    count = len({**COMPLEX, **TABLE})
+    families["complex_numbers"] = [str(op).removeprefix("aten.") for op in COMPLEX]
     lines = [
-        f"The table has {len({**COMPLEX, **TABLE})} overloads. Of the {len(core)} core ATen ops of this version of"
+        f"The table has {count} overloads. Of the {len(core)} core ATen ops of this version of"
         f" PyTorch, {len(has_line)} have a line, {len(is_made)} are",
         f"decomposed into others, and PyTorch runs {len(rest)}. A line may refuse some arguments;"
         " the report says which.",
@@ -109,7 +111,6 @@ def table() -> list[str]:
         "",
         *paragraph([str(op).removeprefix("aten.") for op in is_made]),
     ]
-    families["complex_numbers"] = [str(op).removeprefix("aten.") for op in COMPLEX]
     for family, names in sorted(families.items()):
         lines += [
             "",

@@ -33,7 +33,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tgdialect.diagnostics import CompilationError, Diagnostic
 from tgdialect.frontend.lowered import DEFAULT_BOUNDS, Spec, spec
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.interop.importing import constant, lowered
+from tgdialect.interop.importing import constant, lowered, standalone
 from tgdialect.interop.torch.archive import Archive, MalformedArchive, dtype_of
 from tgdialect.interop.torch.complex_values import Complex
 from tgdialect.interop.torch.dtypes import ours
@@ -382,7 +382,7 @@ class ExportedProgram:
             ]
             return translator.values(traced.graph, values, results)
 
-        return lowered(function, inputs).source
+        return standalone(lowered(function, inputs))
 
     def _spec(self, node: Node) -> Spec:
         value = node.meta["val"]
@@ -397,7 +397,8 @@ def _weight(array: Array) -> Tensor | Complex:
     """A weight as a constant."""
     if not np.iscomplexobj(array):
         return constant(array)
-    return Complex.of_pairs(constant(array[..., None].view(array.real.dtype)))
+    pairs = np.stack([np.real(array), np.imag(array)], -1)
+    return Complex.of_pairs(constant(pairs))
 
 
 def overload_of(target: str) -> Any:
