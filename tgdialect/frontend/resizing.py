@@ -1,15 +1,18 @@
-"""Resizing images: nearest, linear, cubic and area interpolation, one axis after the other."""
+"""Resizing images: nearest, linear, cubic and area interpolation, one axis after the other; and
+sampling them at given places."""
 
 from __future__ import annotations
 
 import math
 import operator
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
-from typing import Self, TypeVar, cast
+from itertools import product
+from typing import Generic, Self, TypeVar, cast
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.reduction import Reduction
+from tgdialect.frontend.indexing import Indexing
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, larger, to_dim
 from tgdialect.ops import tg
 
@@ -26,8 +29,8 @@ Sizes = int | Sequence[int]
 Factors = float | Sequence[float]
 
 
-class Resizing(Reduction):
-    """Interpolation along axes."""
+class Resizing(Indexing):
+    """Interpolation along axes, and at places."""
 
     __slots__ = ()
 
@@ -73,6 +76,73 @@ class Resizing(Reduction):
             # Cells are computed once, but may be picked where they are needed.
             x = x if i == order[-1] or mode.startswith("nearest") else x.contiguous()
         return x._apart_from(self)
+
+    def grid_sample(
+        self,
+        grid: Self,
+        mode: str = "bilinear",
+        padding_mode: str = "zeros",
+        align_corners: bool = False,
+    ) -> Self:
+        """The cells of images at places, as PyTorch's `grid_sample`, for any number of axes.
+
+        Args:
+            grid: places, of shape (N, *extents, axes) for a tensor of shape (N, C, *axes): on its
+                last axis the coordinates, from -1 to 1, the one along the last axis first.
+            mode: bilinear (along each axis), nearest (ties to even), or bicubic.
+            padding_mode: what is beyond the borders: zeros, the cells at the border, or the
+                reflection of the image.
+            align_corners: whether -1 and 1 are the middles of the cells at the borders, or their
+                outer edges.
+
+        Returns a tensor of shape (N, C, *extents).
+        """
+        kind = _MODES.get(mode, mode)
+        if kind not in ("nearest", "linear", "cubic"):
+            raise ValueError(f"mode is nearest, bilinear or bicubic, got {mode!r}")
+        if padding_mode not in ("zeros", "border", "reflection"):
+            raise ValueError(f"padding_mode is zeros, border or reflection, got {padding_mode!r}")
+        n, c, *extents = self.shape
+        if grid.ndim != self.ndim or grid.shape[0] != n or grid.shape[-1] != len(extents):
+            raise ValueError(f"grid_sample of {self.shape} at places of shape {grid.shape}")
+        wide = dtypes.float64 if self.dtype.bits > 32 else dtypes.float32
+        out = grid.shape[1:-1]
+        count = math.prod(out)
+        lines = grid.cast(wide).reshape((n, count, len(extents)))
+        taps: list[list[tuple[Self, Self | None]]] = []
+        for axis, extent in enumerate(extents):
+            place = lines[:, :, len(extents) - 1 - axis] + 1
+            length = self._number(extent, wide) if isinstance(extent, SymInt) else float(extent)
+            low, high = (0.0, length - 1) if align_corners else (-0.5, length - 0.5)
+            at = place / 2 * (length - 1) if align_corners else (place * length - 1) / 2
+            at = at.round() if kind == "nearest" else at
+            border = _Border(padding_mode, low, high, length)
+            # Cubic samples beyond a border have cells of their own, as in PyTorch.
+            at = at if kind == "cubic" else border.moved(at)
+            base = at.floor()
+            part = at - base
+            weights: dict[int, Self | None] = {0: None}
+            if kind == "linear":
+                weights = {0: 1 - part, 1: part}
+            elif kind == "cubic":
+                weights = {k: _cubic_weight((k - part).abs()) for k in range(-1, 3)}
+            taps.append([border.cell(base + k, weight) for k, weight in weights.items()])
+        flat = self.cast(wide).reshape((n, c, math.prod(extents)))
+        total: Self | None = None
+        for tap in product(*taps):
+            linear: Self | None = None
+            weight: Self | None = None
+            for (index, factor), extent in zip(tap, extents, strict=True):
+                linear = index if linear is None else linear * extent + index
+                if factor is not None:
+                    weight = factor if weight is None else weight * factor
+            assert linear is not None
+            index = linear.contiguous().unsqueeze(1).expand((n, c, count))
+            cells = flat.gather(2, index)
+            cells = cells if weight is None else cells * weight.contiguous().unsqueeze(1)
+            total = cells if total is None else total + cells
+        assert total is not None
+        return total.cast(self.dtype).reshape((n, c, *out))
 
     def _ratio(self, a: int, b: int) -> float | Self:
         """a / b in f64: a number, or a scalar of symbolic sizes."""
@@ -192,3 +262,44 @@ def _cubic_weight(distance: T) -> T:
     near = ((_CUBIC + 2) * distance - (_CUBIC + 3)) * distance * distance + 1
     far = ((distance - 5) * distance + 8) * distance * _CUBIC - 4 * _CUBIC
     return (distance <= 1).where(near, far)
+
+
+@dataclass
+class _Border(Generic[T]):
+    """The cells beyond the borders of an axis, in a padding mode of `grid_sample`."""
+
+    mode: str
+    low: float | T
+    high: float | T
+    length: float | T
+
+    def moved(self, at: T) -> T:
+        """A place inside of the borders, if cells beyond are not zeros."""
+        if self.mode == "border":
+            return self._clamped(at)
+        if self.mode == "reflection":
+            return ((at >= self.low) & (at <= self.high)).where(at, self._reflected(at))
+        return at
+
+    def cell(self, at: T, weight: T | None) -> tuple[T, T | None]:
+        """The position of a cell, and its weight."""
+        if self.mode == "zeros":
+            is_inside = (at >= 0) & (at < self.length)
+            weight = is_inside.cast(at.dtype) if weight is None else is_inside.where(weight, 0)
+        elif self.mode == "reflection":
+            at = self.moved(at).trunc()
+        return self._clamped(at).cast(dtypes.int64), weight
+
+    def _reflected(self, at: T) -> T:
+        """Reflected at both borders until it is inside."""
+        span = self.high - self.low
+        if isinstance(span, float) and span <= 0:
+            return at * 0
+        distance = (at - self.low).abs()
+        turns = (distance / span).floor()
+        rest = distance - turns * span
+        is_even = turns.eq((turns / 2).floor() * 2)
+        return is_even.where(rest + self.low, self.high - rest)
+
+    def _clamped(self, at: T) -> T:
+        return at.maximum(0).minimum(self.length - 1)

@@ -53,7 +53,6 @@ MORE = (
     aten.bitwise_xor.Scalar_Tensor,
     aten.bucketize.Scalar,
     aten.dist,
-    aten.grid_sampler_2d,
     aten.hypot,
     aten.ldexp.Tensor,
     aten.linalg_vector_norm,

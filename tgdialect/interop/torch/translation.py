@@ -148,6 +148,8 @@ class Translator:
     ) -> Any:
         expected = node.meta["val"]
         first = expected[0] if isinstance(expected, list | tuple) else expected
+        if rule.in_rows and not all(map(_is_in_rows, node.all_input_nodes)):
+            raise Refusal("the tensor is a view of memory, or its cells are in another order")
         named = {name: value for name, value in kwargs.items() if name not in IGNORED}
         if rule.operands == "result":
             args, named = _cast((args, named), ours(first.dtype))
@@ -174,6 +176,15 @@ class Translator:
             shape = tuple(expected.shape)
             raise Refusal(f"the translation has the shape {result.shape}, and not {shape}")
         return result
+
+
+def _is_in_rows(node: Node) -> bool:
+    """Whether a tensor has memory of its own, in row-major order."""
+    value = node.meta["val"]
+    if not isinstance(value, torch.Tensor):
+        return True
+    size = value.numel() * value.element_size()
+    return value.is_contiguous() and value.untyped_storage().nbytes() == size
 
 
 def constant(node: Node) -> Tensor:

@@ -229,6 +229,15 @@ def _lstm_gradients(*given: Any) -> Sequence[Tensor | None]:
     return gradients(weighed, Tensor.ones(()), *arguments)
 
 
+def _grid_sample(x: Tensor, grid: Tensor, mode: int, padding: int, align_corners: bool) -> Tensor:
+    return x.grid_sample(
+        grid,
+        ("bilinear", "nearest", "bicubic")[mode],
+        ("zeros", "border", "reflection")[padding],
+        align_corners,
+    )
+
+
 NEURAL: Table = {
     **in_result_dtype(
         {
@@ -249,6 +258,8 @@ NEURAL: Table = {
                 x, w, b, None, None, training, m, eps
             )[:3],
             aten._scaled_dot_product_flash_attention_for_cpu.default: _attention,
+            aten.grid_sampler_2d.default: _grid_sample,
+            aten.grid_sampler_3d.default: _grid_sample,
             aten.mkldnn_rnn_layer.default: _lstm,
             aten.mkldnn_rnn_layer_backward.default: _lstm_gradients,
             aten._scaled_dot_product_flash_attention_for_cpu_backward.default: _attention_gradients,
