@@ -20,6 +20,8 @@ _MODES = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
 """PyTorch's names of modes."""
 _CUBIC = -0.75
 """The slope of the cubic kernel one cell beside its middle (Keys, 1981)."""
+_CUBIC_OF_FILTERS = -0.5
+"""The same where it is a filter against aliasing, as in PyTorch and Pillow."""
 
 _MOST_PARTS = 1 << 20
 """The greatest denominator of a factor of a symbolic extent: the product fits into an i64."""
@@ -41,6 +43,7 @@ class Resizing(Indexing):
         align_corners: bool = False,
         scale_factor: Factors | None = None,
         recompute_scale_factor: bool = False,
+        antialias: bool = False,
     ) -> Self:
         """Resize the last axes as PyTorch does: to the nearest cell, linearly, by cubic functions,
         or by areas.
@@ -53,6 +56,8 @@ class Resizing(Indexing):
                 cubic mode.
             scale_factor: what the extents are multiplied with, in place of `size`. Positions are
                 computed from it, or from the new extents if `recompute_scale_factor`.
+            antialias: whether the kernel of the linear or cubic mode, where there are fewer new
+                cells, is as much wider as these are.
 
         Integers are rounded after each axis, from the last one on, halves up.
         """
@@ -72,7 +77,13 @@ class Resizing(Indexing):
         for i in order:
             scale = None if recompute_scale_factor else scales[i]
             step = self._ratio(extents[i], sizes[i]) if scale is None else 1 / scale
-            x = x._resized(first + i, sizes[i], _MODES.get(mode, mode), align_corners, step)
+            kind = _MODES.get(mode, mode)
+            if antialias and kind in ("linear", "cubic"):
+                if align_corners:
+                    step = self._ratio(extents[i] - 1, sizes[i] - 1) if sizes[i] > 1 else 0.0
+                x = x._filtered(first + i, sizes[i], kind, step)
+            else:
+                x = x._resized(first + i, sizes[i], kind, align_corners, step)
             # Cells are computed once, but may be picked where they are needed.
             x = x if i == order[-1] or mode.startswith("nearest") else x.contiguous()
         return x._apart_from(self)
@@ -197,6 +208,26 @@ class Resizing(Indexing):
         weights = [_cubic_weight(distance) for distance in (part + 1, part, 1 - part, 2 - part)]
         return self._blended(axis, low - 1, weights)
 
+    def _filtered(self, axis: int, size: int, mode: str, step: float | Self) -> Self:
+        """One axis resized by a kernel that is as wide as a new cell, if that is wider than an old
+        one. Cells outside of the axis do not count."""
+        if not isinstance(step, float | int):
+            raise ValueError("interpolate with antialias of a symbolic size is not supported")
+        extent, wide = self.shape[axis], max(float(step), 1.0)
+        reach = (1 if mode == "linear" else 2) * wide
+        middle = (self.arange(size).cast(dtypes.float64) + 0.5) * step
+        first = (middle - reach + 0.5).floor()
+        weights: list[Self] = []
+        for tap in range(math.ceil(2 * reach) + 1):
+            cell = first + tap
+            distance = (cell + 0.5 - middle).abs() / wide
+            kernel = (1 - distance).maximum(0)
+            if mode == "cubic":
+                kernel = (distance < 2).where(_cubic_weight(distance, _CUBIC_OF_FILTERS), 0)
+            weights.append(((cell >= 0) & (cell < extent)).where(kernel, 0))
+        total = reduce(operator.add, weights)
+        return self._blended(axis, first, [weight / total for weight in weights])
+
     def _cells(self, axis: int, position: Self) -> Self:
         """The cells at positions along an axis; beyond the ends, those at the ends."""
         # Clamped after they are stored, so that it is known that they are inside.
@@ -257,10 +288,10 @@ def _scaled(extent: int, factor: float) -> int:
     return extent * numerator // denominator
 
 
-def _cubic_weight(distance: T) -> T:
+def _cubic_weight(distance: T, slope: float = _CUBIC) -> T:
     """The weight of a cell by its distance, from 0 to 2, in cubic convolution (Keys, 1981)."""
-    near = ((_CUBIC + 2) * distance - (_CUBIC + 3)) * distance * distance + 1
-    far = ((distance - 5) * distance + 8) * distance * _CUBIC - 4 * _CUBIC
+    near = ((slope + 2) * distance - (slope + 3)) * distance * distance + 1
+    far = ((distance - 5) * distance + 8) * distance * slope - 4 * slope
     return (distance <= 1).where(near, far)
 
 

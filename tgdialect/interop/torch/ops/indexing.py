@@ -90,6 +90,34 @@ def _embedding_gradient(
     return Tensor.zeros((count, size), dtype=gradient.dtype).index_add(0, rows, kept)
 
 
+def _embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    by_frequency: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int = -1,
+) -> tuple[Tensor | None, ...]:
+    """Rows of a table reduced by bags. The other results, which are for the gradient, are not
+    computed."""
+    count = offsets.shape[0] - int(include_last_offset)
+    if not indices.numel():
+        return Tensor.zeros((count, weight.shape[1]), dtype=weight.dtype), None, None, None
+    rows = weight[indices]
+    rows = rows if weights is None else rows * weights.unsqueeze(1)
+    bag = offsets[:count].searchsorted(Tensor.arange(indices.shape[0]).cast("int64"), right=True)
+    # Those that do not count are in a bag behind the others.
+    bag = (indices == padding_idx).where(count, bag - 1) if padding_idx >= 0 else bag - 1
+    empty = Tensor.zeros((count + 1, weight.shape[1]), dtype=weight.dtype)
+    reduce: Any = ("sum", "mean", "amax")[mode]
+    places = bag.cast("int64").unsqueeze(1).expand(rows.shape)
+    found = empty.scatter_reduce(0, places, rows, reduce, include_self=False)
+    return found[:count], None, None, None
+
+
 def _masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """x with the elements of a source, one after another, where a mask is true."""
     shape = torch.broadcast_shapes(x.shape, mask.shape)
@@ -217,6 +245,7 @@ INDEXING: Table = {
             aten.gather.default: lambda x, dim, index, sparse_grad=False: x.gather(dim, index),
             aten.index_select.default: lambda x, dim, index: x.index_select(dim, index),
             aten.embedding.default: lambda weight, indices, *_: weight[indices],
+            aten._embedding_bag_forward_only.default: _embedding_bag,
             aten.embedding_dense_backward.default: _embedding_gradient,
             aten.scatter.src: lambda x, dim, index, src: x.scatter(dim, index, src),
             aten.scatter.value: lambda x, dim, index, value: x.scatter(dim, index, value),
