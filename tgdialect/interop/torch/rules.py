@@ -29,8 +29,8 @@ class OpLine:
         operands: the dtype that tensors among the arguments are converted to: that of the (first)
             result, the common one of all arguments by PyTorch's rules, or their own.
         takes_dtype: whether `translate` gets the dtype of the result, as `dtype`.
-        in_rows: whether tensors among the arguments have to have memory of their own, in row-major
-            order, since the op sees how they lie in it.
+        in_rows: whether the first argument has to have memory of its own, in row-major order, since
+            the op sees how it lies in it.
     """
 
     translate: Translate

@@ -148,7 +148,7 @@ class Translator:
     ) -> Any:
         expected = node.meta["val"]
         first = expected[0] if isinstance(expected, list | tuple) else expected
-        if rule.in_rows and not all(map(_is_in_rows, node.all_input_nodes)):
+        if rule.in_rows and not _is_in_rows(cast(Node, node.args[0])):
             raise Refusal("the tensor is a view of memory, or its cells are in another order")
         named = {name: value for name, value in kwargs.items() if name not in IGNORED}
         if rule.operands == "result":
@@ -180,9 +180,7 @@ class Translator:
 
 def _is_in_rows(node: Node) -> bool:
     """Whether a tensor has memory of its own, in row-major order."""
-    value = node.meta["val"]
-    if not isinstance(value, torch.Tensor):
-        return True
+    value: torch.Tensor = node.meta["val"]
     size = value.numel() * value.element_size()
     return value.is_contiguous() and value.untyped_storage().nbytes() == size
 
