@@ -7,6 +7,7 @@ from tgdialect.interop.torch.ops.complex_numbers import COMPLEX as COMPLEX
 from tgdialect.interop.torch.ops.creation import CREATION
 from tgdialect.interop.torch.ops.elementwise import ELEMENTWISE
 from tgdialect.interop.torch.ops.gamma import GAMMA
+from tgdialect.interop.torch.ops.histograms import HISTOGRAMS
 from tgdialect.interop.torch.ops.indexing import INDEXING
 from tgdialect.interop.torch.ops.movement import MOVEMENT
 from tgdialect.interop.torch.ops.neural import NEURAL
@@ -26,4 +27,5 @@ TABLE: Table = {
     **BESSEL,
     **GAMMA,
     **SPECIAL,
+    **HISTOGRAMS,
 }

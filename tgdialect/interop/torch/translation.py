@@ -154,6 +154,8 @@ class Translator:
     ) -> Any:
         expected = node.meta["val"]
         first = expected[0] if isinstance(expected, list | tuple) else expected
+        if rule.in_rows and not _is_in_rows(cast(Node, node.args[0])):
+            raise Refusal("the tensor is a view of memory, or its cells are in another order")
         named = {name: value for name, value in kwargs.items() if name not in IGNORED}
         if rule.operands == "result":
             dtype = ours(part_dtype(first.dtype))
@@ -186,6 +188,13 @@ class Translator:
             shape = tuple(expected.shape)
             raise Refusal(f"the translation has the shape {result.shape}, and not {shape}")
         return result
+
+
+def _is_in_rows(node: Node) -> bool:
+    """Whether a tensor has memory of its own, in row-major order."""
+    value: torch.Tensor = node.meta["val"]
+    size = value.numel() * value.element_size()
+    return value.is_contiguous() and value.untyped_storage().nbytes() == size
 
 
 def constant(node: Node) -> Tensor | Complex:

@@ -8,7 +8,8 @@
 | `elementwise.py` | of each element: arithmetic, functions, comparisons, casts |
 | `gamma.py` | derivatives of the gamma function, zeta, incomplete gamma functions |
 | `gradients.py` | the helper of ops that are gradients of others |
-| `indexing.py` | at positions that are computed: gather, scatter, embeddings, sorts, histograms |
+| `histograms.py` | histograms |
+| `indexing.py` | at positions that are computed: gather, scatter, embeddings, sorts |
 | `movement.py` | that move elements: reshape, slice, pad, concatenate |
 | `neural.py` | of networks: normalisation, softmax, attention, activations with parameters |
 | `products.py` | of sums of products: matrices, convolutions; pools, which use windows as well |

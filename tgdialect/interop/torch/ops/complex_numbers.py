@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -23,7 +24,6 @@ from tgdialect.interop.torch.ops.products import PRODUCTS
 from tgdialect.interop.torch.ops.reduction import REDUCTION
 from tgdialect.interop.torch.ops.special import hypot
 from tgdialect.interop.torch.rules import (
-    OpLine,
     Refusal,
     Table,
     in_own_dtype,
@@ -123,7 +123,7 @@ def _full(size: Sequence[Any], value: Any, dtype: Any) -> Complex:
 def _by_parts(table: Table, *overloads: Any) -> Table:
     """Lines of another table for each part."""
     return {
-        each: OpLine(by_parts(table[each].translate), table[each].operands) for each in overloads
+        each: replace(table[each], translate=by_parts(table[each].translate)) for each in overloads
     }
 
 
