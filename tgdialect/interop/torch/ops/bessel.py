@@ -54,8 +54,8 @@ def _series(x: Tensor, order: int, sign: int, terms: int) -> Tensor:
 
 
 def _logarithmic(x: Tensor, order: int, sign: int) -> Tensor:
-    """What pi / 2 Y (sign -1) and the like of K (sign 1) have beside the logarithm's term, where it
-    is finite: the series with harmonic numbers."""
+    """The series with harmonic numbers, which pi / 2 Y (sign -1) and K (sign 1) have beside the term
+    of the logarithm."""
     half = x * 0.5
     weights = [
         _harmonic(k) if order == 0 else (_harmonic(k) + _harmonic(k + 1)) / 2 for k in range(_TERMS)

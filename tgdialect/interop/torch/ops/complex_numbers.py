@@ -38,7 +38,7 @@ aten = torch.ops.aten
 
 
 def _factor(normalization: int, sizes: Sequence[Any]) -> float:
-    """What a transform is multiplied by: PyTorch's numbers are those of none, 1 / sqrt(n), 1 / n.
+    """The factor of a transform: PyTorch's numbers are those of 1, 1 / sqrt(n), 1 / n.
     Raises Refusal for symbolic sizes."""
     for size in sizes:
         if isinstance(size, SymInt):
