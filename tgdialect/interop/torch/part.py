@@ -75,6 +75,10 @@ class _Input:
         strides = layout.strides(real.shape) if is_static else None
         return _Input(place, layout, strides, like.is_neg() or like.is_conj())
 
+    def is_in_place(self, like: torch.Tensor) -> bool:
+        """Whether tensors that are traced as `like` lie in memory as the array does."""
+        return not self.is_negated and (not self.layout.is_plain or like.is_contiguous())
+
     def lies_so(self, value: torch.Tensor) -> bool:
         """Whether a tensor's memory is the array that the program takes."""
         if self.is_negated:
@@ -213,9 +217,12 @@ class Part:
         for op in parameters(function.body.block):
             if (slot := op.slot.data) >= len(self._read):
                 continue
-            place = self._read[slot].place
+            read = self._read[slot]
+            place = read.place
             if (new := self._writes.get(self._placeholders[place])) is not None:
-                op.attributes["tg.donated"] = IntegerAttr(numbers[new], 64)
+                # What the program takes as a copy, PyTorch writes after the call.
+                if read.is_in_place(self._values[place]):
+                    op.attributes["tg.donated"] = IntegerAttr(numbers[new], 64)
             elif place in self._constants:
                 op.attributes["tg.constant"] = UnitAttr()
 

@@ -44,6 +44,19 @@ def test_operators_in_place() -> None:
     assert_equivalent(function, torch.randn(5, 3), torch.randn(5, 3))
 
 
+def test_a_view_with_gaps_is_written_in_place() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        x.mul_(2)
+        return x + 1
+
+    ours, theirs = torch.ones(3, 8), torch.ones(3, 8)
+    call = compiled(function)
+    with torch.no_grad():
+        for _ in range(2):
+            assert_same(call(ours[:, ::2]), function(theirs[:, ::2]))
+            assert_same(ours, theirs)
+
+
 def test_a_cache_is_written_in_place() -> None:
     def function(cache: torch.Tensor, row: torch.Tensor, place: torch.Tensor) -> torch.Tensor:
         cache.index_copy_(1, place, row)

@@ -140,12 +140,22 @@ def test_arguments_are_written_in_place() -> None:
         z.mul_(2j)
         return z + 1
 
-    call = compiled(function)
-    ours, theirs = Z.clone(), Z.clone()
-    with torch.no_grad():
-        for _ in range(2):
-            torch.testing.assert_close(call(ours), function(theirs))
-            torch.testing.assert_close(ours, theirs)
+    views: list[Callable[[torch.Tensor], torch.Tensor]] = [
+        *(
+            lambda z: z,
+            lambda z: z.T,
+            lambda z: z[:, ::2],
+            lambda z: z.conj(),
+            lambda z: z[1:].conj(),
+        ),
+    ]
+    for view in views:
+        call = compiled(function)
+        ours, theirs = Z.clone(), Z.clone()
+        with torch.no_grad():
+            for _ in range(2):
+                torch.testing.assert_close(call(view(ours)), function(view(theirs)))
+                torch.testing.assert_close(ours, theirs)
 
 
 def test_gradients() -> None:

@@ -54,7 +54,7 @@ def _series(x: Tensor, order: int, sign: int, terms: int) -> Tensor:
 
 
 def _logarithmic(x: Tensor, order: int, sign: int) -> Tensor:
-    """The series with harmonic numbers, which pi / 2 Y (sign -1) and K (sign 1) have beside the term
+    """The series with harmonic numbers that pi / 2 Y (sign -1) and K (sign 1) have beside the term
     of the logarithm."""
     half = x * 0.5
     weights = [

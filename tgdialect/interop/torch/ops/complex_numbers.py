@@ -136,6 +136,7 @@ _MOVED = [overload for overload in MOVEMENT if overload is not aten.constant_pad
 
 COMPLEX: Table = {
     **_by_parts(MOVEMENT, *_MOVED),
+    **_by_parts(ELEMENTWISE, aten.copy.default),
     **_by_parts(INDEXING, aten.index.Tensor, aten.index_select.default, aten.gather.default),
     **_by_parts(
         REDUCTION,
