@@ -46,13 +46,13 @@ class Complex:
 
     @staticmethod
     def of(value: Any) -> Complex:
-        """A value as complex ones: a tensor, or a number of Python."""
+        """A value as complex ones: a tensor, or a number of Python, which is f64."""
         if isinstance(value, Complex):
             return value
         if isinstance(value, Tensor):
             return Complex(value, value.zeros_like())
         number = complex(value)
-        return Complex(Tensor(number.real), Tensor(number.imag))
+        return Complex(Tensor(number.real, "float64"), Tensor(number.imag, "float64"))
 
     @staticmethod
     def of_pairs(pairs: Tensor) -> Complex:

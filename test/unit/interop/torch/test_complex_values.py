@@ -76,7 +76,8 @@ def test_transforms_along_several_axes(norm: str) -> None:
 def test_arithmetic() -> None:
     def function(z: torch.Tensor, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
         return (
-            z * z + x - 2j,
+            z * z + x - 0.1j,
+            (x + 0.3j) / 0.7,
             z / z.flip(0),
             1 / z,
             3 - z * 2,

@@ -225,6 +225,33 @@ def test_integers_and_bits() -> None:
             assert torch.equal(found, expected)
 
 
+def test_numbers_in_the_place_of_tensors() -> None:
+    """Numbers have all digits."""
+    x = torch.linspace(0.1, 3, 7).double()
+
+    def function(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return (
+            aten.special_zeta.other_scalar(x + 1, 0.1),
+            aten.special_zeta.self_scalar(2.1, x),
+            aten.special_legendre_polynomial_p.x_scalar(0.1, x * 3),
+            aten.special_hermite_polynomial_h.n_scalar(x, 3),
+            torch.histogram(x, 5, range=(0.1, 2.7)).bin_edges,
+        )
+
+    found = compiled(function)(x)
+    torch.testing.assert_close(found, function(x), rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("function", [torch.gcd, torch.igamma, torch.special.zeta, torch.complex])
+def test_any_size(function: Callable[..., Any]) -> None:
+    call = compiled(function, dynamic=True)
+    for n in (3, 5):
+        a, b = torch.arange(1, n + 1), torch.arange(n, 2 * n) + 2
+        given = (a, b) if function is torch.gcd else (a.double() + 0.5, b.double())
+        torch.testing.assert_close(call(*given), function(*given))
+
+
 def test_hypot_does_not_overflow() -> None:
     a = torch.tensor([3.0, 1e300, math.inf, 0.0, math.nan, 5e-324]).double()
     b = torch.tensor([4.0, 1e300, math.nan, 0.0, 1.0, 0.0]).double()

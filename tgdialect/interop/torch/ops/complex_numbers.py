@@ -106,8 +106,7 @@ def _padded(x: Complex, pad: Sequence[int], value: Any = 0) -> Complex:
 
 
 def _of_parts(real: Tensor, imag: Tensor) -> Complex:
-    shape = torch.broadcast_shapes(real.shape, imag.shape)
-    return Complex(real.expand(shape), imag.expand(shape))
+    return Complex(*real._broadcasted(imag))
 
 
 def _where(mask: Tensor, x: Any, y: Any) -> Complex:

@@ -3,6 +3,7 @@ gamma functions. All compute in f64."""
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportPrivateUsage=false
 
 from __future__ import annotations
 
@@ -110,9 +111,7 @@ def _zeta_of(s: Tensor | int, q: Tensor) -> Tensor:
 
 def _zeta(s: Any, q: Any) -> Tensor:
     """Hurwitz' zeta function; NaN for s < 1, and for q < 0 where s is no integer."""
-    s, q = (v if isinstance(v, Tensor) else Tensor(float(v)).cast(dtypes.float64) for v in (s, q))
-    shape = torch.broadcast_shapes(s.shape, q.shape)
-    s, q = s.expand(shape), q.expand(shape)
+    s, q = Tensor(s, "float64")._broadcasted(Tensor(q, "float64"))
     is_whole = s == s.trunc()
     found = _zeta_of((s > 1).where(s, 2), q)
     is_real = is_whole | (q > 0) | (q == q.floor())
@@ -242,8 +241,7 @@ def _incomplete_gamma(a: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     Below a + 1 the lower one is a power series; above, the upper one is a continued fraction. Each
     takes a few sqrt(a) steps, so that a beyond `_UNIFORM` is another matter.
     """
-    shape = torch.broadcast_shapes(a.shape, x.shape)
-    a, x = a.expand(shape), x.expand(shape)
+    a, x = a._broadcasted(x)
     is_inside = (a > 0) & (x > 0) & (a < math.inf) & (x < math.inf)
     # Elsewhere numbers for which every loop ends at once.
     b, y = is_inside.where(a, 1), is_inside.where(x, 1)

@@ -28,9 +28,9 @@ def _edges(x: Tensor, bins: Sequence[int], bounds: Bounds) -> list[Tensor]:
     points = x.reshape((-1, x.shape[-1]))
     for i, count in enumerate(bins):
         if bounds is not None:
-            low, high = (Tensor(float(b)).cast(x.dtype) for b in bounds[2 * i : 2 * i + 2])
+            low, high = (Tensor(float(b), x.dtype) for b in bounds[2 * i : 2 * i + 2])
         elif points.numel() == 0:
-            low, high = (Tensor(b).cast(x.dtype) for b in (0.0, 1.0))
+            low, high = (Tensor(b, x.dtype) for b in (0.0, 1.0))
         else:
             low, high = points[:, i].min(), points[:, i].max()
         is_one = low == high

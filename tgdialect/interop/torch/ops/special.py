@@ -63,8 +63,7 @@ def _ndtri(p: Tensor) -> Tensor:
 
 def _gcd(a: Tensor, b: Tensor) -> Tensor:
     """The greatest common divisor, by Euclid's algorithm."""
-    shape = torch.broadcast_shapes(a.shape, b.shape)
-    a, b = a.abs().expand(shape), b.abs().expand(shape)
+    a, b = a.abs()._broadcasted(b.abs())
 
     def step(state: Any) -> Any:
         x, y = state
@@ -164,9 +163,7 @@ _HERMITE_DEGREES = {32: 128, 64: 512}
 def _orthogonal(family: _Family, x: Any, n: Any, most: bool = False) -> Tensor:
     """The polynomials of a family of degrees n; 0 for negative ones."""
     bits = next(v.dtype.bits for v in (x, n) if isinstance(v, Tensor))
-    x, n = (v if isinstance(v, Tensor) else Tensor(float(v)) for v in (x, n))
-    shape = torch.broadcast_shapes(x.shape, n.shape)
-    x, n = (v.cast(dtypes.float64).expand(shape) for v in (x, n))
+    x, n = Tensor(x, "float64")._broadcasted(Tensor(n, "float64"))
     degree = n.isfinite().where(n, -1).trunc()
     limit, is_closed, found = degree, degree < 0, degree * 0
     if family.inside is not None and family.ends is not None:
