@@ -148,11 +148,12 @@ class Translator:
     ) -> Any:
         expected = node.meta["val"]
         first = expected[0] if isinstance(expected, list | tuple) else expected
-        named = {name: value for name, value in kwargs.items() if name not in IGNORED}
         if rule.operands == "result":
-            args, named = _cast((args, named), ours(first.dtype))
+            args, kwargs = _cast((args, kwargs), ours(first.dtype))
         elif rule.operands == "common":
-            args, named = _cast((args, named), ours(_common_dtype(node)))
+            args, kwargs = _cast((args, kwargs), ours(_common_dtype(node)))
+        args, kwargs = _with_numbers_that_fit(node.target, rule, args, kwargs, first)
+        named = {name: value for name, value in kwargs.items() if name not in IGNORED}
         if rule.takes_dtype:
             named["dtype"] = ours(first.dtype)
         found = rule.translate(*args, **named)
@@ -219,6 +220,61 @@ def _cast(value: Any, dtype: Any) -> Any:
     if isinstance(value, dict):
         return {k: _cast(each, dtype) for k, each in cast("dict[str, Any]", value).items()}
     return value
+
+
+def _with_numbers_that_fit(
+    op: Any, rule: OpLine, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any
+) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+    """The arguments of an op with integers as PyTorch converts them to the dtype of the tensors.
+
+    An integer that is outside of an integer dtype wraps around where an op takes a tensor, and in
+    comparisons: `uint8 > -1` is `uint8 > 255`. Other ops raise an error for some of them, and do
+    not say for which. Raises Refusal for those, so that PyTorch decides.
+    """
+    given = [*args, *kwargs.values()]
+    types = [value.dtype for value in given if isinstance(value, Tensor)]
+    if rule.operands == "own" and isinstance(result, torch.Tensor):
+        types.append(ours(result.dtype))  # A mask, or no tensor, is among the arguments.
+    integers = [dtype for dtype in types if dtype.is_integer]
+    is_of_bools = rule.operands == "result" and any(dtype.is_bool for dtype in types)
+
+    def fitting(kind: str, value: Any) -> Any:
+        if is_of_bools and kind == "number" and isinstance(value, int | float):
+            return bool(value)  # The factor `alpha` of a sum.
+        if isinstance(value, bool) or not isinstance(value, int | SymInt):
+            return value
+        wraps = kind == "Tensor" or (kind == "number" and rule.operands == "common")
+        for dtype in integers if wraps or kind == "number" else ():
+            if is_integer_within(value, dtype):
+                continue
+            if not wraps:
+                raise Refusal(f"the number {value} is not within {dtype.name}")
+            value = wrapped(value, dtype)
+        return value
+
+    kinds = {each.name: _kind(each.type) for each in op._schema.arguments}
+    return (
+        tuple(fitting(kind, value) for kind, value in zip(kinds.values(), args, strict=False)),
+        {name: fitting(kinds[name], value) for name, value in kwargs.items()},
+    )
+
+
+def _kind(type: Any) -> str:
+    """The type of an argument in PyTorch's schema, without "Optional"."""
+    return str(type).removeprefix("Optional[").removesuffix("]")
+
+
+def is_integer_within(value: Any, dtype: tg.DType) -> bool:
+    """Whether an integer, or each value of a size, is in the range of an integer dtype."""
+    low, high = (value.min, value.max) if isinstance(value, SymInt) else (value, value)
+    return dtype.min <= low and high <= dtype.max
+
+
+def wrapped(value: Any, dtype: tg.DType) -> Any:
+    """An integer or a size in an integer dtype, modulo 2 to the power of its bits."""
+    if isinstance(value, SymInt):
+        return Tensor(value).cast(dtype)
+    return (value - dtype.min) % 2**dtype.bits + dtype.min
 
 
 def _common_dtype(node: Node) -> torch.dtype:
