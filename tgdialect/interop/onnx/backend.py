@@ -153,12 +153,10 @@ class Prepared(BackendRep):
     def run(self, inputs: Any, **_: Any) -> tuple[Any, ...]:
         """The results for inputs: a sequence of arrays, in the order of the model's inputs, or a
         mapping by name. A sequence is a list, an optional that is empty is None. Raises
-        CompilationError, ValueError, TypeError."""
+        CompilationError, ValueError for inputs that the model has not got, and for those that are
+        missing, and TypeError."""
         names = self.arguments.names
-        if isinstance(inputs, Mapping):
-            given = dict(cast(Mapping[str, Any], inputs))
-        else:
-            given = dict(zip(names, inputs, strict=False))
+        given = self.arguments.by_name(inputs)
         call_key = self._call_key(given)
         if call_key is not None and (program := self._found.get(call_key)) is not None:
             return program.run([given[name] for name in names])

@@ -150,9 +150,7 @@ _PARTS: Mapping[Any, Callable[..., int]] = {
     ),
     **dict.fromkeys(
         (aten.split.Tensor, aten.split_copy.Tensor, aten.unsafe_split.Tensor),
-        lambda self, split_size, dim=0, **_: int(
-            -(-self.shape[dim] // max(int(split_size), 1))
-        ),
+        lambda self, split_size, dim=0, **_: int(-(-self.shape[dim] // max(int(split_size), 1))),
     ),
     **dict.fromkeys(
         (aten.chunk.default, aten.unsafe_chunk.default), lambda chunks, **_: int(chunks)

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import reduce
@@ -32,6 +33,7 @@ from tgdialect.interop.torch.rules import IGNORED, OpLine, Refusal
 from tgdialect.interop.torch.sizes import Symbols, is_data_dependent
 from tgdialect.interop.torch.table import TABLE
 from tgdialect.ops import tg
+from tgdialect.ops.dtypes import round_to
 
 aten = torch.ops.aten
 
@@ -148,8 +150,11 @@ class Translator:
     ) -> Any:
         expected = node.meta["val"]
         first = expected[0] if isinstance(expected, list | tuple) else expected
-        if rule.operands == "result":
-            args, kwargs = _cast((args, kwargs), ours(first.dtype))
+        if rule.operands in ("result", "wide"):
+            dtype = ours(first.dtype)
+            if dtype.is_float and not _are_exact(node, dtype, is_wide=rule.operands == "wide"):
+                dtype = dtypes.float32
+            args, kwargs = _cast((args, kwargs), dtype)
         elif rule.operands == "common":
             args, kwargs = _cast((args, kwargs), ours(_common_dtype(node)))
         args, kwargs = _with_numbers_that_fit(node.target, rule, args, kwargs, first)
@@ -236,7 +241,7 @@ def _with_numbers_that_fit(
     if rule.operands == "own" and isinstance(result, torch.Tensor):
         types.append(ours(result.dtype))  # A mask, or no tensor, is among the arguments.
     integers = [dtype for dtype in types if dtype.is_integer]
-    is_of_bools = rule.operands == "result" and any(dtype.is_bool for dtype in types)
+    is_of_bools = rule.operands in ("result", "wide") and any(dtype.is_bool for dtype in types)
 
     def fitting(kind: str, value: Any) -> Any:
         if is_of_bools and kind == "number" and isinstance(value, int | float):
@@ -257,6 +262,34 @@ def _with_numbers_that_fit(
         tuple(fitting(kind, value) for kind, value in zip(kinds.values(), args, strict=False)),
         {name: fitting(kinds[name], value) for name, value in kwargs.items()},
     )
+
+
+def _are_exact(node: Node, dtype: tg.DType, *, is_wide: bool) -> bool:
+    """Whether an op need not be computed in f32 for the sake of the numbers among its arguments.
+
+    Raises Refusal for an op that is not computed so, and a number beyond the dtype.
+    """
+    schema = cast(Any, node.target)._schema.arguments
+    given = {**dict(zip((a.name for a in schema), node.args, strict=False)), **node.kwargs}
+    exact = True
+    for argument in schema:
+        number = given.get(argument.name)
+        is_element = _kind(argument.type) in ("Tensor", "number")
+        if not (is_element and isinstance(number, int | float) and math.isfinite(number)):
+            continue
+        near = abs(number) <= dtype.max_finite and round_to(dtype, number)
+        if is_wide and dtype.bits < 32:
+            exact = exact and near is not False and near == number
+        elif near is False or (number and not near):
+            raise Refusal(f"the number {number} is beyond {dtype.name}")
+        elif near != number and dtype.bits < 32 and node.target in _STEPS:
+            raise Refusal(f"the number {number} is none of {dtype.name}")
+    return exact
+
+
+_STEPS = (aten.div.Tensor_mode, aten.div.Scalar_mode)
+"""Quotients that are rounded to integers: PyTorch's kernels round the divisor in some modes, and
+not in others."""
 
 
 def _kind(type: Any) -> str:

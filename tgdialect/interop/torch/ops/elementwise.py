@@ -12,15 +12,21 @@ import torch
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.interop.torch.rules import Table, in_common_dtype, in_own_dtype, in_result_dtype
+from tgdialect.interop.torch.rules import (
+    Table,
+    in_common_dtype,
+    in_own_dtype,
+    in_result_dtype,
+    in_wide_dtype,
+)
 
 aten = torch.ops.aten
 prims = torch.ops.prims
 
 
 def _elu(x: Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Tensor:
-    negative = alpha * ((x > 0).where(0, x) * input_scale).expm1()
-    return (x > 0).where(x, negative) * scale
+    negative = alpha * ((x >= 0).where(0, x) * input_scale).expm1()
+    return (x >= 0).where(x, negative) * scale
 
 
 def _shifted(x: Tensor, y: Any, *, left: bool) -> Tensor:
@@ -87,7 +93,7 @@ def _digamma(x: Tensor) -> Tensor:
 
 
 ELEMENTWISE: Table = {
-    **in_result_dtype(
+    **in_wide_dtype(
         {
             # Arithmetic.
             aten.add.Tensor: lambda x, y, alpha=1: x + (y if alpha == 1 else y * alpha),
@@ -100,6 +106,13 @@ ELEMENTWISE: Table = {
             aten.div.Tensor: lambda x, y: x / y,
             aten.true_divide.Tensor: lambda x, y: x / y,
             aten.div.Scalar: lambda x, y: x / y,
+            aten.elu.default: _elu,
+            aten.leaky_relu.default: lambda x, negative_slope=0.01: x.leaky_relu(negative_slope),
+        }
+    ),
+    **in_result_dtype(
+        {
+            # Arithmetic of other rounding.
             aten.div.Tensor_mode: lambda x, y, rounding_mode: x.div(y, rounding_mode=rounding_mode),
             aten.div.Scalar_mode: lambda x, y, rounding_mode: x.div(y, rounding_mode=rounding_mode),
             aten.pow.Tensor_Tensor: lambda x, y: x.pow(y),
@@ -151,9 +164,7 @@ ELEMENTWISE: Table = {
             aten.sigmoid.default: lambda x: x.sigmoid(),
             aten.silu.default: lambda x: x.silu(),
             aten.gelu.default: lambda x, approximate="none": x.gelu(approximate),
-            aten.hardtanh.default: lambda x, min_val=-1, max_val=1: x.hardtanh(min_val, max_val),
-            aten.elu.default: _elu,
-            aten.leaky_relu.default: lambda x, negative_slope=0.01: x.leaky_relu(negative_slope),
+            aten.hardtanh.default: lambda x, min_val=-1, max_val=1: x.clamp(min_val, max_val),
             # Roundings.
             aten.floor.default: lambda x: x.floor(),
             aten.ceil.default: lambda x: x.ceil(),
