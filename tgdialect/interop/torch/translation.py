@@ -279,17 +279,14 @@ def _are_exact(node: Node, dtype: tg.DType, *, is_wide: bool) -> bool:
             continue
         near = abs(number) <= dtype.max_finite and round_to(dtype, number)
         if is_wide and dtype.bits < 32:
-            exact = exact and near is not False and near == number
+            exact = exact and near is not False and near == number and node.target not in _STEPS
         elif near is False or (number and not near):
             raise Refusal(f"the number {number} is beyond {dtype.name}")
-        elif near != number and dtype.bits < 32 and node.target in _STEPS:
-            raise Refusal(f"the number {number} is none of {dtype.name}")
     return exact
 
 
 _STEPS = (aten.div.Tensor_mode, aten.div.Scalar_mode)
-"""Quotients that are rounded to integers: PyTorch's kernels round the divisor in some modes, and
-not in others."""
+"""Quotients that are rounded to integers, and not to a float of 16 bits before that."""
 
 
 def _kind(type: Any) -> str:

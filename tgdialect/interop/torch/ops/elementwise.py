@@ -29,6 +29,13 @@ def _elu(x: Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1) 
     return (x >= 0).where(x, negative) * scale
 
 
+def _divided(x: Tensor, y: Any, rounding_mode: str | None) -> Tensor:
+    """Quotients, of which PyTorch rounds those of floats before it truncates them."""
+    if rounding_mode == "trunc" and x.dtype.is_float:
+        return (x / y).trunc()
+    return x.div(y, rounding_mode=rounding_mode)  # type: ignore[arg-type]
+
+
 def _shifted(x: Tensor, y: Any, *, left: bool) -> Tensor:
     """x shifted by y bits, as PyTorch has it for those that are no number of bits of x: all bits
     are shifted out."""
@@ -106,15 +113,15 @@ ELEMENTWISE: Table = {
             aten.div.Tensor: lambda x, y: x / y,
             aten.true_divide.Tensor: lambda x, y: x / y,
             aten.div.Scalar: lambda x, y: x / y,
+            aten.div.Tensor_mode: _divided,
+            aten.div.Scalar_mode: _divided,
             aten.elu.default: _elu,
             aten.leaky_relu.default: lambda x, negative_slope=0.01: x.leaky_relu(negative_slope),
         }
     ),
     **in_result_dtype(
         {
-            # Arithmetic of other rounding.
-            aten.div.Tensor_mode: lambda x, y, rounding_mode: x.div(y, rounding_mode=rounding_mode),
-            aten.div.Scalar_mode: lambda x, y, rounding_mode: x.div(y, rounding_mode=rounding_mode),
+            # Arithmetic, with numbers in the dtype.
             aten.pow.Tensor_Tensor: lambda x, y: x.pow(y),
             aten.pow.Tensor_Scalar: lambda x, y: x.pow(y),
             aten.pow.Scalar: lambda x, y: y.pow(x, reverse=True),
