@@ -16,7 +16,7 @@ from typing import Any, cast
 import torch
 from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import unset_fake_temporarily
-from torch.fx import Graph, Node
+from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_arg
 
 from tgdialect.frontend import dtypes
@@ -136,7 +136,8 @@ class Translator:
         Raises Refusal, with the reason, for a node that is not translated.
         """
         if node.op == "get_attr":
-            return constant(node)
+            found = attribute(node)
+            return self.function(found) if isinstance(found, GraphModule) else constant(found)
         args, kwargs = (map_arg(each, value_of) for each in (node.args, node.kwargs))
         if (function := OF_SIZES.get(node.target)) is not None:
             return function(*cast("Sequence[Any]", args))
@@ -144,6 +145,19 @@ class Translator:
         if rule is None:
             raise Refusal(f"{name_of(node)} has no translation")
         return self._applied(node, rule, cast("tuple[Any, ...]", args), cast("Any", kwargs))
+
+    def function(self, module: GraphModule) -> Callable[..., list[Any]]:
+        """A graph as a function of tensors and sizes to the list of its results."""
+        (output,) = module.graph.find_nodes(op="output")
+        returned = output.args[0]
+        results = list(returned) if isinstance(returned, list | tuple) else [returned]
+
+        def call(*operands: Any) -> list[Any]:
+            wanted = [each for each in results if isinstance(each, Node)]
+            values = iter(self.values(module.graph, operands, wanted))
+            return [next(values) if isinstance(each, Node) else each for each in results]
+
+        return call
 
     def _applied(
         self, node: Node, rule: OpLine, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -182,11 +196,16 @@ class Translator:
         return result
 
 
-def constant(node: Node) -> Tensor:
-    """The tensor that a graph has as an attribute. Raises Refusal for other attributes."""
+def attribute(node: Node) -> Any:
+    """What a node of a graph that is an attribute stands for: a tensor, or a graph of a branch."""
     found: Any = node.graph.owning_module
     for name in str(node.target).split("."):
         found = getattr(found, name)
+    return found
+
+
+def constant(found: Any) -> Tensor:
+    """A tensor that a graph has as an attribute. Raises Refusal for other attributes."""
     if not isinstance(found, torch.Tensor):
         raise Refusal(f"{type(found).__name__} is no tensor")
     check_tensor(found)
@@ -236,6 +255,8 @@ def _with_numbers_that_fit(
     comparisons: `uint8 > -1` is `uint8 > 255`. Other ops raise an error for some of them, and do
     not say for which. Raises Refusal for those, so that PyTorch decides.
     """
+    if (schema := getattr(op, "_schema", None)) is None:
+        return args, kwargs  # Of a higher-order op, whose graphs have the numbers.
     given = [*args, *kwargs.values()]
     types = [value.dtype for value in given if isinstance(value, Tensor)]
     if rule.operands == "own" and isinstance(result, torch.Tensor):
@@ -257,7 +278,7 @@ def _with_numbers_that_fit(
             value = wrapped(value, dtype)
         return value
 
-    kinds = {each.name: _kind(each.type) for each in op._schema.arguments}
+    kinds = {each.name: _kind(each.type) for each in schema.arguments}
     return (
         tuple(fitting(kind, value) for kind, value in zip(kinds.values(), args, strict=False)),
         {name: fitting(kinds[name], value) for name, value in kwargs.items()},
@@ -297,14 +318,14 @@ def _kind(type: Any) -> str:
 def is_integer_within(value: Any, dtype: tg.DType) -> bool:
     """Whether an integer, or each value of a size, is in the range of an integer dtype."""
     low, high = (value.min, value.max) if isinstance(value, SymInt) else (value, value)
-    return dtype.min <= low and high <= dtype.max
+    return dtype.low <= low and high <= dtype.high
 
 
 def wrapped(value: Any, dtype: tg.DType) -> Any:
     """An integer or a size in an integer dtype, modulo 2 to the power of its bits."""
     if isinstance(value, SymInt):
         return Tensor(value).cast(dtype)
-    return (value - dtype.min) % 2**dtype.bits + dtype.min
+    return (value - dtype.low) % 2**dtype.bits + dtype.low
 
 
 def _common_dtype(node: Node) -> torch.dtype:
