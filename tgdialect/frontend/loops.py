@@ -45,8 +45,8 @@ class _Leaves:
 
     @classmethod
     def of(cls, value: Any, what: str, *, numbers: bool = False) -> _Leaves:
-        """Numbers, also NumPy's, become tensors if they may be there. Raises TypeError for other leaves, and
-        ValueError for tensors that are split among devices."""
+        """Numbers, also NumPy's, become tensors if they may be there. Raises TypeError for other
+        leaves, and ValueError for tensors that are split among devices."""
         found = cls()
 
         def slot(leaf: Any) -> Any:
