@@ -7,6 +7,7 @@ ops are looked up among ATen's, and sizes are parsed.
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportPrivateUsage=false
 # PyTorch's types are partial.
 
 from __future__ import annotations

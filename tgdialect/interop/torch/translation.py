@@ -197,7 +197,7 @@ class Translator:
 
 
 def attribute(node: Node) -> Any:
-    """What a node of a graph that is an attribute stands for: a tensor, or a graph of a branch."""
+    """The attribute of a graph that a node stands for: a tensor, or the graph of a branch."""
     found: Any = node.graph.owning_module
     for name in str(node.target).split("."):
         found = getattr(found, name)

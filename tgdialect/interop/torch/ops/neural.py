@@ -205,7 +205,8 @@ def _lstm(
         h = o.sigmoid() * c.tanh()
         return (h, c), h
 
-    first = tuple(each.reshape((x.shape[1], width)) for each in (hidden, cell))
+    shape = x.shape[1], width
+    first = hidden.reshape(shape), cell.reshape(shape)
     (h, c), outputs = scan(step, first, inputs, reverse=reverse)
     return outputs, h.unsqueeze(0), c.unsqueeze(0), Tensor.zeros(0, dtype="uint8")
 
