@@ -14,7 +14,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from typing import IO, Any
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
@@ -60,8 +60,11 @@ class Archive:
 
     def __init__(self, input: IO[bytes]) -> None:
         """Raises MalformedArchive for a file that is no archive with one program."""
+        file = input if input.seekable() else BytesIO(input.read())
+        self._unread = file.seek(0, SEEK_END)
+        """The bytes of the file that no entry has had: those of entries do not overlap."""
         try:
-            self._zip = ZipFile(input if input.seekable() else BytesIO(input.read()))
+            self._zip = ZipFile(file)
         except (BadZipFile, NotImplementedError) as error:
             raise MalformedArchive(f"no archive of torch.export: {error}") from None
         self._names = {name.partition("/")[2]: name for name in self._zip.namelist()}
@@ -79,8 +82,12 @@ class Archive:
     def _bytes(self, name: str) -> bytes:
         if (full := self._names.get(name)) is None:
             raise MalformedArchive(f"the archive has no {name}")
-        if self._zip.getinfo(full).compress_type != ZIP_STORED:
+        entry = self._zip.getinfo(full)
+        if entry.compress_type != ZIP_STORED:
             raise MalformedArchive(f"{name} is compressed: torch.export does not do that")
+        self._unread -= entry.compress_size
+        if self._unread < 0:
+            raise MalformedArchive(f"the entries of the archive overlap: {name}")
         try:
             return self._zip.read(full)
         except (BadZipFile, OSError, EOFError, RuntimeError) as error:  # One that is encrypted.

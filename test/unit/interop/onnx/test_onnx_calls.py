@@ -174,7 +174,7 @@ SUM = """g (float[N] x, float[N] y) => (float[N] z)
 @pytest.mark.parametrize(
     ("inputs", "error"),
     [
-        ([1, 2, 3], r"3 inputs are given, and the model has 2: 'x', 'y'"),
+        ([1, 2, 3], r"3 inputs are given, the model has 2: 'x', 'y'"),
         ([1], r"the input 'y' is missing"),
         ({"x": 1, "y": 2, "q": 3}, r"'q' is no input of the model; inputs: 'x', 'y'"),
         ({"x": 1, "y": 2, "w": 3}, r"'w' is a constant of the model; inputs: 'x', 'y'"),

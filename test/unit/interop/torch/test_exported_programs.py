@@ -322,3 +322,23 @@ def test_memory_that_weights_share_is_read_once(
     monkeypatch.setattr(archive, "MOST_USES", 1)
     with pytest.raises(CompilationError, match="more than 1 times the elements of their memory"):
         tg.compile(file)
+
+
+def test_entries_that_overlap(tmp_path: Path) -> None:
+    """Many entries that share the bytes of a file would take many times its memory."""
+    name, file = "m/data/weights/inner", tmp_path / "m.pt2"
+    with zipfile.ZipFile(tmp_path / "inner.zip", "w") as archived:
+        archived.writestr(name, b"x" * 5000)
+    raw = (tmp_path / "inner.zip").read_bytes()[: 30 + len(name) + 5000]
+    with zipfile.ZipFile(file, "w") as archived:
+        archived.writestr("m/models/model.json", b"{}")
+        archived.writestr("m/outer", raw)
+        with zipfile.ZipFile(tmp_path / "inner.zip") as other:
+            inner = other.getinfo(name)
+        inner.header_offset = archived.getinfo("m/outer").header_offset + 30 + len("m/outer")
+        archived.filelist.append(inner)
+    with file.open("rb") as opened:
+        found = archive.Archive(opened)
+        assert found._bytes("outer") == raw
+        with pytest.raises(archive.MalformedArchive, match="the entries of the archive overlap"):
+            found._bytes("data/weights/inner")
