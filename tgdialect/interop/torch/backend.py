@@ -37,10 +37,12 @@ from tgdialect.interop.torch.rules import Refusal
 aten = torch.ops.aten
 
 KEPT = (
+    aten.bernoulli.default,
     aten._scaled_dot_product_flash_attention_for_cpu.default,
     aten.silu.default,
 )
-"""Core decompositions that are not applied: `Tensor`'s methods are faster or more exact."""
+"""Core decompositions that are not applied: `Tensor`'s methods are faster or more exact, and random
+ops draw other numbers in parts than as a whole."""
 
 MORE = (
     aten._batch_norm_with_update_functional,
@@ -53,7 +55,6 @@ MORE = (
     aten.bitwise_xor.Scalar_Tensor,
     aten.bucketize.Scalar,
     aten.dist,
-    aten.grid_sampler_2d,
     aten.hypot,
     aten.ldexp.Tensor,
     aten.linalg_vector_norm,

@@ -30,11 +30,14 @@ class OpLine:
             result, that but f32 for floats of 16 bits beside numbers that they cannot have, the
             common one of all arguments by PyTorch's rules, or their own.
         takes_dtype: whether `translate` gets the dtype of the result, as `dtype`.
+        in_rows: whether the first argument has to have memory of its own, in row-major order, since
+            the op sees how it lies in it.
     """
 
     translate: Translate
     operands: Literal["result", "wide", "common", "own"]
     takes_dtype: bool = False
+    in_rows: bool = False
 
 
 Table = Mapping[Any, OpLine]
@@ -68,3 +71,8 @@ def in_own_dtype(functions: Functions) -> Table:
 def of_dtype(functions: Functions) -> Table:
     """Ops that make tensors of a `dtype`, which the function gets as a keyword."""
     return {overload: OpLine(translate, "own", True) for overload, translate in functions.items()}
+
+
+def in_rows(functions: Functions) -> Table:
+    """Ops on the memory of tensors."""
+    return {overload: OpLine(f, "own", in_rows=True) for overload, f in functions.items()}

@@ -164,6 +164,8 @@ class Translator:
     ) -> Any:
         expected = node.meta["val"]
         first = expected[0] if isinstance(expected, list | tuple) else expected
+        if rule.in_rows and not _is_in_rows(cast(Node, node.args[0])):
+            raise Refusal("the tensor is a view of memory, or its cells are in another order")
         if rule.operands in ("result", "wide"):
             dtype = ours(first.dtype)
             if dtype.is_float and not _are_exact(node, dtype, is_wide=rule.operands == "wide"):
@@ -194,6 +196,13 @@ class Translator:
             shape = tuple(expected.shape)
             raise Refusal(f"the translation has the shape {result.shape}, and not {shape}")
         return result
+
+
+def _is_in_rows(node: Node) -> bool:
+    """Whether a tensor has memory of its own, in row-major order."""
+    value: torch.Tensor = node.meta["val"]
+    size = value.numel() * value.element_size()
+    return value.is_contiguous() and value.untyped_storage().nbytes() == size
 
 
 def attribute(node: Node) -> Any:
