@@ -254,7 +254,7 @@ def _renormalised(weight: Tensor, indices: Tensor, most: float, order: float) ->
 
 
 _LEAST_NORM = 1e-7
-"""What PyTorch adds to a norm that it divides by."""
+"""The number that PyTorch adds to a norm that it divides by."""
 
 
 def _grid_sample(x: Tensor, grid: Tensor, mode: int, padding: int, align_corners: bool) -> Tensor:
