@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tgdialect.interop.torch.ops.control import CONTROL
 from tgdialect.interop.torch.ops.creation import CREATION
 from tgdialect.interop.torch.ops.elementwise import ELEMENTWISE
 from tgdialect.interop.torch.ops.indexing import INDEXING
@@ -19,4 +20,5 @@ TABLE: Table = {
     **CREATION,
     **PRODUCTS,
     **NEURAL,
+    **CONTROL,
 }
