@@ -24,7 +24,7 @@ from functorch.compile import min_cut_rematerialization_partition
 from torch._decomp import core_aten_decompositions, get_decompositions
 from torch._dynamo.backends.common import aot_autograd
 from torch._guards import TracingContext
-from torch._ops import OpOverload
+from torch._ops import OperatorBase
 from torch.fx import GraphModule, Node
 
 from tgdialect.diagnostics import CompilationError
@@ -208,5 +208,5 @@ def _spread(forward: Callable[..., Any]) -> Callable[[list[Any]], Any]:
 
 
 def _ops_of(graph: GraphModule) -> int:
-    """The number of ATen ops in a graph."""
-    return sum(isinstance(node.target, OpOverload) for node in graph.graph.nodes)
+    """The number of PyTorch's ops in a graph."""
+    return sum(isinstance(node.target, OperatorBase) for node in graph.graph.nodes)

@@ -204,6 +204,8 @@ def _ours(value: Any) -> Any:
         return bound(Tensor(array_of(as_real(value.detach().resolve_neg()).contiguous())), value)
     if isinstance(value, list | tuple):
         return [_ours(each) for each in value]
+    if isinstance(value, GraphModule):
+        return Translator().function(value)
     return value
 
 

@@ -220,7 +220,7 @@ class Part:
             read = self._read[slot]
             place = read.place
             if (new := self._writes.get(self._placeholders[place])) is not None:
-                # What the program takes as a copy, PyTorch writes after the call.
+                # PyTorch writes, after the call, to arguments that the program takes as copies.
                 if read.is_in_place(self._values[place]):
                     op.attributes["tg.donated"] = IntegerAttr(numbers[new], 64)
             elif place in self._constants:

@@ -31,14 +31,15 @@ class OpLine:
     Attributes:
         translate: from the op's arguments, with `Tensor`s in place of PyTorch's, to its results.
         operands: the dtype that tensors among the arguments are converted to: that of the (first)
-            result, the common one of all arguments by PyTorch's rules, or their own.
+            result, that but f32 for floats of 16 bits beside numbers that they cannot have, the
+            common one of all arguments by PyTorch's rules, or their own.
         takes_dtype: whether `translate` gets the dtype of the result, as `dtype`.
         in_rows: whether the first argument has to have memory of its own, in row-major order, since
             the op sees how it lies in it.
     """
 
     translate: Translate
-    operands: Literal["result", "common", "own"]
+    operands: Literal["result", "wide", "common", "own"]
     takes_dtype: bool = False
     in_rows: bool = False
 
@@ -55,6 +56,7 @@ def in_result_dtype(functions: Functions) -> Table:
     return {overload: OpLine(translate, "result") for overload, translate in functions.items()}
 
 
+<<<<<<< HEAD
 def in_f64(functions: Functions) -> Table:
     """Functions of floats that compute in f64, whatever float their result is."""
 
@@ -70,6 +72,12 @@ def in_f64(functions: Functions) -> Table:
 
 def _widened(value: Any) -> Any:
     return value.cast(dtypes.float64) if isinstance(value, Tensor) else value
+=======
+def in_wide_dtype(functions: Functions) -> Table:
+    """Ops that compute in the dtype of their result, but with numbers of Python as f32 at least:
+    sums, products and quotients, for which PyTorch does so."""
+    return {overload: OpLine(translate, "wide") for overload, translate in functions.items()}
+>>>>>>> main
 
 
 def in_common_dtype(functions: Functions) -> Table:

@@ -205,7 +205,8 @@ def _lstm(
         h = o.sigmoid() * c.tanh()
         return (h, c), h
 
-    first = hidden.squeeze(0), cell.squeeze(0)
+    shape = x.shape[1], width
+    first = hidden.reshape(shape), cell.reshape(shape)
     (h, c), outputs = scan(step, first, inputs, reverse=reverse)
     return outputs, h.unsqueeze(0), c.unsqueeze(0), Tensor.zeros(0, dtype="uint8")
 
@@ -253,7 +254,7 @@ def _renormalised(weight: Tensor, indices: Tensor, most: float, order: float) ->
 
 
 _LEAST_NORM = 1e-7
-"""What PyTorch adds to a norm that it divides by."""
+"""The number that PyTorch adds to a norm that it divides by."""
 
 
 def _grid_sample(x: Tensor, grid: Tensor, mode: int, padding: int, align_corners: bool) -> Tensor:
