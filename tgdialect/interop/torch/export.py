@@ -38,15 +38,14 @@ from tgdialect.frontend.lowered import DEFAULT_BOUNDS, Spec, spec
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.importing import constant, lowered, standalone
 from tgdialect.interop.torch.archive import Archive, MalformedArchive, dtype_of
-from tgdialect.interop.torch.complex_values import Complex
+from tgdialect.interop.torch.complex_values import Complex, as_real
 from tgdialect.interop.torch.dtypes import ours
 from tgdialect.interop.torch.partition import reason_against
 from tgdialect.interop.torch.reporting import location_of
 from tgdialect.interop.torch.rules import Refusal
 from tgdialect.interop.torch.sizes import Symbols
 from tgdialect.interop.torch.table import TABLE
-from tgdialect.interop.torch.translation import Translator, name_of
-from tgdialect.ops.numpy_dtypes import Array
+from tgdialect.interop.torch.translation import Translator, bound, name_of
 
 aten = torch.ops.aten
 
@@ -440,31 +439,28 @@ class ExportedProgram:
         def function(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
             given = iter(tensors)
             values = [
-<<<<<<< HEAD
-                next(given) if weight is None else _weight(self._archive.tensor(weight))
-                for _, weight in self._inputs
-=======
                 next(given) if weight is None else self._weight(weight, node.meta["val"])
                 for node, (_, weight) in zip(placeholders, self._inputs, strict=True)
->>>>>>> main
             ]
             return translator.values(traced.graph, values, results)
 
         return standalone(lowered(function, inputs))
 
-    def _weight(self, name: str, traced: torch.Tensor) -> Tensor:
+    def _weight(self, name: str, traced: torch.Tensor) -> Tensor | Complex:
         """A parameter, buffer or constant. Raises MalformedArchive for one that is not as the
         program takes it."""
-        array = self._archive.tensor(name)
+        array, like = self._archive.tensor(name), as_real(traced)
         if (found := self._weights.get(id(array))) is None:
-            found = self._weights[id(array)] = constant(array)  # The archive keeps the array.
-        if (wanted := (tuple(traced.shape), ours(traced.dtype))) != (found.shape, found.dtype):
+            is_complex = np.iscomplexobj(array)
+            pairs = np.stack([np.real(array), np.imag(array)], -1) if is_complex else array
+            found = self._weights[id(array)] = constant(pairs)  # The archive keeps the array.
+        if (wanted := (tuple(like.shape), ours(like.dtype))) != (found.shape, found.dtype):
             shape, dtype = wanted
             raise MalformedArchive(
                 f"{name} is {found.dtype.name} {found.shape} in the archive, and the program takes "
                 f"{dtype.name} {shape}"
             )
-        return found
+        return bound(found, traced)
 
     def _spec(self, node: Node) -> Spec:
         value = node.meta["val"]
@@ -473,14 +469,6 @@ class ExportedProgram:
             return spec(tuple(sizes.of(d) for d in value.shape), ours(value.dtype))
         except Refusal as refusal:
             raise RefusedNodes([f"{name_of(node)}: {refusal}"]) from None
-
-
-def _weight(array: Array) -> Tensor | Complex:
-    """A weight as a constant."""
-    if not np.iscomplexobj(array):
-        return constant(array)
-    pairs = np.stack([np.real(array), np.imag(array)], -1)
-    return Complex.of_pairs(constant(pairs))
 
 
 def overload_of(target: str) -> Any:

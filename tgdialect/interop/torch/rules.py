@@ -56,7 +56,6 @@ def in_result_dtype(functions: Functions) -> Table:
     return {overload: OpLine(translate, "result") for overload, translate in functions.items()}
 
 
-<<<<<<< HEAD
 def in_f64(functions: Functions) -> Table:
     """Functions of floats that compute in f64, whatever float their result is."""
 
@@ -72,12 +71,12 @@ def in_f64(functions: Functions) -> Table:
 
 def _widened(value: Any) -> Any:
     return value.cast(dtypes.float64) if isinstance(value, Tensor) else value
-=======
+
+
 def in_wide_dtype(functions: Functions) -> Table:
     """Ops that compute in the dtype of their result, but with numbers of Python as f32 at least:
     sums, products and quotients, for which PyTorch does so."""
     return {overload: OpLine(translate, "wide") for overload, translate in functions.items()}
->>>>>>> main
 
 
 def in_common_dtype(functions: Functions) -> Table:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 from tgdialect.interop.torch.ops.bessel import BESSEL
 from tgdialect.interop.torch.ops.complex_numbers import COMPLEX as COMPLEX
-=======
 from tgdialect.interop.torch.ops.control import CONTROL
->>>>>>> main
 from tgdialect.interop.torch.ops.creation import CREATION
 from tgdialect.interop.torch.ops.elementwise import ELEMENTWISE
 from tgdialect.interop.torch.ops.gamma import GAMMA
@@ -28,12 +25,9 @@ TABLE: Table = {
     **CREATION,
     **PRODUCTS,
     **NEURAL,
-<<<<<<< HEAD
     **BESSEL,
     **GAMMA,
     **SPECIAL,
     **HISTOGRAMS,
-=======
     **CONTROL,
->>>>>>> main
 }

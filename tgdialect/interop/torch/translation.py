@@ -172,26 +172,17 @@ class Translator:
         first = expected[0] if isinstance(expected, list | tuple) else expected
         if rule.in_rows and not _is_in_rows(cast(Node, node.args[0])):
             raise Refusal("the tensor is a view of memory, or its cells are in another order")
-<<<<<<< HEAD
-        named = {name: value for name, value in kwargs.items() if name not in IGNORED}
-        if rule.operands == "result":
+        if rule.operands in ("result", "wide"):
             dtype = ours(part_dtype(first.dtype))
-            args, named = _cast((args, named), dtype, is_complex=first.is_complex())
+            if dtype.is_float and not _are_exact(node, dtype, is_wide=rule.operands == "wide"):
+                dtype = dtypes.float32
+            args, kwargs = _cast((args, kwargs), dtype, is_complex=first.is_complex())
         elif rule.operands == "common":
             common = _common_dtype(node)
             dtype = ours(part_dtype(common))
-            args, named = _cast((args, named), dtype, is_complex=common.is_complex)
-=======
-        if rule.operands in ("result", "wide"):
-            dtype = ours(first.dtype)
-            if dtype.is_float and not _are_exact(node, dtype, is_wide=rule.operands == "wide"):
-                dtype = dtypes.float32
-            args, kwargs = _cast((args, kwargs), dtype)
-        elif rule.operands == "common":
-            args, kwargs = _cast((args, kwargs), ours(_common_dtype(node)))
+            args, kwargs = _cast((args, kwargs), dtype, is_complex=common.is_complex)
         args, kwargs = _with_numbers_that_fit(node.target, rule, args, kwargs, first)
         named = {name: value for name, value in kwargs.items() if name not in IGNORED}
->>>>>>> main
         if rule.takes_dtype:
             named["dtype"] = ours(part_dtype(first.dtype))
         found = rule.translate(*args, **named)
@@ -225,20 +216,15 @@ def _is_in_rows(node: Node) -> bool:
     return value.is_contiguous() and value.untyped_storage().nbytes() == size
 
 
-<<<<<<< HEAD
-def constant(node: Node) -> Tensor | Complex:
-    """The tensor that a graph has as an attribute. Raises Refusal for other attributes."""
-=======
 def attribute(node: Node) -> Any:
     """The attribute of a graph that a node stands for: a tensor, or the graph of a branch."""
->>>>>>> main
     found: Any = node.graph.owning_module
     for name in str(node.target).split("."):
         found = getattr(found, name)
     return found
 
 
-def constant(found: Any) -> Tensor:
+def constant(found: Any) -> Tensor | Complex:
     """A tensor that a graph has as an attribute. Raises Refusal for other attributes."""
     if not isinstance(found, torch.Tensor):
         raise Refusal(f"{type(found).__name__} is no tensor")
@@ -317,7 +303,9 @@ def _with_numbers_that_fit(
     given = [*args, *kwargs.values()]
     types = [value.dtype for value in given if isinstance(value, Tensor)]
     if rule.operands == "own" and isinstance(result, torch.Tensor):
-        types.append(ours(result.dtype))  # A mask, or no tensor, is among the arguments.
+        types.append(
+            ours(part_dtype(result.dtype))
+        )  # A mask, or no tensor, is among the arguments.
     integers = [dtype for dtype in types if dtype.is_integer]
     is_of_bools = rule.operands in ("result", "wide") and any(dtype.is_bool for dtype in types)
 

@@ -2,12 +2,9 @@
 
 | file | ops |
 |---|---|
-<<<<<<< HEAD
 | `bessel.py` | Bessel and Airy functions |
 | `complex_numbers.py` | of complex values: Fourier transforms, arithmetic, movement, sums |
-=======
 | `control.py` | whose operands are graphs: conditionals, loops |
->>>>>>> main
 | `creation.py` | that make tensors: constants, ranges |
 | `elementwise.py` | of each element: arithmetic, functions, comparisons, casts |
 | `gamma.py` | derivatives of the gamma function, zeta, incomplete gamma functions |
