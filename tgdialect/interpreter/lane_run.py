@@ -25,7 +25,7 @@ from tgdialect.interpreter.block_analysis import (
 )
 from tgdialect.interpreter.kernel import COMMON, Function, Given, KernelRun, LiveValue
 from tgdialect.interpreter.lane_races import LaneInstances, LaneRaces, Numbering
-from tgdialect.interpreter.memory import CellMap, Lanes, LiveMemory, LiveView
+from tgdialect.interpreter.memory import AssumptionError, CellMap, Lanes, LiveMemory, LiveView
 from tgdialect.interpreter.movement import MOVEMENTS, extent
 from tgdialect.interpreter.nesting import Accumulate, Item, LaneSchedule, LoopBody
 from tgdialect.interpreter.pure import PURE, accumulate, finish, initial
@@ -103,10 +103,26 @@ class LaneRun(KernelRun):
         check_size((size,), 8)
         values = np.arange(size)[part if at is op else slice(None)]
         axis = self.plan.axes[op]
+        if self.extents[axis] != values.size:
+            self._renew(op)
         self.extents[axis] = values.size
         shape = [1] * self.lanes
         shape[axis] = values.size
         return values.reshape(shape)
+
+    def _renew(self, lanes: Axis) -> None:
+        """Begin anew with the memory that has copies per iteration of a loop of another extent.
+
+        A parallel loop around it has begun its next iteration, of which the copies are others. A
+        loop in order might go on with their contents: the block is then run in another way.
+        """
+        for root, over in self.plan.private.items():
+            if lanes in over and (memory := self.buffers.get(root)) is not None:
+                around = self.analysis.common_ranges(root)
+                if any(r not in self.plan.axes and not is_parallel(r) for r in around):
+                    raise AssumptionError
+                memory.renew()
+                self._watched.discard(root)
 
     def _evaluate_with_sources(self, op: Operation) -> None:
         """Execute an op before its turn, and what it needs."""

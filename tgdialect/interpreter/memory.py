@@ -235,7 +235,7 @@ class LiveMemory:
         self.written: Array | None = None
         self.defined: Array | None = None
         self._lanes: Lanes | None = None
-        self._copies = copies
+        self._copies = self._makes_copies = copies
         self._is_assumed, self._report_undefined = assumed, undefined
         # By a write, the cells whose present value it has written; which are adds.
         self._writers: dict[Operation, Array] = {}
@@ -255,6 +255,16 @@ class LiveMemory:
     def take_snapshot(self) -> None:
         """Make the present contents the first."""
         self.snapshot = self.contents.copy()
+
+    def renew(self) -> None:
+        """Forget the contents, and make the copies again on the next use."""
+        self.contents = np.zeros(self.shape, self.contents.dtype)
+        if self.snapshot is not None:
+            self.take_snapshot()
+        self._copies, self._lanes = self._makes_copies, None
+        self.defined = self._races = None
+        self._writers.clear()
+        self._adders.clear()
 
     def _begin(self) -> None:
         """On first use: make the copies, and begin to look for races."""
