@@ -5,6 +5,7 @@ from __future__ import annotations
 from tgdialect.interop.torch.ops.creation import CREATION
 from tgdialect.interop.torch.ops.elementwise import ELEMENTWISE
 from tgdialect.interop.torch.ops.indexing import INDEXING
+from tgdialect.interop.torch.ops.linalg import LINALG
 from tgdialect.interop.torch.ops.movement import MOVEMENT
 from tgdialect.interop.torch.ops.neural import NEURAL
 from tgdialect.interop.torch.ops.products import PRODUCTS
@@ -18,5 +19,6 @@ TABLE: Table = {
     **INDEXING,
     **CREATION,
     **PRODUCTS,
+    **LINALG,
     **NEURAL,
 }
