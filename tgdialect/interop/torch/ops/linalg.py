@@ -342,19 +342,23 @@ def _qr(a: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 
 # -- functions -------------------------------------------------------------------------------------
 
-_DEGREE = 16
-"""The degree of the polynomial for the exponential: with norms up to `_NORM`, the rest of Taylor's
-series is below 1e-19, less than the rounding of an f64."""
-_NORM = 0.5
+_DEGREE = 20
+"""The degree of the polynomial for the exponential, a multiple of 4. With norms up to `_NORM`, the
+rest of Taylor's series is below 1e-19, less than the rounding of an f64."""
+_NORM = 1.0
 """The greatest norm of a matrix whose exponential is a polynomial. Larger: the series needs more
 terms; smaller: more squarings, each of which doubles the relative error."""
 
 
 def _exponential(a: Tensor) -> Tensor:
     """The exponentials of square matrices: of A / 2^s by Taylor's series, squared s times, where s
-    is that of each matrix. (Moler and Van Loan, Nineteen dubious ways, method 3.)"""
+    is that of each matrix. (Moler and Van Loan, Nineteen dubious ways, method 3.)
+
+    Computed in f64, since squarings double the error, which is rounded to the dtype of the result.
+    """
     if 0 in a.shape[-2:]:
         return a
+    a = a.cast("float64")
     norm = a.abs().sum(-2, keepdim=True).max(-1, keepdim=True)
     # Infinities and NaNs stay what they are without being divided.
     is_finite = norm < math.inf
