@@ -14,13 +14,13 @@ Sources: Golub and Van Loan, Matrix Computations, chapters 3 to 5; the LAPACK Us
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from tgdialect.frontend.loops import scan, while_loop
 from tgdialect.frontend.tensor import Tensor
+from tgdialect.interop.torch.dtypes import THEIRS
 from tgdialect.interop.torch.rules import Refusal, Table, in_own_dtype
 
 aten = torch.ops.aten
@@ -340,6 +340,62 @@ def _qr(a: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     return _reflected(factors, tau, _identity(a, m)[..., :width]), r
 
 
+# -- singular values ------------------------------------------------------------------------------
+
+
+def _svd(
+    a: Tensor, full_matrices: bool = False, compute_uv: bool = True, *, driver: str | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The singular values. Vectors are PyTorch's: several are right."""
+    if compute_uv:
+        raise Refusal("singular vectors are any up to their signs: they are PyTorch's")
+    none = Tensor.zeros((0,), dtype=a.dtype)
+    return none, a.svdvals(), none
+
+
+def _eigh(a: Tensor, UPLO: str = "L", compute_v: bool = True) -> tuple[Tensor, Tensor]:
+    """The eigenvalues, ascending, of the symmetric matrices that have this triangle. Vectors are
+    PyTorch's: several are right.
+
+    They are the singular values of A + c, which has no negative eigenvalue, minus c. What that
+    rounds is no more than the error of any method, relative to the greatest eigenvalue.
+    """
+    if compute_v:
+        raise Refusal("eigenvectors are any up to their signs: they are PyTorch's")
+    x = _symmetric(a, UPLO == "L").cast("float64")
+    c = x.abs().sum(-1).max(-1, keepdim=True) if a.shape[-1] else x.sum(-1)
+    values = (x + c.unsqueeze(-1) * _identity(x, x.shape[-1])).svdvals() - c
+    return values.flip(-1), Tensor.zeros((0,), dtype=a.dtype)
+
+
+def _symmetric(a: Tensor, is_lower: bool = True) -> Tensor:
+    """The symmetric matrices whose one triangle is that of a."""
+    x = a if is_lower else _t(a)
+    return x.tril() + _t(x.tril(-1))
+
+
+def _pseudoinverse(
+    a: Tensor, *, atol: Tensor | None = None, rtol: Tensor | None = None, hermitian: bool = False
+) -> Tensor:
+    """The pseudoinverses. Singular values up to the greater one of atol and rtol times the greatest
+    value are 0. By default rtol is the rounding times the number of rows or columns, or 0 where
+    atol is positive."""
+    m, n = a.shape[-2:]
+    if 0 in a.shape:
+        return Tensor.zeros((*a.shape[:-2], n, m), dtype=a.dtype)
+    x = _symmetric(a) if hermitian else a
+    u, s, v = x.svd(full_matrices=False)
+    zero = Tensor.zeros((), dtype=a.dtype)
+    if rtol is None:
+        rtol = zero + max(m, n) * torch.finfo(THEIRS[a.dtype]).eps
+        rtol = rtol if atol is None else (atol > 0).where(zero, rtol)
+    atol = zero if atol is None else atol
+    limit = Tensor.maximum(atol.unsqueeze(-1), rtol.unsqueeze(-1) * s[..., :1])
+    is_zero = s <= limit
+    inverse = is_zero.where(0, 1 / is_zero.where(1, s)).cast(a.dtype)
+    return (_t(v) * inverse.unsqueeze(-2)).dot(_t(u))
+
+
 # -- functions -------------------------------------------------------------------------------------
 
 _DEGREE = 20
@@ -402,6 +458,9 @@ LINALG: Table = in_own_dtype(
         aten.linalg_householder_product.default: _householder_product,
         aten.ormqr.default: _ormqr,
         aten.linalg_qr.default: _qr,
+        aten._linalg_svd.default: _svd,
+        aten._linalg_eigh.default: _eigh,
+        aten.linalg_pinv.atol_rtol_tensor: _pseudoinverse,
         aten.linalg_matrix_exp.default: _exponential,
     }
 )
