@@ -132,6 +132,7 @@ EXPANSIONS: Mapping[Any, Callable[..., Any]] = {
             (aten.linalg_cholesky_ex.default, "linalg.cholesky_ex"),
             (aten.linalg_inv_ex.default, "linalg.inv_ex"),
             (aten.linalg_lu_factor_ex.default, "torch.linalg.lu_factor_ex"),
+            (aten.linalg_ldl_factor_ex.default, "torch.linalg.ldl_factor_ex"),
             (aten._linalg_solve_ex.default, "torch.linalg.solve_ex"),
         )
     },

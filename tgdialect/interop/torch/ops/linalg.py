@@ -340,6 +340,126 @@ def _qr(a: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     return _reflected(factors, tau, _identity(a, m)[..., :width]), r
 
 
+# -- LDL -------------------------------------------------------------------------------------------
+
+_GROWTH = (1 + math.sqrt(17)) / 8
+"""The least share of the greatest cell of a column that a pivot has: with it, the bounds of the
+growth of the cells by one pivot of 2 x 2 and by two of 1 x 1 are equal (Bunch and Kaufman, 1977)."""
+
+
+def _ldl(
+    a: Tensor, *, hermitian: bool = False, check_errors: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
+    """L below the blocks of D, of the symmetric matrices that have this lower triangle; pivots; and
+    info. D has blocks of 1 x 1, and of 2 x 2 where two pivots are negative.
+
+    A step is a column. One that is the second of a block of two changes nothing.
+    """
+    _not_checked(check_errors)
+    *lead, n, _ = a.shape
+    if n == 0:
+        none = Tensor.zeros((*lead, 0), dtype="int32")
+        return a, none, _first(none)
+    rows, columns = _rows(a), _columns(a)
+
+    def step(state: tuple[Tensor, Tensor], i: Tensor) -> tuple[Any, Any]:
+        x, before = state  # `before` is the pivot of a block that began a step ago, or 0.
+        skipped = before.eq(0).logical_not()
+        # The pivot: this cell, another one on the diagonal, or a block of two.
+        column = _column(x, i)
+        own, below = _row(column, i).abs(), (rows > i).where(column.abs(), 0)
+        greatest, at = below.max(-2, keepdim=True), below.argmax(-2, keepdim=True)
+        line = x.gather(-2, at.expand((*lead, 1, n))).abs()
+        others = ((columns >= i) & columns.eq(at).logical_not()).where(line, 0)
+        widest = others.max(-1, keepdim=True)
+        corner = columns.eq(at).where(line, 0).max(-1, keepdim=True)
+        is_bad = Tensor.maximum(own, greatest).eq(0) | own.isnan()
+        ratio = greatest / widest.eq(0).where(1, widest)
+        stays = is_bad | (own >= _GROWTH * greatest) | (own >= _GROWTH * greatest * ratio)
+        is_two = stays.logical_not() & (corner >= _GROWTH * widest).logical_not()
+        pivot = stays.where(i, at)
+        # Rows and columns of what is left change places.
+        second = is_two.where(i + 1, i)
+        order = rows.eq(second).where(pivot, rows.eq(pivot).where(second, rows))
+        swapped = x.gather(-2, order.expand(x.shape)).gather(-1, _t(order).expand(x.shape))
+        y = ((rows >= i) & (columns >= i)).where(swapped, x)
+        # Eliminate one column, or two.
+        first, next = _column(y, i), _column(y, (i + 1).minimum(n - 1))
+        d, e = _row(first, i), _row(first, (i + 1).minimum(n - 1))
+        f = _row(next, (i + 1).minimum(n - 1))
+        one = first / is_bad.where(1, d)
+        both = _block(d, e, f, first, next, is_two)
+        is_left = (rows > second) & (columns > second)
+        less = is_two.where(both[0] * _t(first) + both[1] * _t(next), one * _t(first))
+        z = (is_left & is_bad.logical_not()).where(y - less, y)
+        z = (columns.eq(i) & (rows > second)).where(is_two.where(both[0], one), z)
+        z = (columns.eq(i + 1) & is_two & (rows > second)).where(both[1], z)
+        number = is_two.where(-1 - pivot, pivot + 1).cast("int32")
+        new = skipped.where(x, z), skipped.where(0, is_two.where(number, 0))
+        return new, (skipped.where(before, number), is_bad & skipped.logical_not())
+
+    start = _symmetric(a), Tensor.zeros((*lead, 1, 1), dtype="int32")
+    (ld, _), (pivots, is_bad) = scan(step, start, Tensor.arange(n))
+    info = _first(_batch_last(is_bad.reshape((n, *lead))))
+    return ld.tril(), _batch_last(pivots.reshape((n, *lead))), info
+
+
+def _block(
+    d: Tensor, e: Tensor, f: Tensor, x: Tensor, y: Tensor, is_block: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The solution of [[d, e], [e, f]] for right sides x and y, divided by e first, which is the
+    greatest."""
+    e = is_block.where(e, 1)
+    d, f, x, y = d / e, f / e, x / e, y / e
+    det = is_block.where(d * f - 1, 1)
+    return (f * x - y) / det, (d * y - x) / det
+
+
+def _ldl_solve(ld: Tensor, pivots: Tensor, b: Tensor, *, hermitian: bool = False) -> Tensor:
+    """X with A X = B, for the factors and pivots of A."""
+    lead = torch.broadcast_shapes(ld.shape[:-2], b.shape[:-2])
+    ld, b = _broadcast(ld, b)
+    n = b.shape[-2]
+    if 0 in b.shape[-2:]:
+        return b
+    rows = _rows(b)
+    numbers = pivots.expand((*lead, n)).unsqueeze(-1).unsqueeze(-1).movedim(-3, 0)
+
+    def exchanged(x: Tensor, i: Tensor, j: Tensor) -> Tensor:
+        order = rows.eq(i).where(j, rows.eq(j).where(i, rows)).expand((*lead, n, 1))
+        return x.gather(-2, order.expand(x.shape))
+
+    def forward(state: tuple[Tensor, Tensor], given: tuple[Tensor, Tensor]) -> tuple[Any, Any]:
+        x, is_second = state
+        i, number = given
+        is_two = (number < 0) & is_second.logical_not()
+        second = is_two.where(i + 1, i)
+        y = exchanged(x, second, number.abs() - 1)
+        after = (i + 1).minimum(n - 1)
+        left, right = _column(ld, i), _column(ld, after)
+        upper, lower = _row(y, i), _row(y, after)
+        d, e, f = _row(left, i), _row(left, after), _row(right, after)
+        top, bottom = _block(d, e, f, upper, lower, is_two)
+        less = left * upper + is_two.where(right * lower, 0)
+        y = (rows > second).where(y - less, y)
+        y = rows.eq(i).where(is_two.where(top, upper / d), y)
+        y = (rows.eq(i + 1) & is_two).where(bottom, y)
+        return (is_second.where(x, y), is_two), is_two
+
+    def backward(x: Tensor, given: tuple[Tensor, Tensor, Tensor]) -> tuple[Tensor, None]:
+        i, number, is_two = given
+        is_second = (number < 0) & is_two.logical_not()
+        last = is_two.where(i + 1, i)
+        less = (rows > last).where(_column(ld, i) * x, 0).sum(-2, keepdim=True)
+        x = rows.eq(i).where(x - less, x)
+        return is_second.where(x, exchanged(x, last, number.abs() - 1)), None
+
+    none = Tensor.zeros((*lead, 1, 1), dtype="int32").cast("bool")
+    steps = Tensor.arange(n)
+    (x, _), is_two = scan(forward, (b, none), (steps, numbers))
+    return scan(backward, x, (steps, numbers, is_two), reverse=True)[0]
+
+
 # -- singular values ------------------------------------------------------------------------------
 
 
@@ -458,6 +578,8 @@ LINALG: Table = in_own_dtype(
         aten.linalg_householder_product.default: _householder_product,
         aten.ormqr.default: _ormqr,
         aten.linalg_qr.default: _qr,
+        aten.linalg_ldl_factor_ex.default: _ldl,
+        aten.linalg_ldl_solve.default: _ldl_solve,
         aten._linalg_svd.default: _svd,
         aten._linalg_eigh.default: _eigh,
         aten.linalg_pinv.atol_rtol_tensor: _pseudoinverse,
