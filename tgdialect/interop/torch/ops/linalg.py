@@ -19,9 +19,11 @@ from typing import Any
 import torch
 
 from tgdialect.frontend.loops import scan, while_loop
+from tgdialect.frontend.symbolic import larger, smaller
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.torch.dtypes import THEIRS
 from tgdialect.interop.torch.rules import Refusal, Table, in_own_dtype
+from tgdialect.ops.properties import broadcast_shapes
 
 aten = torch.ops.aten
 
@@ -74,7 +76,7 @@ def _identity(x: Tensor, n: Any) -> Tensor:
 
 def _broadcast(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     """Two stacks of matrices with the same batch."""
-    lead = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    lead = broadcast_shapes([a.shape[:-2], b.shape[:-2]])
     return a.expand((*lead, *a.shape[-2:])), b.expand((*lead, *b.shape[-2:]))
 
 
@@ -107,7 +109,7 @@ def _lu(a: Tensor, *, pivot: bool = True, check_errors: bool = False) -> tuple[T
         rest = (is_below & (columns > i)).where(x - factors * pivot_row, x)
         return (is_below & columns.eq(i)).where(factors, rest), at.reshape(lead)
 
-    steps = Tensor.arange(min(m, n))
+    steps = Tensor.arange(smaller(m, n))
     lu, pivots = scan(step, a, steps)
     return lu, (_batch_last(pivots) + 1).cast("int32"), _first(lu.diagonal(0, -2, -1).eq(0))
 
@@ -152,7 +154,7 @@ def _lu_unpack(
     """P (..., m, m), L (..., m, k) and U (..., k, n), with A = P L U; what is not wanted has no
     cells."""
     m, n = lu.shape[-2:]
-    k = min(m, n)
+    k = smaller(m, n)
     none = Tensor.zeros((0,), dtype=lu.dtype)
     p, lower, upper = none, none, none
     if unpack_pivots:
@@ -301,7 +303,7 @@ def _reflections(a: Tensor) -> tuple[Tensor, Tensor]:
         x = (columns > i).where(moved, columns.eq(i).where(own, x))
         return x, tau.reshape(lead)
 
-    r, tau = scan(step, a, Tensor.arange(min(m, n)))
+    r, tau = scan(step, a, Tensor.arange(smaller(m, n)))
     return r, _batch_last(tau)
 
 
@@ -333,7 +335,7 @@ def _ormqr(
 def _qr(a: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     m, n = a.shape[-2:]
     factors, tau = _reflections(a)
-    width = m if mode == "complete" else min(m, n)
+    width = m if mode == "complete" else smaller(m, n)
     r = factors[..., :width, :].triu()
     if mode == "r":
         return Tensor.zeros((0,), dtype=a.dtype), r
@@ -417,9 +419,8 @@ def _block(
 
 def _ldl_solve(ld: Tensor, pivots: Tensor, b: Tensor, *, hermitian: bool = False) -> Tensor:
     """X with A X = B, for the factors and pivots of A."""
-    lead = torch.broadcast_shapes(ld.shape[:-2], b.shape[:-2])
     ld, b = _broadcast(ld, b)
-    n = b.shape[-2]
+    *lead, n, _ = b.shape
     if 0 in b.shape[-2:]:
         return b
     rows = _rows(b)
@@ -507,7 +508,7 @@ def _pseudoinverse(
     u, s, v = x.svd(full_matrices=False)
     zero = Tensor.zeros((), dtype=a.dtype)
     if rtol is None:
-        rtol = zero + max(m, n) * torch.finfo(THEIRS[a.dtype]).eps
+        rtol = zero + larger(m, n) * torch.finfo(THEIRS[a.dtype]).eps
         rtol = rtol if atol is None else (atol > 0).where(zero, rtol)
     atol = zero if atol is None else atol
     limit = Tensor.maximum(atol.unsqueeze(-1), rtol.unsqueeze(-1) * s[..., :1])
