@@ -110,9 +110,7 @@ def _expected(op: Any, arguments: Any) -> Any:
         return _called(op.op, *arguments)
     like = arguments[0].dtype
     wide = pytree.tree_map_only(torch.Tensor, lambda t: t.to(torch.float64), arguments)
-    return pytree.tree_map_only(
-        torch.Tensor, lambda t: t.to(like), _called(op.op, *wide)
-    )
+    return pytree.tree_map_only(torch.Tensor, lambda t: t.to(like), _called(op.op, *wide))
 
 
 def _called(function: Any, x: Any, args: Any, kwargs: Any) -> Any:

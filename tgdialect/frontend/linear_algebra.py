@@ -8,7 +8,7 @@ matrices: gradients are those of the first-order change of the result, which nee
 from __future__ import annotations
 
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any, Literal, Self, TypeVar, cast
 
@@ -405,20 +405,15 @@ class Decompositions(LinearAlgebra, Sorting):
         u, s, v = self._svd_near((q * sign).contiguous(), v.contiguous(), s.contiguous())
         return u, s, v.transpose(-2, -1)
 
-    @rounded_once
-    def svdvals(self) -> Self:
-        """The singular values, which descend: `svd` without the vectors."""
-        rows, columns = self._matrix("svdvals", is_static=True)
-        if 0 in (rows, columns):
-            return self.zeros((*self.shape[:-2], 0), dtype=self.dtype)
-        if self.node.is_tracked:
-            return self.svd(full_matrices=False)[1]
-        return (self.transpose(-2, -1) if rows < columns else self)._jacobi()[1]
-
-    def _jacobi(self) -> tuple[Self, Self, Self]:
+    def _jacobi(self, repeat: Callable[..., Self] | None = None) -> tuple[Self, Self, Self]:
         """U, S and V of a matrix with at least as many rows as columns, by one-sided Jacobi
         rotations (Hestenes, 1958): pairs of columns are rotated until all are orthogonal. Columns
-        of U are 0 where S is 0 but for rounding."""
+        of U are 0 where S is 0 but for rounding.
+
+        Args:
+            repeat: a loop, from a function of a tensor, its first argument, and how often it is
+                applied to what it returned; by default as many calls.
+        """
         *lead, rows, columns = self.shape
         half = (columns + 1) // 2
         scale = self.abs().max((-2, -1), keepdim=True)
@@ -427,12 +422,15 @@ class Decompositions(LinearAlgebra, Sorting):
         v = x.eye(2 * half, dtype=x.dtype)._broadcast_to((*lead, 2 * half, 2 * half))
         # Rotations of the columns of X are accumulated in the rows below it.
         both = x.cat(v, dim=-2)
-        from tgdialect.frontend.loops import scan  # Its steps are on tensors, which have this method.
-
         order = self._of_array(np.array(_pairing(half), np.int32))
         # After so many sweeps over all pairs of columns they are orthogonal in f64.
         sweeps = 1 if columns <= 2 else 4 + columns.bit_length()
-        both, _ = scan(lambda x, _: (x._rotated(order), None), both, length=sweeps * (2 * half - 1))
+        rounds = sweeps * (2 * half - 1)
+
+        def step(x: T) -> T:
+            return x._rotated(order)
+
+        both = (repeat or _called)(step, both, rounds).detach()
         # After whole sweeps each column is in its place again, and the added one is the last.
         x, v = both._part(-1, 0, columns).split((rows, 2 * half), -2)
         v = v._part(-2, 0, columns)
@@ -441,10 +439,9 @@ class Decompositions(LinearAlgebra, Sorting):
         x, v = (t.gather(-1, order.unsqueeze(-2).expand(t.shape)) for t in (x, v))
         is_zero = s <= s._part(-1, 0, 1) * (rows * _EPSILON[self.dtype])
         u = is_zero.unsqueeze(-2).where(0, x / is_zero.where(1, s).unsqueeze(-2))
-        found = u, s * scale.squeeze(-1), v
-        u, s, v = (each.cast(self.dtype).detach() for each in found)
-        return u, s, v
+        return u.cast(self.dtype), (s * scale.squeeze(-1)).cast(self.dtype), v.cast(self.dtype)
 
+    @iterated
     def _rotated(self, order: Self) -> Self:
         """One round: column k of the left half and of the right half are rotated, so that they are
         orthogonal but for the square of rotations at their end, and all columns are moved to their
@@ -489,6 +486,13 @@ class Decompositions(LinearAlgebra, Sorting):
             rest = u._part(-1, columns, u.shape[-1])
             new = new.cat(rest - u1.matmul(outside.transpose(-2, -1).matmul(rest)), dim=-1)
         return new, s + inner.diagonal(0, -2, -1), v + v.matmul(turn_v)
+
+
+def _called(function: Callable[[T], T], x: T, times: int) -> T:
+    """A function applied to what it returned, as often as is said."""
+    for _ in range(times):
+        x = function(x)
+    return x
 
 
 def _change(x: T) -> T:

@@ -13,8 +13,8 @@ would drop a check that nothing uses.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -174,14 +174,15 @@ def _expand(node: Node, expansion: Callable[..., Any]) -> None:
 
     def function(*values: Any) -> Any:
         of = dict(zip(operands, values, strict=True))
-        args, kwargs = (map_arg(given, of.__getitem__) for given in (node.args, node.kwargs))
-        return expansion(*args, **kwargs)
+        given: tuple[Any, Any] = node.args, node.kwargs
+        args, kwargs = (map_arg(each, of.__getitem__) for each in given)
+        return expansion(*cast("Sequence[Any]", args), **cast("Mapping[str, Any]", kwargs))
 
     given = [operand.meta["val"] for operand in operands]
     mode = detect_fake_mode(given)
     assert mode is not None
     with mode, torch.no_grad():
-        body = make_fx(function, core_aten_decompositions())(*given).graph
+        body = make_fx(function, cast("Any", core_aten_decompositions()))(*given).graph
     copies: dict[Node, Any] = dict(zip(body.find_nodes(op="placeholder"), operands, strict=True))
     with node.graph.inserting_before(node):
         for each in body.nodes:
@@ -189,11 +190,12 @@ def _expand(node: Node, expansion: Callable[..., Any]) -> None:
                 copies[each] = node.graph.node_copy(each, copies.__getitem__)
                 copies[each].meta["stack_trace"] = node.meta.get("stack_trace")
     (output,) = body.find_nodes(op="output")
-    results = pytree.tree_map_only(Node, copies.__getitem__, output.args[0])
+    results: Any = pytree.tree_map_only(Node, copies.__getitem__, output.args[0])
     if isinstance(results, Node):
         node.replace_all_uses_with(results)
+        results = ()
     for user in list(node.users):
         assert user.target is operator.getitem
-        user.replace_all_uses_with(results[user.args[1]])
+        user.replace_all_uses_with(cast("Any", results)[user.args[1]])
         node.graph.erase_node(user)
     node.graph.erase_node(node)

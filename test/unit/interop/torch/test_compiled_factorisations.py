@@ -10,7 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from compiled_models import assert_same, compiled  # noqa: E402
+from compiled_models import assert_same, compiled, flat  # noqa: E402
 from torch import linalg  # noqa: E402
 
 from tgdialect.interop.torch import report  # noqa: E402
@@ -84,7 +84,7 @@ CASES: dict[str, tuple[Callable[..., Any], Any]] = {
     ),
     "ormqr": (
         lambda a: [
-            torch.ormqr(a.tril(-1) / 4, a[..., 0, :2].tanh(), a, left, transpose)
+            torch.ormqr(a.tril(-1) / 4, a[..., 0, :].tanh(), a, left, transpose)
             for left in (False, True)
             for transpose in (False, True)
         ],
@@ -106,8 +106,10 @@ CASES: dict[str, tuple[Callable[..., Any], Any]] = {
     ),
     "pinv_of_symmetric_ones": (lambda a: linalg.pinv(a, hermitian=True), SQUARE[:3]),
     "norms": (
-        lambda a: [linalg.matrix_norm(a, ord=p) for p in ("nuc", 2, -2)]
-        + [linalg.cond(a), linalg.matrix_rank(a)],
+        lambda a: (
+            [linalg.matrix_norm(a, ord=p) for p in ("nuc", 2, -2)]
+            + [linalg.cond(a), linalg.matrix_rank(a)]
+        ),
         ((5, 5), (2, 5, 3), (1, 1)),
     ),
     "matrix_exp": (
@@ -131,7 +133,9 @@ def test_results_are_those_of_eager_mode(name: str, dtype: Any):
     with torch.no_grad():
         found = compiled(call, dynamic=False)(*given)
         tolerance = 1e-3 if dtype is torch.float32 else 1e-9
-        assert_same(found, call(*given), tolerance, tolerance)
+        # Without strides: PyTorch traces others for some matrices without cells or of one column.
+        for a, b in zip(flat(found), flat(call(*given)), strict=True):
+            torch.testing.assert_close(a, b, rtol=tolerance, atol=tolerance)
     assert not report().fallbacks, report()
 
 
@@ -199,9 +203,9 @@ FAILING: dict[str, tuple[Callable[..., Any], torch.Tensor]] = {
 def test_errors_are_those_of_eager_mode(name: str):
     function, given = FAILING[name]
     with torch.no_grad():
-        with pytest.raises(linalg.LinAlgError) as expected:
+        with pytest.raises(RuntimeError) as expected:
             function(given)
-        with pytest.raises(linalg.LinAlgError) as found:
+        with pytest.raises(type(expected.value)) as found:
             compiled(function, dynamic=False)(given)
     assert str(found.value) == str(expected.value)
     assert not report().fallbacks, report()
@@ -249,11 +253,11 @@ def test_gradients_are_those_of_eager_mode(name: str):
     assert [graph.kind for graph in report().graphs] == ["forward", "backward"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("axes", [(0,), (1, 2)], ids=["batch", "rows"])
-def test_sizes_are_symbolic(axes: tuple[int, ...]):
-    def function(a: torch.Tensor) -> Any:
-        return linalg.inv(a), linalg.det(a), linalg.cholesky(definite(a)), torch.matrix_exp(a)
-
+@pytest.mark.parametrize("name", ["inv", "det", "cholesky", "ldl", "matrix_exp"])
+def test_sizes_are_symbolic(name: str, axes: tuple[int, ...]):
+    function, _ = CASES[name]
     call = compiled(function, dynamic=True)
     for size in (4, 7, 5):
         shape = [size if axis in axes else 4 for axis in range(3)]

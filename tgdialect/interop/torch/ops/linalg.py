@@ -10,16 +10,18 @@ Sources: Golub and Van Loan, Matrix Computations, chapters 3 to 5; the LAPACK Us
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportPrivateUsage=false
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from tgdialect.frontend.loops import scan, while_loop
-from tgdialect.frontend.symbolic import larger, smaller
+from tgdialect.frontend.symbolic import SymInt, smaller
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.torch.dtypes import THEIRS
 from tgdialect.interop.torch.rules import Refusal, Table, in_own_dtype
@@ -324,9 +326,7 @@ def _householder_product(a: Tensor, tau: Tensor) -> Tensor:
     return _reflected(a, tau, _identity(a, a.shape[-2])[..., : a.shape[-1]])
 
 
-def _ormqr(
-    a: Tensor, tau: Tensor, c: Tensor, left: bool = True, transpose: bool = False
-) -> Tensor:
+def _ormqr(a: Tensor, tau: Tensor, c: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
     if left:
         return _reflected(a, tau, c, transpose)
     return _t(_reflected(a, tau, _t(c), not transpose))
@@ -345,8 +345,8 @@ def _qr(a: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 # -- LDL -------------------------------------------------------------------------------------------
 
 _GROWTH = (1 + math.sqrt(17)) / 8
-"""The least share of the greatest cell of a column that a pivot has: with it, the bounds of the
-growth of the cells by one pivot of 2 x 2 and by two of 1 x 1 are equal (Bunch and Kaufman, 1977)."""
+"""The least share of the greatest cell of a column that a pivot has: with it, the bounds of how
+much cells grow by one block of 2 x 2 and by two pivots are equal (Bunch and Kaufman, 1977)."""
 
 
 def _ldl(
@@ -375,7 +375,7 @@ def _ldl(
         others = ((columns >= i) & columns.eq(at).logical_not()).where(line, 0)
         widest = others.max(-1, keepdim=True)
         corner = columns.eq(at).where(line, 0).max(-1, keepdim=True)
-        is_bad = Tensor.maximum(own, greatest).eq(0) | own.isnan()
+        is_bad = own.maximum(greatest).eq(0) | own.isnan()
         ratio = greatest / widest.eq(0).where(1, widest)
         stays = is_bad | (own >= _GROWTH * greatest) | (own >= _GROWTH * greatest * ratio)
         is_two = stays.logical_not() & (corner >= _GROWTH * widest).logical_not()
@@ -464,6 +464,23 @@ def _ldl_solve(ld: Tensor, pivots: Tensor, b: Tensor, *, hermitian: bool = False
 # -- singular values ------------------------------------------------------------------------------
 
 
+def _decomposed(a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """U, S and V, by Jacobi's rotations in a loop. Columns of U are 0 where S is 0."""
+    m, n = a.shape[-2:]
+    if isinstance(m, SymInt) or isinstance(n, SymInt):
+        raise Refusal("extents decide the number of rotations, so they are not symbolic")
+    if m < n:
+        v, s, u = _decomposed(_t(a))
+        return u, s, v
+    if n == 0:
+        return a, a.sum(-2), a[..., :0, :]
+
+    def repeat(function: Callable[[Tensor], Tensor], x: Tensor, times: int) -> Tensor:
+        return scan(lambda x, _: (function(x), None), x, length=times)[0]
+
+    return a._jacobi(repeat)
+
+
 def _svd(
     a: Tensor, full_matrices: bool = False, compute_uv: bool = True, *, driver: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -471,7 +488,7 @@ def _svd(
     if compute_uv:
         raise Refusal("singular vectors are any up to their signs: they are PyTorch's")
     none = Tensor.zeros((0,), dtype=a.dtype)
-    return none, a.svdvals(), none
+    return none, _decomposed(a)[1], none
 
 
 def _eigh(a: Tensor, UPLO: str = "L", compute_v: bool = True) -> tuple[Tensor, Tensor]:
@@ -485,7 +502,7 @@ def _eigh(a: Tensor, UPLO: str = "L", compute_v: bool = True) -> tuple[Tensor, T
         raise Refusal("eigenvectors are any up to their signs: they are PyTorch's")
     x = _symmetric(a, UPLO == "L").cast("float64")
     c = x.abs().sum(-1).max(-1, keepdim=True) if a.shape[-1] else x.sum(-1)
-    values = (x + c.unsqueeze(-1) * _identity(x, x.shape[-1])).svdvals() - c
+    values = _decomposed(x + c.unsqueeze(-1) * _identity(x, x.shape[-1]))[1] - c
     return values.flip(-1), Tensor.zeros((0,), dtype=a.dtype)
 
 
@@ -505,16 +522,15 @@ def _pseudoinverse(
     if 0 in a.shape:
         return Tensor.zeros((*a.shape[:-2], n, m), dtype=a.dtype)
     x = _symmetric(a) if hermitian else a
-    u, s, v = x.svd(full_matrices=False)
+    u, s, v = _decomposed(x)
     zero = Tensor.zeros((), dtype=a.dtype)
-    if rtol is None:
-        rtol = zero + larger(m, n) * torch.finfo(THEIRS[a.dtype]).eps
-        rtol = rtol if atol is None else (atol > 0).where(zero, rtol)
-    atol = zero if atol is None else atol
-    limit = Tensor.maximum(atol.unsqueeze(-1), rtol.unsqueeze(-1) * s[..., :1])
+    absolute = zero if atol is None else atol
+    rounding = max(m, n) * torch.finfo(THEIRS[a.dtype]).eps
+    relative = (absolute > 0).where(zero, rounding) if rtol is None else rtol
+    limit = absolute.unsqueeze(-1).maximum(relative.unsqueeze(-1) * s[..., :1])
     is_zero = s <= limit
     inverse = is_zero.where(0, 1 / is_zero.where(1, s)).cast(a.dtype)
-    return (_t(v) * inverse.unsqueeze(-2)).dot(_t(u))
+    return (v * inverse.unsqueeze(-2)).dot(_t(u))
 
 
 # -- functions -------------------------------------------------------------------------------------
