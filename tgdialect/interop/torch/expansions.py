@@ -25,6 +25,9 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
 
+from tgdialect.interop.torch.rules import Refusal
+from tgdialect.interop.torch.translation import check_tensor
+
 aten = torch.ops.aten
 
 
@@ -43,7 +46,7 @@ def _factors(a: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """LU and pivots of the matrix as it lies in memory by columns, which gradients rely on, the
     diagonal of U, and the sign of the permutation."""
     lu, pivots, _ = aten.linalg_lu_factor_ex(a.mT if a.is_contiguous() else a)
-    places = torch.arange(1, pivots.shape[-1] + 1, dtype=pivots.dtype)
+    places = torch.arange(1, pivots.shape[-1] + 1)
     sign = 1 - 2 * ((pivots != places).sum(-1) % 2)
     return lu, pivots, lu.diagonal(0, -2, -1), sign.to(a.dtype)
 
@@ -156,14 +159,16 @@ def _without_vectors(node: Node) -> None:
 
 
 def expand(graph: GraphModule) -> None:
-    """Expand the ops of a graph, in place."""
+    """Expand the ops of a graph whose tensors are real and on the CPU, in place."""
     for node in list(graph.graph.nodes):
         if node.target in _VALUES:
             _without_vectors(node)
         if (expansion := EXPANSIONS.get(node.target)) is not None:
             try:
+                for operand in node.all_input_nodes:
+                    check_tensor(operand.meta["val"])
                 _expand(node, expansion)
-            except _AsItIs:
+            except (_AsItIs, Refusal):
                 continue
     graph.recompile()
 
@@ -190,12 +195,13 @@ def _expand(node: Node, expansion: Callable[..., Any]) -> None:
                 copies[each] = node.graph.node_copy(each, copies.__getitem__)
                 copies[each].meta["stack_trace"] = node.meta.get("stack_trace")
     (output,) = body.find_nodes(op="output")
-    results: Any = pytree.tree_map_only(Node, copies.__getitem__, output.args[0])
-    if isinstance(results, Node):
-        node.replace_all_uses_with(results)
-        results = ()
+    results: list[Any] = []
+    if isinstance(output.args[0], Node):
+        node.replace_all_uses_with(copies[output.args[0]])
+    else:
+        results += pytree.tree_map_only(Node, copies.__getitem__, output.args[0])
     for user in list(node.users):
         assert user.target is operator.getitem
-        user.replace_all_uses_with(cast("Any", results)[user.args[1]])
+        user.replace_all_uses_with(results[cast(int, user.args[1])])
         node.graph.erase_node(user)
     node.graph.erase_node(node)
