@@ -180,8 +180,9 @@ def _lu_solve(
     if not left:
         return _t(_lu_solve(lu, pivots, _t(b), adjoint=not adjoint))
     lu, b = _broadcast(lu, b)
-    order = _order(pivots, lu.shape[-2])
-    order = order.expand(lu.shape[:-1])
+    if 0 in b.shape[-2:]:
+        return b
+    order = _order(pivots, lu.shape[-2]).expand(lu.shape[:-1])
     if not adjoint:
         y = _triangular(lu, _in_order(b, order), upper=False, unit=True)
         return _triangular(lu, y, upper=True)
