@@ -249,7 +249,9 @@ class Elementwise(TensorBase):
         return result._apart_from(self)
 
     def _or_nan(self, bound: Self | Operand) -> Self:
-        return self | bound.isnan() if isinstance(bound, Elementwise) else self
+        if isinstance(bound, Elementwise):
+            return self | bound.isnan()
+        return self | True if isinstance(bound, float) and math.isnan(bound) else self
 
     def clip(self, min_: Self | Operand | None = None, max_: Self | Operand | None = None) -> Self:
         """`clamp`."""

@@ -389,8 +389,9 @@ def _check_slice(entry: slice[Any, Any, Any]) -> None:
 def slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
     """Start, stop and step of a slice of an axis. A bound that is outside of the axis is moved to
     its end; one for which that depends on variables, or that is the end for their values now, is
-    taken to be inside. Raises ValueError for a step of 0, and for a bound that is 0 or counts from
-    the end, as it depends on variables."""
+    taken to be inside, but for a number that counts from the end of an axis that may be empty.
+    Raises ValueError for a step of 0, and for a bound that is 0 or counts from the end, as it
+    depends on variables."""
     given = entry.start, entry.stop, entry.step, extent
     if not any(isinstance(number, SymInt) for number in given):
         start, stop, step = entry.indices(extent)
@@ -400,6 +401,7 @@ def slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
         raise ValueError(f"the step of a slice is an integer other than 0, not {step}")
     # The cells before the first one, and after the last one, in the direction of the step.
     low, high = (0, extent) if step > 0 else (-1, extent - 1)
+    may_be_empty = least(extent) == 0
 
     def bound(given: int | None, default: int) -> int:
         if given is None:
@@ -407,6 +409,8 @@ def slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
         at = given if isinstance(given, SymInt) else to_dim(given)
         if is_surely_less(at, 0):
             at += extent
+            if may_be_empty and not isinstance(given, SymInt):
+                at = larger(at, low)
         elif least(at) < 0:
             if greatest(at) <= 0 and not is_surely_less(-1, at):
                 raise ValueError(f"whether {at} counts from the end depends on the variables")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
+import numpy as np
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
@@ -44,14 +45,14 @@ class _Leaves:
 
     @classmethod
     def of(cls, value: Any, what: str, *, numbers: bool = False) -> _Leaves:
-        """Numbers become tensors if they may be there. Raises TypeError for other leaves, and
-        ValueError for tensors that are split among devices."""
+        """Numbers, also NumPy's, become tensors if they may be there. Raises TypeError for other
+        leaves, and ValueError for tensors that are split among devices."""
         found = cls()
 
         def slot(leaf: Any) -> Any:
             if leaf is None:
                 return None
-            if numbers and isinstance(leaf, bool | int | float | SymInt):
+            if numbers and isinstance(leaf, bool | int | float | SymInt | np.generic):
                 leaf = Tensor(leaf)
             if not isinstance(leaf, Tensor):
                 raise TypeError(f"{what} is made of tensors, not {type(leaf).__name__}")
@@ -179,7 +180,7 @@ def cond(pred: Any, then_fn: Callable[..., S], else_fn: Callable[..., S], *opera
     computed where the program runs. Gradients go through the one that was.
 
     Args:
-        pred: a bool of no axes. A number of Python decides at once.
+        pred: a bool of no axes. A number of Python or NumPy decides at once.
         then_fn, else_fn: the branches. Both return tensors and numbers, also in tuples, lists and
             dicts, of one structure, with the same shapes and dtypes. They may capture tensors.
         operands: the arguments of the branches.
@@ -188,7 +189,7 @@ def cond(pred: Any, then_fn: Callable[..., S], else_fn: Callable[..., S], *opera
         TypeError: `pred` is no scalar, or a result no tensor.
         ValueError: the results differ in structure, shape or dtype.
     """
-    if isinstance(pred, bool | int | float):
+    if isinstance(pred, bool | int | float | np.generic):
         return (then_fn if pred else else_fn)(*operands)
     if not isinstance(pred, Tensor) or pred.shape != ():
         raise TypeError("the predicate of a cond is a tensor of no axes")

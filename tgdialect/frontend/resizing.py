@@ -1,15 +1,18 @@
-"""Resizing images: nearest, linear, cubic and area interpolation, one axis after the other."""
+"""Resizing images: nearest, linear, cubic and area interpolation, one axis after the other; and
+sampling them at given places."""
 
 from __future__ import annotations
 
 import math
 import operator
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
-from typing import Self, TypeVar, cast
+from itertools import product
+from typing import Generic, Self, TypeVar, cast
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.reduction import Reduction
+from tgdialect.frontend.indexing import Indexing
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, larger, to_dim
 from tgdialect.ops import tg
 
@@ -17,6 +20,8 @@ _MODES = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
 """PyTorch's names of modes."""
 _CUBIC = -0.75
 """The slope of the cubic kernel one cell beside its middle (Keys, 1981)."""
+_CUBIC_OF_FILTERS = -0.5
+"""The same where it is a filter against aliasing, as in PyTorch and Pillow."""
 
 _MOST_PARTS = 1 << 20
 """The greatest denominator of a factor of a symbolic extent: the product fits into an i64."""
@@ -26,8 +31,8 @@ Sizes = int | Sequence[int]
 Factors = float | Sequence[float]
 
 
-class Resizing(Reduction):
-    """Interpolation along axes."""
+class Resizing(Indexing):
+    """Interpolation along axes, and at places."""
 
     __slots__ = ()
 
@@ -38,6 +43,7 @@ class Resizing(Reduction):
         align_corners: bool = False,
         scale_factor: Factors | None = None,
         recompute_scale_factor: bool = False,
+        antialias: bool = False,
     ) -> Self:
         """Resize the last axes as PyTorch does: to the nearest cell, linearly, by cubic functions,
         or by areas.
@@ -50,6 +56,8 @@ class Resizing(Reduction):
                 cubic mode.
             scale_factor: what the extents are multiplied with, in place of `size`. Positions are
                 computed from it, or from the new extents if `recompute_scale_factor`.
+            antialias: whether the kernel of the linear or cubic mode, where there are fewer new
+                cells, is as much wider as these are.
 
         Integers are rounded after each axis, from the last one on, halves up.
         """
@@ -69,10 +77,83 @@ class Resizing(Reduction):
         for i in order:
             scale = None if recompute_scale_factor else scales[i]
             step = self._ratio(extents[i], sizes[i]) if scale is None else 1 / scale
-            x = x._resized(first + i, sizes[i], _MODES.get(mode, mode), align_corners, step)
+            kind = _MODES.get(mode, mode)
+            if antialias and kind in ("linear", "cubic"):
+                if align_corners:
+                    step = self._ratio(extents[i] - 1, sizes[i] - 1) if sizes[i] > 1 else 0.0
+                x = x._filtered(first + i, sizes[i], kind, step)
+            else:
+                x = x._resized(first + i, sizes[i], kind, align_corners, step)
             # Cells are computed once, but may be picked where they are needed.
             x = x if i == order[-1] or mode.startswith("nearest") else x.contiguous()
         return x._apart_from(self)
+
+    def grid_sample(
+        self,
+        grid: Self,
+        mode: str = "bilinear",
+        padding_mode: str = "zeros",
+        align_corners: bool = False,
+    ) -> Self:
+        """The cells of images at places, as PyTorch's `grid_sample`, for any number of axes.
+
+        Args:
+            grid: places, of shape (N, *extents, axes) for a tensor of shape (N, C, *axes): on its
+                last axis the coordinates, from -1 to 1, the one along the last axis first.
+            mode: bilinear (along each axis), nearest (ties to even), or bicubic.
+            padding_mode: what is beyond the borders: zeros, the cells at the border, or the
+                reflection of the image.
+            align_corners: whether -1 and 1 are the middles of the cells at the borders, or their
+                outer edges.
+
+        Returns a tensor of shape (N, C, *extents).
+        """
+        kind = _MODES.get(mode, mode)
+        if kind not in ("nearest", "linear", "cubic"):
+            raise ValueError(f"mode is nearest, bilinear or bicubic, got {mode!r}")
+        if padding_mode not in ("zeros", "border", "reflection"):
+            raise ValueError(f"padding_mode is zeros, border or reflection, got {padding_mode!r}")
+        n, c, *extents = self.shape
+        if grid.ndim != self.ndim or grid.shape[0] != n or grid.shape[-1] != len(extents):
+            raise ValueError(f"grid_sample of {self.shape} at places of shape {grid.shape}")
+        wide = dtypes.float64 if self.dtype.bits > 32 else dtypes.float32
+        out = grid.shape[1:-1]
+        count = math.prod(out)
+        lines = grid.cast(wide).reshape((n, count, len(extents)))
+        taps: list[list[tuple[Self, Self | None]]] = []
+        for axis, extent in enumerate(extents):
+            place = lines[:, :, len(extents) - 1 - axis] + 1
+            length = self._number(extent, wide) if isinstance(extent, SymInt) else float(extent)
+            low, high = (0.0, length - 1) if align_corners else (-0.5, length - 0.5)
+            at = place / 2 * (length - 1) if align_corners else (place * length - 1) / 2
+            at = at.round() if kind == "nearest" else at
+            border = _Border(padding_mode, low, high, length)
+            # Cubic samples beyond a border have cells of their own, as in PyTorch.
+            at = at if kind == "cubic" else border.moved(at)
+            base = at.floor()
+            part = at - base
+            weights: dict[int, Self | None] = {0: None}
+            if kind == "linear":
+                weights = {0: 1 - part, 1: part}
+            elif kind == "cubic":
+                weights = {k: _cubic_weight((k - part).abs()) for k in range(-1, 3)}
+            taps.append([border.cell(base + k, weight) for k, weight in weights.items()])
+        flat = self.cast(wide).reshape((n, c, math.prod(extents)))
+        total: Self | None = None
+        for tap in product(*taps):
+            linear: Self | None = None
+            weight: Self | None = None
+            for (index, factor), extent in zip(tap, extents, strict=True):
+                linear = index if linear is None else linear * extent + index
+                if factor is not None:
+                    weight = factor if weight is None else weight * factor
+            assert linear is not None
+            index = linear.contiguous().unsqueeze(1).expand((n, c, count))
+            cells = flat.gather(2, index)
+            cells = cells if weight is None else cells * weight.contiguous().unsqueeze(1)
+            total = cells if total is None else total + cells
+        assert total is not None
+        return total.cast(self.dtype).reshape((n, c, *out))
 
     def _ratio(self, a: int, b: int) -> float | Self:
         """a / b in f64: a number, or a scalar of symbolic sizes."""
@@ -126,6 +207,26 @@ class Resizing(Reduction):
             return self._blended(axis, low, [1 - part, part])
         weights = [_cubic_weight(distance) for distance in (part + 1, part, 1 - part, 2 - part)]
         return self._blended(axis, low - 1, weights)
+
+    def _filtered(self, axis: int, size: int, mode: str, step: float | Self) -> Self:
+        """One axis resized by a kernel that is as wide as a new cell, if that is wider than an old
+        one. Cells outside of the axis do not count."""
+        if not isinstance(step, float | int):
+            raise ValueError("interpolate with antialias of a symbolic size is not supported")
+        extent, wide = self.shape[axis], max(float(step), 1.0)
+        reach = (1 if mode == "linear" else 2) * wide
+        middle = (self.arange(size).cast(dtypes.float64) + 0.5) * step
+        first = (middle - reach + 0.5).floor()
+        weights: list[Self] = []
+        for tap in range(math.ceil(2 * reach) + 1):
+            cell = first + tap
+            distance = (cell + 0.5 - middle).abs() / wide
+            kernel = (1 - distance).maximum(0)
+            if mode == "cubic":
+                kernel = (distance < 2).where(_cubic_weight(distance, _CUBIC_OF_FILTERS), 0)
+            weights.append(((cell >= 0) & (cell < extent)).where(kernel, 0))
+        total = reduce(operator.add, weights)
+        return self._blended(axis, first, [weight / total for weight in weights])
 
     def _cells(self, axis: int, position: Self) -> Self:
         """The cells at positions along an axis; beyond the ends, those at the ends."""
@@ -187,8 +288,49 @@ def _scaled(extent: int, factor: float) -> int:
     return extent * numerator // denominator
 
 
-def _cubic_weight(distance: T) -> T:
+def _cubic_weight(distance: T, slope: float = _CUBIC) -> T:
     """The weight of a cell by its distance, from 0 to 2, in cubic convolution (Keys, 1981)."""
-    near = ((_CUBIC + 2) * distance - (_CUBIC + 3)) * distance * distance + 1
-    far = ((distance - 5) * distance + 8) * distance * _CUBIC - 4 * _CUBIC
+    near = ((slope + 2) * distance - (slope + 3)) * distance * distance + 1
+    far = ((distance - 5) * distance + 8) * distance * slope - 4 * slope
     return (distance <= 1).where(near, far)
+
+
+@dataclass
+class _Border(Generic[T]):
+    """The cells beyond the borders of an axis, in a padding mode of `grid_sample`."""
+
+    mode: str
+    low: float | T
+    high: float | T
+    length: float | T
+
+    def moved(self, at: T) -> T:
+        """A place inside of the borders, if cells beyond are not zeros."""
+        if self.mode == "border":
+            return self._clamped(at)
+        if self.mode == "reflection":
+            return ((at >= self.low) & (at <= self.high)).where(at, self._reflected(at))
+        return at
+
+    def cell(self, at: T, weight: T | None) -> tuple[T, T | None]:
+        """The position of a cell, and its weight."""
+        if self.mode == "zeros":
+            is_inside = (at >= 0) & (at < self.length)
+            weight = is_inside.cast(at.dtype) if weight is None else is_inside.where(weight, 0)
+        elif self.mode == "reflection":
+            at = self.moved(at).trunc()
+        return self._clamped(at).cast(dtypes.int64), weight
+
+    def _reflected(self, at: T) -> T:
+        """Reflected at both borders until it is inside."""
+        span = self.high - self.low
+        if isinstance(span, float) and span <= 0:
+            return at * 0
+        distance = (at - self.low).abs()
+        turns = (distance / span).floor()
+        rest = distance - turns * span
+        is_even = turns.eq((turns / 2).floor() * 2)
+        return is_even.where(rest + self.low, self.high - rest)
+
+    def _clamped(self, at: T) -> T:
+        return at.maximum(0).minimum(self.length - 1)

@@ -26,6 +26,8 @@ number in the file system, which another file of the same time and size has not.
 _ELSEWHERE = "--data-folder and data_folder= name another folder"
 """The advice for a file that is not there."""
 
+_CHANGED = "has changed since the program was read: read it again"
+
 _MOST = (1 << 63) - 1
 """The greatest size of a file, as POSIX has sizes on machines of 64 bits."""
 
@@ -100,6 +102,24 @@ class FileData:
         """
         return self.of_file(self.file())
 
+    @property
+    def of_now(self) -> FileData:
+        """This part of the version of the file that there is now, if any version will do."""
+        if self.version is not None:
+            return self
+        return FileData.of(self.folder, self.name, self.offset, self.length)
+
+    def check_unwritten(self) -> None:
+        """Raise DataFileError if the file has been written to since this was made. Another file in
+        its place is none: the old one stays mapped as it was."""
+        try:
+            status = os.stat(self.path)
+        except OSError:
+            return
+        now = _version(status)
+        if self.version is not None and now != self.version and now[-1] == self.version[-1]:
+            raise self._error(_CHANGED)
+
     def of_file(self, whole: Array) -> Array:
         """The bytes of this part, of those of the whole file. Raises DataFileError if it is too
         short."""
@@ -118,7 +138,7 @@ class FileData:
             if not stat.S_ISREG(status.st_mode):
                 raise self._error("is no regular file")
             if self.version is not None and self.version != _version(status):
-                raise self._error("has changed since the program was read: read it again")
+                raise self._error(_CHANGED)
             if not status.st_size:
                 return np.empty(0, np.uint8)  # Nothing can be mapped.
             key = status.st_dev, *_version(status)

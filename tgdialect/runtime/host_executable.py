@@ -123,16 +123,25 @@ class HostExecutable(Executable):
                 self._buffer_spans.append((start, start + buffer.nbytes))
         # BINARYs, each once.
         self._is_aligned = is_aligned
-        data = [(p, p.data) for p in program.parameters if p.data is not None]
+        data = [
+            (p, p.data.of_now if isinstance(p.data, FileData) else p.data)
+            for p in program.parameters
+            if p.data is not None
+        ]
         blocks = _contents(data, is_aligned=is_aligned)
         self._data_at = [block.address for block in blocks]
         files = [
-            (p, block.memory)
+            (p, contents, block.memory)
             for (p, contents), block in zip(data, blocks, strict=True)
             if isinstance(contents, FileData)
         ]
-        self._mapped = sum(p.nbytes for p, memory in files if not memory.flags.writeable)
-        self._read_once = [memory for p, memory in files if p.is_read_once]
+        mapped = [(p, file) for p, file, memory in files if not memory.flags.writeable]
+        self._mapped = sum(p.nbytes for p, _ in mapped)
+        self._files = {file.path: file for p, file in mapped if not p.is_read_once}
+        """A part of each file whose bytes calls read where it is mapped."""
+        self._files_once = {file.path: file for p, file in mapped if p.is_read_once}
+        """Those whose bytes are read by the calls that derive values from them."""
+        self._read_once = [memory for p, _, memory in files if p.is_read_once]
         """The bytes of files that no call reads after what is derived from them."""
         for slot, start in zip(self._data, self._data_at, strict=True):
             self._frame[slot.position] = start
@@ -200,6 +209,8 @@ class HostExecutable(Executable):
     def __call__(
         self, *arrays: Any, out: Array | Sequence[Array] | None = None
     ) -> Array | tuple[Array, ...]:
+        for file in self._files.values():
+            file.check_unwritten()
         try:
             # The common case: one result, arrays that need no conversion, no intermediate memory.
             if out is None and self._one is not None:
@@ -288,6 +299,8 @@ class HostExecutable(Executable):
                     raise RuntimeError(constant.reason)
             if self._released:
                 self._released, self._launch = frozenset(), self._first_launch
+            for file in self._files_once.values():
+                file.check_unwritten()
             sizes = [slot.parameter.nbytes for slot in self._persistent]
             self._kept = kept = _Kept.of(constants, sizes, [*self._memory_ahead])
         return kept
@@ -538,7 +551,7 @@ def _contents(data: Sequence[tuple[Parameter, Contents]], *, is_aligned: bool) -
     elements have to be aligned and are not. Vectors that cross cache lines take longer to load only
     if the lines are in a cache: as many of the smallest as fit into the last one are copied, if
     every call reads them (a product with a matrix of 4 MiB took 45 us, and took 34 then; with one
-    of 64 MiB 2.7 ms and 2.5 ms).
+    of 64 MiB 2.7 ms and 2.5 ms: an AMD EPYC, Zen 4, with 2 cores that others used).
     """
     alignments: dict[Contents, int] = {}
     free = last_level_cache() if any(isinstance(each, FileData) for _, each in data) else 0

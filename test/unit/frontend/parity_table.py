@@ -267,6 +267,12 @@ OTHERS: Mapping[str, tuple[Function, Function]] = {
         lambda x, _: x.interpolate((7,)),
         lambda x, _: F.interpolate(x, (7,), mode="linear"),
     ),
+    "grid_sample": (
+        lambda x, y: x.unsqueeze(2).grid_sample(y[..., :2].unsqueeze(1)),
+        lambda x, y: F.grid_sample(
+            x.unsqueeze(2), y[..., :2].unsqueeze(1), "bilinear", "zeros", False
+        ),
+    ),
     "scaled_dot_product_attention": (
         lambda x, y: x.scaled_dot_product_attention(y, y),
         lambda x, y: F.scaled_dot_product_attention(x, y, y),

@@ -353,6 +353,45 @@ def test_a_size_is_a_state_of_a_while():
     assert (last.item(), x.item()) == (7, 16)
 
 
+def test_numbers_of_numpy():
+    """They are states, results and predicates, with their dtypes."""
+    count, x = tg.while_loop(
+        lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1] * 2), (np.float32(0), T([1.0, 2.0]))
+    )
+    assert (count.item(), x.tolist()) == (3.0, [8.0, 16.0])
+    more, x = tg.while_loop(
+        lambda s: s[0], lambda s: (s[1].sum() < 50, s[1] * 2), (np.bool_(True), T([1.0, 2.0]))
+    )
+    assert (more.item(), x.tolist()) == (False, [64.0, 128.0])
+    for number in (np.float16(1), np.int8(1), np.uint16(1), np.float64(1), np.int64(1)):
+        (last,), _ = tg.scan(lambda s, x: ((s[0] + 1,), x), (number,), T([1.0, 2.0]))
+        assert (last.numpy().dtype, last.item()) == (number.dtype, 3)
+    chosen = tg.cond(T([1.0]).sum() > 0, lambda: np.float16(3), lambda: np.float16(4))
+    assert (chosen.dtype.name, chosen.item()) == ("f16", 3.0)
+    for flag in (np.bool_(False), np.float32(0)):
+        assert tg.cond(flag, lambda x: x + 1, lambda x: x - 1, T([1.0])).tolist() == [0.0]
+
+
+def test_the_gradient_of_a_while_of_too_many_steps():
+    """All steps that may be taken have states: memory for them is refused, or a number is asked
+    for, before anything runs."""
+
+    def gradient(most: Any) -> Any:
+        w = T([1.0, 2.0]).requires_grad_()
+        step = lambda s: (s[0] + 1, s[1] * s[1])  # noqa: E731
+        _, last = tg.while_loop(lambda s: s[0] < 3, step, (T(0), w), most)
+        (found,) = last.sum().gradient(w)
+        return found.tolist()
+
+    steps = tg.Variable("steps", 1, 2**31 - 1)
+    assert gradient(steps.bind(5)) == gradient(steps.bind(10000)) == [8.0, 1024.0]
+    with pytest.raises(MemoryError, match="the memory of this call does not fit"):
+        gradient(steps.bind(2**31 - 1))
+    for most in (None, 2**31 - 1):
+        with pytest.raises(RuntimeError, match="give `max_steps`"):
+            gradient(most)
+
+
 @pytest.mark.parametrize("steps", [0, 1, 255, 256, 257, 70_000])
 def test_a_while_without_a_limit_ends_in_every_loop_of_its_nest(steps: int):
     assert tg.while_loop(lambda n: n < steps, lambda n: n + 1, 0).item() == steps

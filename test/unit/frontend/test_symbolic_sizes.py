@@ -646,6 +646,37 @@ def test_integer_slices_of_symbolic_axes():
     assert x[:16].shape == x.shape
 
 
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        *(slice(-1, None), slice(-3, None), slice(None, -1), slice(None, -3), slice(-3, -1)),
+        *(slice(-3, None, 2), slice(-1, None, -1), slice(None, -3, -1), slice(-1, -4, -1)),
+        *(slice(-1, -3), slice(-2, None, -1)),
+    ],
+    ids=str,
+)
+def test_slices_from_the_end_of_an_axis_that_may_be_empty(bounds: slice):
+    """As NumPy has them, also of fewer cells than the numbers count."""
+    least_0 = tg.Variable("n", 0, 9)
+
+    def replaced(x: tg.Tensor) -> tg.Tensor:
+        x = x + 0
+        x[bounds] = -7.0
+        return x
+
+    read = tg.function(lambda x: x[bounds] * 2)
+    written = tg.function(replaced)
+    for size in (5, 2, 1, 0):
+        x, line = X[:size], tg.Tensor(X)[: least_0.bind(size)]
+        np.testing.assert_array_equal(read(line).numpy(), 2 * x[bounds])
+        expected = x.copy()
+        expected[bounds] = -7
+        np.testing.assert_array_equal(written(line).numpy(), expected)
+        np.testing.assert_array_equal((line[bounds] * 2).numpy(), 2 * x[bounds])
+    # The extent is a number where the axis is not empty.
+    assert tg.Tensor(X)[: N.bind(3)][-1:].shape == (1, X.shape[1])
+
+
 def test_a_size_in_a_tensor():
     for n, dtype in ((N, "i32"), (tg.Variable("m", 0, 2**40), "i64")):
         assert tg.Tensor(n.bind(5)).dtype.name == dtype

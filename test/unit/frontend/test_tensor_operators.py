@@ -124,6 +124,9 @@ def test_where_and_clamp():
     check(lambda a, b: (a > 0).where(a, b), lambda a, b: torch.where(a > 0, a, b), x, y)
     check(lambda a: (a > 0).where(a, 2), lambda a: torch.where(a > 0, a, 2), x)
     check(lambda a: a.clamp(-1, 1), lambda a: a.clamp(-1, 1), x)
+    nan = float("nan")
+    for bounds in ((nan, None), (None, nan), (nan, 1), (0, nan)):
+        check(lambda a, b=bounds: a.clamp(*b), lambda a, b=bounds: a.clamp(*b), x)
     check(lambda a: a.clip(max_=0.5), lambda a: a.clip(max=0.5), x)
     check(lambda a, b: a.lerp(b, 0.3), lambda a, b: a.lerp(b, 0.3), x, values(3, 4, seed=2))
     check(lambda a: a.masked_fill(a > 0, 3), lambda a: a.masked_fill(a > 0, 3), x)

@@ -519,6 +519,28 @@ def test_a_module_whose_file_has_changed_is_refused(tmp_path: Path) -> None:
     assert_gives(compiled(load_module(tmp_path / "a.mlir")), [x], data(64, 2) + x)
 
 
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_a_mapped_file_that_is_written_to(is_packed: bool, tmp_path: Path) -> None:
+    """A call is an error. Another file in its place leaves the old one mapped."""
+    if is_packed:
+        w, given = normal(256, 2048), normal(64, 256)
+        text, expected = in_files(product(w, 64), tmp_path, first=0), given @ w
+    else:
+        w, given = data(4096), data(4096, 1)
+        text, expected = in_files(sum_of(w), tmp_path, first=0), w + given
+    for _ in range(2):  # The second one is from the cache.
+        executable = compiled(text, data_folder=tmp_path)
+        contents = (tmp_path / "w.bin").read_bytes()
+        (tmp_path / "new.bin").write_bytes(contents)
+        os.replace(tmp_path / "new.bin", tmp_path / "w.bin")
+        assert_gives(executable, [given], expected)
+    executable = compiled(text, data_folder=tmp_path)
+    with (tmp_path / "w.bin").open("r+b") as file:
+        file.truncate(10)
+    with pytest.raises(OSError, match="has changed since the program was read"):
+        executable(given)
+
+
 def test_a_cached_program_has_no_weights(tmp_path: Path, cache_folder: Path) -> None:
     w, x = normal(1024, 2048), normal(64, 1024)
     text = in_files(product(w, 64), tmp_path)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 import pytest
+from random_seeds import batches
 
 import tgdialect as tg
 from tgdialect.targets import INTERPRETER
@@ -53,3 +57,39 @@ def test_updates_beyond_the_first_cells_are_dropped(target: str):
     result = tg.compile(FIRST_CELLS, target=target)(cells, at, updates)
     np.testing.assert_array_equal(result, -expected)
     np.testing.assert_array_equal(cells, expected)
+
+
+SHAPES = [(7,), (5, 6), (2, 5, 4)]
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("target", ["cpu", "c", INTERPRETER])
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_CELLS", 60))
+def test_rows_that_are_replaced_in_place(target: str, seeds: range):
+    """A row at a computed position, of an argument whose memory the result takes; also one that is
+    computed from the old row, and positions that count from the end."""
+    for seed in seeds:
+        random = np.random.default_rng(seed)
+        shape = SHAPES[seed % len(SHAPES)]
+        axes = sorted(random.permutation(len(shape))[: 1 + seed % 2].tolist())
+        at = [random.integers(-shape[axis], shape[axis], 1) for axis in axes]
+        x = random.integers(0, 100, shape).astype(np.float32)
+        replaced = replacement(len(shape), axes, is_of_old=bool(seed & 4))
+        lowered = tg.function(replaced, donate="x").lower(x, *at)
+        found = lowered.compile(target=target)(x.copy(), *at)
+        expected = x.copy()
+        replaced(expected, *at)
+        for got, wanted in zip(found, (expected, expected.sum()), strict=True):
+            np.testing.assert_array_equal(got, wanted, err_msg=f"seed {seed}")
+
+
+def replacement(rank: int, axes: Sequence[int], is_of_old: bool) -> Callable[..., Any]:
+    """A function of a tensor and of positions along axes, which replaces a row in place."""
+
+    def replaced(x: Any, *at: Any) -> Any:
+        places = dict(zip(axes, at, strict=True))
+        index = tuple(places.get(axis, slice(None)) for axis in range(rank))
+        x[index] = x[index] * 2 + 1 if is_of_old else -1
+        return x, x.sum()
+
+    return replaced

@@ -57,6 +57,7 @@ class ModelArguments:
 
     def __init__(self, model: Model, fixed: Mapping[str, float] = {}) -> None:
         inputs = _inputs(model)
+        self._constants = frozenset(each.name for each in model.graph.initializer)
         self._inputs = [i for i in inputs if i.name not in fixed]
         self._fixed = fixed
         self._names: dict[str, str] = {}
@@ -103,6 +104,30 @@ class ModelArguments:
         if (found != number).any():
             raise Refused(f"{number} is no {dtype}")
         return found
+
+    @property
+    def _shown(self) -> str:
+        return ", ".join(map(repr, self.names)) or "none"
+
+    def by_name(self, inputs: Any) -> dict[str, Any]:
+        """The arguments of a call by the names of the inputs: those of a mapping, or of a sequence
+        in their order. Raises ValueError for one that is no input, and TypeError for an array in
+        place of a sequence."""
+        if isinstance(inputs, Mapping):
+            given = dict(cast(Mapping[str, Any], inputs))
+            if unknown := [name for name in given if name not in self.names]:
+                is_constant = unknown[0] in self._constants
+                why = "is a constant of the model" if is_constant else "is no input of the model"
+                raise ValueError(f"{unknown[0]!r} {why}; inputs: {self._shown}")
+            return given
+        if isinstance(inputs, np.ndarray):
+            raise TypeError("the inputs are a sequence of arrays, or a mapping, and not one array")
+        values = list(cast("Sequence[Any]", inputs))
+        if len(values) > len(self.names):
+            raise ValueError(
+                f"{len(values)} inputs are given, the model has {len(self.names)}: {self._shown}"
+            )
+        return dict(zip(self.names, values, strict=False))
 
     def structure(self, given: Mapping[str, Any] | None) -> tuple[Structure, ...]:
         """The structure of the arguments of a call; without a call, that of the model, which has to

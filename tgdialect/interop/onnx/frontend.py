@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -12,6 +13,17 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.diagnostics import CompilationError, Diagnostic
 from tgdialect.input_formats import ComparedFrontend, Peer
+
+
+def _number(text: str) -> float:
+    """The number of a text: an integer of any size, or a finite float. Raises ValueError."""
+    try:
+        return int(text)
+    except ValueError:
+        number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is not finite")
+    return number
 
 
 @dataclass(frozen=True)
@@ -40,9 +52,9 @@ class OnnxFrontend(ComparedFrontend):
         for each in self.fix:
             name, _, number = each.rpartition("=")
             try:
-                fixed[name] = float(number) if "." in number else int(number)
-            except ValueError:
-                message = f"onnx{{fix={each!r}}}: this is not name=number"
+                fixed[name] = _number(number)
+            except ValueError as error:
+                message = f"onnx{{fix={each!r}}}: this is not name=number: {error}"
                 raise CompilationError(Diagnostic(message, file=input_name)) from None
         return module_of(Model.read(input, input_name), fixed)
 

@@ -53,6 +53,8 @@ class Model:
         self.file = file
         self._own = own
         """The bytes of the file as they were read, if elements of tensors are still in them."""
+        self._files: dict[str, FileData] = {}
+        """A part of each file of external data that has been read, by its location."""
         self._folder = os.path.dirname(os.path.abspath(file)) if file else os.getcwd()
         """The folder of the model, in which its external data are."""
         if (reason := _reason_against(proto)) is not None:
@@ -94,7 +96,7 @@ class Model:
         if tensor.HasField("segment"):
             raise Refused("a tensor in segments is not supported: store it as a whole")
         if tensor.data_location == TensorProto.EXTERNAL:
-            return external_array(tensor, self._folder, self._own)
+            return external_array(tensor, self._folder, self._own, self._files)
         try:
             return numpy_helper.to_array(tensor)
         except (ValueError, TypeError, KeyError, OverflowError) as error:

@@ -56,11 +56,14 @@ _MOST_AXES = 64
 """The most axes of an array of NumPy."""
 
 
-def external_array(tensor: TensorProto, folder: str, own: FileData | None) -> Array:
+def external_array(
+    tensor: TensorProto, folder: str, own: FileData | None, known: dict[str, FileData]
+) -> Array:
     """The elements of a tensor with external data, in a file of the model's folder, or in the
-    model's own file, whose bytes `own` are.
+    model's own file, whose bytes `own` are. `known` has a part of each file that has been read so
+    far, to which this one is added.
 
-    Raises Refused for what is no part of such a file.
+    Raises Refused for what is no part of such a file, or of another version of it than was read.
     """
     entries = {entry.key: entry.value for entry in tensor.external_data}
     try:
@@ -77,7 +80,10 @@ def external_array(tensor: TensorProto, folder: str, own: FileData | None) -> Ar
         if _OWN in entries and own is not None:
             contents = tg.DataAttr(replace(own, offset=offset, length=wanted))
         else:
-            contents = tg.DataAttr.in_file(folder, location, offset, wanted)
+            part = FileData.of(folder, location, offset, wanted)
+            # A model is imported again for other calls, of which all have the same weights.
+            version = known.setdefault(location, part).version
+            contents = tg.DataAttr(replace(part, version=version))
         if dtype.itemsize * elements != wanted:  # Several elements are in a byte.
             found = TensorProto(data_type=tensor.data_type, dims=tensor.dims)
             found.raw_data = contents.array.tobytes()

@@ -14,7 +14,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from typing import IO, Any
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
@@ -45,6 +45,12 @@ DTYPES: Mapping[int, torch.dtype] = {
 """PyTorch's dtypes by their numbers in files."""
 
 
+MOST_USES = 16
+"""The most times that the memory of weights is in tensors, since each of these is a copy. Larger: a
+small file may take all memory; smaller: models with many overlapping views of a weight are refused.
+An order of magnitude: exported models have one tensor for each weight, or a few views."""
+
+
 class MalformedArchive(Exception):
     """A file that is no program of `torch.export`, or one that is not read: why, in words."""
 
@@ -54,8 +60,11 @@ class Archive:
 
     def __init__(self, input: IO[bytes]) -> None:
         """Raises MalformedArchive for a file that is no archive with one program."""
+        file = input if input.seekable() else BytesIO(input.read())
+        self._unread = file.seek(0, SEEK_END)
+        """The bytes of the file that no entry has had: those of entries do not overlap."""
         try:
-            self._zip = ZipFile(input if input.seekable() else BytesIO(input.read()))
+            self._zip = ZipFile(file)
         except (BadZipFile, NotImplementedError) as error:
             raise MalformedArchive(f"no archive of torch.export: {error}") from None
         self._names = {name.partition("/")[2]: name for name in self._zip.namelist()}
@@ -63,12 +72,22 @@ class Archive:
         if len(models) != 1:
             raise MalformedArchive(f"an archive of torch.export has one program, not {len(models)}")
         self._model = models[0].removeprefix("models/").removesuffix(".json")
+        self._memory: dict[str, bytes] = {}
+        """The files of weights that have been read: several tensors may share one."""
+        self._arrays: dict[tuple[Any, ...], Array] = {}
+        """Tensors by their places in memory, so that equal ones are one array."""
+        self._cells_left = 0
+        """The bytes that tensors may still have: `MOST_USES` of each byte that is read."""
 
     def _bytes(self, name: str) -> bytes:
         if (full := self._names.get(name)) is None:
             raise MalformedArchive(f"the archive has no {name}")
-        if self._zip.getinfo(full).compress_type != ZIP_STORED:
+        entry = self._zip.getinfo(full)
+        if entry.compress_type != ZIP_STORED:
             raise MalformedArchive(f"{name} is compressed: torch.export does not do that")
+        self._unread -= entry.compress_size
+        if self._unread < 0:
+            raise MalformedArchive(f"the entries of the archive overlap: {name}")
         try:
             return self._zip.read(full)
         except (BadZipFile, OSError, EOFError, RuntimeError) as error:  # One that is encrypted.
@@ -117,7 +136,13 @@ class Archive:
         dtype = numpy_dtype_of(meta["dtype"])
         shape, strides = (_integers(meta[key]) for key in ("sizes", "strides"))
         (offset,) = _integers([meta["storage_offset"]])
-        data = self._bytes(file)
+        key = file, dtype, shape, strides, offset
+        if (known := self._arrays.get(key)) is not None:
+            return known
+        if file not in self._memory:
+            self._memory[file] = self._bytes(file)
+            self._cells_left += MOST_USES * len(self._memory[file])
+        data = self._memory[file]
         memory = np.frombuffer(data[: len(data) // dtype.itemsize * dtype.itemsize], dtype)
         if min((*shape, *strides, offset), default=0) < 0 or len(shape) != len(strides):
             raise MalformedArchive(f"{name} has the shape {shape} and the strides {strides}")
@@ -128,9 +153,16 @@ class Archive:
             raise MalformedArchive(f"{name} of shape {shape} is larger than its memory")
         if math.prod(shape) > len(memory):
             raise MalformedArchive(f"{name} of shape {shape} repeats its cells")
+        self._cells_left -= math.prod(shape) * dtype.itemsize
+        if self._cells_left < 0:
+            raise MalformedArchive(
+                f"the tensors up to {name} have more than {MOST_USES} times the elements of their "
+                "memory: export the model with one tensor for each of its weights"
+            )
         in_bytes = [stride * dtype.itemsize for stride in strides]
         view = np.lib.stride_tricks.as_strided(memory[offset:], shape, in_bytes, writeable=False)
-        return np.ascontiguousarray(view).reshape(shape)
+        array = self._arrays[key] = np.ascontiguousarray(view).reshape(shape)
+        return array
 
 
 def dtype_of(number: int) -> torch.dtype:

@@ -24,7 +24,7 @@ from functorch.compile import min_cut_rematerialization_partition
 from torch._decomp import core_aten_decompositions, get_decompositions
 from torch._dynamo.backends.common import aot_autograd
 from torch._guards import TracingContext
-from torch._ops import OpOverload
+from torch._ops import OperatorBase
 from torch.fx import GraphModule, Node
 
 from tgdialect.diagnostics import CompilationError
@@ -38,10 +38,12 @@ from tgdialect.interop.torch.rules import Refusal
 aten = torch.ops.aten
 
 KEPT = (
+    aten.bernoulli.default,
     aten._scaled_dot_product_flash_attention_for_cpu.default,
     aten.silu.default,
 )
-"""Core decompositions that are not applied: `Tensor`'s methods are faster or more exact."""
+"""Core decompositions that are not applied: `Tensor`'s methods are faster or more exact, and random
+ops draw other numbers in parts than as a whole."""
 
 MORE = (
     aten._batch_norm_with_update_functional,
@@ -54,7 +56,6 @@ MORE = (
     aten.bitwise_xor.Scalar_Tensor,
     aten.bucketize.Scalar,
     aten.dist,
-    aten.grid_sampler_2d,
     aten.hypot,
     aten.ldexp.Tensor,
     aten.linalg_vector_norm,
@@ -209,5 +210,5 @@ def _spread(forward: Callable[..., Any]) -> Callable[[list[Any]], Any]:
 
 
 def _ops_of(graph: GraphModule) -> int:
-    """The number of ATen ops in a graph."""
-    return sum(isinstance(node.target, OpOverload) for node in graph.graph.nodes)
+    """The number of PyTorch's ops in a graph."""
+    return sum(isinstance(node.target, OperatorBase) for node in graph.graph.nodes)

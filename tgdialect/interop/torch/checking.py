@@ -199,6 +199,8 @@ def _ours(value: Any) -> Any:
         return Tensor(array_of(value.detach().resolve_neg().contiguous()))
     if isinstance(value, list | tuple):
         return [_ours(each) for each in value]
+    if isinstance(value, GraphModule):
+        return Translator().function(value)
     return value
 
 

@@ -7,6 +7,7 @@ ops are looked up among ATen's, and sizes are parsed.
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportPrivateUsage=false
 # PyTorch's types are partial.
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from typing import IO, Any, cast
 import torch
 from torch._decomp import core_aten_decompositions
 from torch._dynamo.source import ConstantSource
+from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import Graph, GraphModule, Interpreter, Node
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 from torch.fx.traceback import preserve_node_meta
+from torch.utils._python_dispatch import TorchDispatchMode
 from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.diagnostics import CompilationError, Diagnostic
@@ -137,6 +140,64 @@ def _assigned(name: str) -> RefusedNodes:
     )
 
 
+MOST_VALUES = 1 << 16
+"""The most values that a program is traced to: an op of an untrusted file, as `unbind` of an axis
+of 10^9, may be that many. Larger: such files take minutes; smaller: large programs are refused. A
+value takes some 1.4 ms on an AMD EPYC (Zen 4) with 2 cores that others used."""
+
+
+_PARTS: Mapping[Any, Callable[..., int]] = {
+    **dict.fromkeys(
+        (aten.unbind.int, aten.unbind_copy.int), lambda self, dim=0, **_: int(self.shape[dim])
+    ),
+    **dict.fromkeys(
+        (aten.split.Tensor, aten.split_copy.Tensor, aten.unsafe_split.Tensor),
+        lambda self, split_size, dim=0, **_: int(-(-self.shape[dim] // max(int(split_size), 1))),
+    ),
+    **dict.fromkeys(
+        (aten.chunk.default, aten.unsafe_chunk.default), lambda chunks, **_: int(chunks)
+    ),
+}
+"""The number of results of ops whose number depends on an extent or on an argument."""
+
+
+def _check_parts(op: Any, args: Sequence[Any], kwargs: Mapping[str, Any], most: int) -> None:
+    """Raise ValueError for an op of more results than there may be."""
+    if (count := _PARTS.get(op)) is not None:
+        names = [argument.name for argument in op._schema.arguments]
+        number = count(**dict(zip(names, args, strict=False)), **kwargs)
+        if number > most:
+            raise ValueError(f"{op} has {number} results: a program has at most {most} values")
+
+
+class _Interpreter(Interpreter):
+    """An interpreter of the graph of a file."""
+
+    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Raises ValueError for too many results."""
+        _check_parts(target, args, kwargs, MOST_VALUES)
+        return super().call_function(target, args, kwargs)
+
+
+class _Budget(TorchDispatchMode):
+    """Counts the values of a program, those of decompositions as well."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._left = MOST_VALUES
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        """Raises ValueError for a program of too many values."""
+        _check_parts(func, args, kwargs or {}, self._left)
+        found = func(*args, **(kwargs or {}))
+        self._left -= len(found) if isinstance(found, list | tuple) else 1
+        if self._left < 0:
+            raise ValueError(f"a program has at most {MOST_VALUES} values")
+        return found
+
+
 class ExportedProgram:
     """A program of `torch.export`."""
 
@@ -149,6 +210,8 @@ class ExportedProgram:
         self._shape_env = ShapeEnv()
         self._mode = FakeTensorMode(shape_env=self._shape_env, allow_non_fake_inputs=True)
         self._symbols: dict[str, Any] = {}
+        self._weights: dict[int, Tensor] = {}
+        """The constants of arrays, by their identity."""
 
     # -- the graph of the file ---------------------------------------------------------------------
 
@@ -333,9 +396,9 @@ class ExportedProgram:
         source = self._source()
         fakes = [self._fake(name) for name, _ in self._inputs]
         table: dict[Any, Any] = dict(core_aten_decompositions())
-        run = torch.func.functionalize(Interpreter(torch.nn.Module(), graph=source).run)
+        run = torch.func.functionalize(_Interpreter(torch.nn.Module(), graph=source).run)
         try:
-            with torch.no_grad(), preserve_node_meta(), self._mode:
+            with torch.no_grad(), preserve_node_meta(), self._mode, _Budget():
                 return make_fx(run, table)(*fakes)
         except (RuntimeError, TypeError, ValueError, IndexError, ArithmeticError) as error:
             first = str(error).strip().split("\n")[0]
@@ -371,12 +434,26 @@ class ExportedProgram:
         def function(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
             given = iter(tensors)
             values = [
-                next(given) if weight is None else constant(self._archive.tensor(weight))
-                for _, weight in self._inputs
+                next(given) if weight is None else self._weight(weight, node.meta["val"])
+                for node, (_, weight) in zip(placeholders, self._inputs, strict=True)
             ]
             return translator.values(traced.graph, values, results)
 
         return lowered(function, inputs).source
+
+    def _weight(self, name: str, traced: torch.Tensor) -> Tensor:
+        """A parameter, buffer or constant. Raises MalformedArchive for one that is not as the
+        program takes it."""
+        array = self._archive.tensor(name)
+        if (found := self._weights.get(id(array))) is None:
+            found = self._weights[id(array)] = constant(array)  # The archive keeps the array.
+        if (wanted := (tuple(traced.shape), ours(traced.dtype))) != (found.shape, found.dtype):
+            shape, dtype = wanted
+            raise MalformedArchive(
+                f"{name} is {found.dtype.name} {found.shape} in the archive, and the program takes "
+                f"{dtype.name} {shape}"
+            )
+        return found
 
     def _spec(self, node: Node) -> Spec:
         value = node.meta["val"]
@@ -398,6 +475,8 @@ def overload_of(target: str) -> Any:
         op = getattr(getattr(getattr(torch.ops, namespace), name), overload)
     except AttributeError:
         raise Refusal(f"PyTorch {torch.__version__} has no {target}") from None
+    if not isinstance(op, OpOverload):  # An attribute of one of PyTorch's objects.
+        raise Refusal(f"{target} is no op of ATen")
     takes_tensors = any("Tensor" in str(a.type) for a in op._schema.arguments)
     if not (takes_tensors or op in TABLE or op in core_aten_decompositions()):
         raise Refusal(f"{target} has no translation")

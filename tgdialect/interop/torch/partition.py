@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import torch
-from torch._ops import OpOverload
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
@@ -30,7 +29,7 @@ from tgdialect.interop.torch.reporting import Fallback, location_of
 from tgdialect.interop.torch.rules import Refusal
 from tgdialect.interop.torch.sizes import greatest_size, symbols_of
 from tgdialect.interop.torch.table import TABLE
-from tgdialect.interop.torch.translation import Translator, has_no_result, name_of
+from tgdialect.interop.torch.translation import Translator, attribute, has_no_result, name_of
 
 aten = torch.ops.aten
 
@@ -77,7 +76,7 @@ def reason_against(node: Node, translator: Translator) -> str | None:
     if torch.Tag.nondeterministic_seeded in tags and node.target not in TABLE:
         return "it draws random numbers, which come from PyTorch's generator"
     try:
-        if isinstance(node.target, OpOverload) and node.target in TABLE:
+        if node.target in TABLE:
             translator.stand_in(node.meta.get("val"))
         with tracing():
             translator.value(node, lambda other: _stand_in(other, translator))
@@ -89,7 +88,7 @@ def reason_against(node: Node, translator: Translator) -> str | None:
 
 
 def _stand_in(node: Node, translator: Translator) -> Any:
-    if "val" not in node.meta and node.op == "get_attr":
+    if node.op == "get_attr" and not isinstance(node.meta.get("val"), torch.Tensor):
         return translator.value(node, lambda _: None)
     value = node.meta["val"]
     if isinstance(value, torch.SymFloat):
@@ -118,6 +117,10 @@ def partitioned(graph: GraphModule) -> Partitioned:
     for node in nodes:
         if node.target is operator.getitem and isinstance(node.args[0], Node):
             reasons[node] = reasons.get(node.args[0], reasons[node])
+    # So does the graph of a branch with the node that takes it.
+    for node in nodes:
+        if node.op == "get_attr" and isinstance(attribute(node), GraphModule):
+            reasons[node] = next(filter(None, (reasons.get(user) for user in node.users)), None)
     refused = {node: reason for node, reason in reasons.items() if reason is not None}
     if not refused:
         return Partitioned(graph, (), (), True)
@@ -129,7 +132,7 @@ def partitioned(graph: GraphModule) -> Partitioned:
     fallbacks = [
         Fallback(name_of(node), reason, location_of(node))
         for node, reason in refused.items()
-        if node.target is not operator.getitem and not is_check(node)
+        if not (node.target is operator.getitem or node.op == "get_attr" or is_check(node))
     ]
     fused = partitioner.fuse_partitions(kept, PREFIX)
     names = [n.target for n in fused.graph.nodes if n.op == "call_module"]

@@ -27,13 +27,17 @@ class OpLine:
     Attributes:
         translate: from the op's arguments, with `Tensor`s in place of PyTorch's, to its results.
         operands: the dtype that tensors among the arguments are converted to: that of the (first)
-            result, the common one of all arguments by PyTorch's rules, or their own.
+            result, that but f32 for floats of 16 bits beside numbers that they cannot have, the
+            common one of all arguments by PyTorch's rules, or their own.
         takes_dtype: whether `translate` gets the dtype of the result, as `dtype`.
+        in_rows: whether the first argument has to have memory of its own, in row-major order, since
+            the op sees how it lies in it.
     """
 
     translate: Translate
-    operands: Literal["result", "common", "own"]
+    operands: Literal["result", "wide", "common", "own"]
     takes_dtype: bool = False
+    in_rows: bool = False
 
 
 Table = Mapping[Any, OpLine]
@@ -46,6 +50,12 @@ that PyTorch has traced for them."""
 def in_result_dtype(functions: Functions) -> Table:
     """Ops that compute in the dtype of their result: arithmetic, functions of floats, sums."""
     return {overload: OpLine(translate, "result") for overload, translate in functions.items()}
+
+
+def in_wide_dtype(functions: Functions) -> Table:
+    """Ops that compute in the dtype of their result, but with numbers of Python as f32 at least:
+    sums, products and quotients, for which PyTorch does so."""
+    return {overload: OpLine(translate, "wide") for overload, translate in functions.items()}
 
 
 def in_common_dtype(functions: Functions) -> Table:
@@ -61,3 +71,8 @@ def in_own_dtype(functions: Functions) -> Table:
 def of_dtype(functions: Functions) -> Table:
     """Ops that make tensors of a `dtype`, which the function gets as a keyword."""
     return {overload: OpLine(translate, "own", True) for overload, translate in functions.items()}
+
+
+def in_rows(functions: Functions) -> Table:
+    """Ops on the memory of tensors."""
+    return {overload: OpLine(f, "own", in_rows=True) for overload, f in functions.items()}

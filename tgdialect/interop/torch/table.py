@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tgdialect.interop.torch.ops.control import CONTROL
 from tgdialect.interop.torch.ops.creation import CREATION
 from tgdialect.interop.torch.ops.elementwise import ELEMENTWISE
 from tgdialect.interop.torch.ops.indexing import INDEXING
@@ -21,4 +22,5 @@ TABLE: Table = {
     **PRODUCTS,
     **LINALG,
     **NEURAL,
+    **CONTROL,
 }

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import reduce
@@ -15,7 +16,7 @@ from typing import Any, cast
 import torch
 from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import unset_fake_temporarily
-from torch.fx import Graph, Node
+from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_arg
 
 from tgdialect.frontend import dtypes
@@ -32,6 +33,7 @@ from tgdialect.interop.torch.rules import IGNORED, OpLine, Refusal
 from tgdialect.interop.torch.sizes import Symbols, is_data_dependent
 from tgdialect.interop.torch.table import TABLE
 from tgdialect.ops import tg
+from tgdialect.ops.dtypes import round_to
 
 aten = torch.ops.aten
 
@@ -134,7 +136,8 @@ class Translator:
         Raises Refusal, with the reason, for a node that is not translated.
         """
         if node.op == "get_attr":
-            return constant(node)
+            found = attribute(node)
+            return self.function(found) if isinstance(found, GraphModule) else constant(found)
         args, kwargs = (map_arg(each, value_of) for each in (node.args, node.kwargs))
         if (function := OF_SIZES.get(node.target)) is not None:
             return function(*cast("Sequence[Any]", args))
@@ -143,16 +146,35 @@ class Translator:
             raise Refusal(f"{name_of(node)} has no translation")
         return self._applied(node, rule, cast("tuple[Any, ...]", args), cast("Any", kwargs))
 
+    def function(self, module: GraphModule) -> Callable[..., list[Any]]:
+        """A graph as a function of tensors and sizes to the list of its results."""
+        (output,) = module.graph.find_nodes(op="output")
+        returned = output.args[0]
+        results = list(returned) if isinstance(returned, list | tuple) else [returned]
+
+        def call(*operands: Any) -> list[Any]:
+            wanted = [each for each in results if isinstance(each, Node)]
+            values = iter(self.values(module.graph, operands, wanted))
+            return [next(values) if isinstance(each, Node) else each for each in results]
+
+        return call
+
     def _applied(
         self, node: Node, rule: OpLine, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Any:
         expected = node.meta["val"]
         first = expected[0] if isinstance(expected, list | tuple) else expected
-        named = {name: value for name, value in kwargs.items() if name not in IGNORED}
-        if rule.operands == "result":
-            args, named = _cast((args, named), ours(first.dtype))
+        if rule.in_rows and not _is_in_rows(cast(Node, node.args[0])):
+            raise Refusal("the tensor is a view of memory, or its cells are in another order")
+        if rule.operands in ("result", "wide"):
+            dtype = ours(first.dtype)
+            if dtype.is_float and not _are_exact(node, dtype, is_wide=rule.operands == "wide"):
+                dtype = dtypes.float32
+            args, kwargs = _cast((args, kwargs), dtype)
         elif rule.operands == "common":
-            args, named = _cast((args, named), ours(_common_dtype(node)))
+            args, kwargs = _cast((args, kwargs), ours(_common_dtype(node)))
+        args, kwargs = _with_numbers_that_fit(node.target, rule, args, kwargs, first)
+        named = {name: value for name, value in kwargs.items() if name not in IGNORED}
         if rule.takes_dtype:
             named["dtype"] = ours(first.dtype)
         found = rule.translate(*args, **named)
@@ -176,11 +198,23 @@ class Translator:
         return result
 
 
-def constant(node: Node) -> Tensor:
-    """The tensor that a graph has as an attribute. Raises Refusal for other attributes."""
+def _is_in_rows(node: Node) -> bool:
+    """Whether a tensor has memory of its own, in row-major order."""
+    value: torch.Tensor = node.meta["val"]
+    size = value.numel() * value.element_size()
+    return value.is_contiguous() and value.untyped_storage().nbytes() == size
+
+
+def attribute(node: Node) -> Any:
+    """The attribute of a graph that a node stands for: a tensor, or the graph of a branch."""
     found: Any = node.graph.owning_module
     for name in str(node.target).split("."):
         found = getattr(found, name)
+    return found
+
+
+def constant(found: Any) -> Tensor:
+    """A tensor that a graph has as an attribute. Raises Refusal for other attributes."""
     if not isinstance(found, torch.Tensor):
         raise Refusal(f"{type(found).__name__} is no tensor")
     check_tensor(found)
@@ -219,6 +253,88 @@ def _cast(value: Any, dtype: Any) -> Any:
     if isinstance(value, dict):
         return {k: _cast(each, dtype) for k, each in cast("dict[str, Any]", value).items()}
     return value
+
+
+def _with_numbers_that_fit(
+    op: Any, rule: OpLine, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any
+) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+    """The arguments of an op with integers as PyTorch converts them to the dtype of the tensors.
+
+    An integer that is outside of an integer dtype wraps around where an op takes a tensor, and in
+    comparisons: `uint8 > -1` is `uint8 > 255`. Other ops raise an error for some of them, and do
+    not say for which. Raises Refusal for those, so that PyTorch decides.
+    """
+    if (schema := getattr(op, "_schema", None)) is None:
+        return args, kwargs  # Of a higher-order op, whose graphs have the numbers.
+    given = [*args, *kwargs.values()]
+    types = [value.dtype for value in given if isinstance(value, Tensor)]
+    if rule.operands == "own" and isinstance(result, torch.Tensor):
+        types.append(ours(result.dtype))  # A mask, or no tensor, is among the arguments.
+    integers = [dtype for dtype in types if dtype.is_integer]
+    is_of_bools = rule.operands in ("result", "wide") and any(dtype.is_bool for dtype in types)
+
+    def fitting(kind: str, value: Any) -> Any:
+        if is_of_bools and kind == "number" and isinstance(value, int | float):
+            return bool(value)  # The factor `alpha` of a sum.
+        if isinstance(value, bool) or not isinstance(value, int | SymInt):
+            return value
+        wraps = kind == "Tensor" or (kind == "number" and rule.operands == "common")
+        for dtype in integers if wraps or kind == "number" else ():
+            if is_integer_within(value, dtype):
+                continue
+            if not wraps:
+                raise Refusal(f"the number {value} is not within {dtype.name}")
+            value = wrapped(value, dtype)
+        return value
+
+    kinds = {each.name: _kind(each.type) for each in schema.arguments}
+    return (
+        tuple(fitting(kind, value) for kind, value in zip(kinds.values(), args, strict=False)),
+        {name: fitting(kinds[name], value) for name, value in kwargs.items()},
+    )
+
+
+def _are_exact(node: Node, dtype: tg.DType, *, is_wide: bool) -> bool:
+    """Whether an op need not be computed in f32 for the sake of the numbers among its arguments.
+
+    Raises Refusal for an op that is not computed so, and a number beyond the dtype.
+    """
+    schema = cast(Any, node.target)._schema.arguments
+    given = {**dict(zip((a.name for a in schema), node.args, strict=False)), **node.kwargs}
+    exact = True
+    for argument in schema:
+        number = given.get(argument.name)
+        is_element = _kind(argument.type) in ("Tensor", "number")
+        if not (is_element and isinstance(number, int | float) and math.isfinite(number)):
+            continue
+        near = abs(number) <= dtype.max_finite and round_to(dtype, number)
+        if is_wide and dtype.bits < 32:
+            exact = exact and near is not False and near == number and node.target not in _STEPS
+        elif near is False or (number and not near):
+            raise Refusal(f"the number {number} is beyond {dtype.name}")
+    return exact
+
+
+_STEPS = (aten.div.Tensor_mode, aten.div.Scalar_mode)
+"""Quotients that are rounded to integers, and not to a float of 16 bits before that."""
+
+
+def _kind(type: Any) -> str:
+    """The type of an argument in PyTorch's schema, without "Optional"."""
+    return str(type).removeprefix("Optional[").removesuffix("]")
+
+
+def is_integer_within(value: Any, dtype: tg.DType) -> bool:
+    """Whether an integer, or each value of a size, is in the range of an integer dtype."""
+    low, high = (value.min, value.max) if isinstance(value, SymInt) else (value, value)
+    return dtype.low <= low and high <= dtype.high
+
+
+def wrapped(value: Any, dtype: tg.DType) -> Any:
+    """An integer or a size in an integer dtype, modulo 2 to the power of its bits."""
+    if isinstance(value, SymInt):
+        return Tensor(value).cast(dtype)
+    return (value - dtype.low) % 2**dtype.bits + dtype.low
 
 
 def _common_dtype(node: Node) -> torch.dtype:

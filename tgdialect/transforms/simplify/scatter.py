@@ -2,16 +2,23 @@
 
 for k: out[k] = base(k) + (sum over d where idx(d) = k of v(d))     O(K D)
 for k: out[k] = base(k);  for d: out[idx(d)] += v(d)                O(K + D)
+
+A store that leaves all cells but one as they are is a store of that cell.
+
+for k: out[k] = v(k) if k = p else out[k]                           O(K)
+if 0 <= p < K: out[p] = v(p)                                        O(1)
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from tgdialect.analysis.conditions import conjuncts
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.ops import tg
 from tgdialect.transforms.simplify.engine import Engine
@@ -27,15 +34,17 @@ class _Sum(NamedTuple):
 
 
 def scatter(engine: Engine, end: Operation) -> SSAValue | None:
-    """Rewrite the loops that an END closes, if they store a sum that scatters.
+    """Rewrite the loops that an END closes, if they store a sum that scatters, or one cell.
 
     Returns the END of the loops over the updates; None if the rewrite does not apply.
     """
-    # The body must be one STORE without a gate, of a sum with one REDUCE.
     assert isinstance(end, tg.EndOp)
     store = end.body.owner
-    if not isinstance(store, tg.StoreOp) or store.gate is not None:
+    if not isinstance(store, tg.StoreOp):
         return None
+    if (last := _stored_once(engine, end, store)) is not None or store.gate is not None:
+        return last
+    # The body must be one STORE without a gate, of a sum with one REDUCE.
     location, dtype = store.buffer.owner, tg.dtype_of(store.value)
     has_atomic_add = not dtype.is_bool and (dtype.is_integer or dtype.bits >= 32)
     if not isinstance(location, tg.IndexOp) or not has_atomic_add:
@@ -49,13 +58,74 @@ def scatter(engine: Engine, end: Operation) -> SSAValue | None:
         return None
     # Try each loop whose variable is one of the STORE's indices, and in no other index.
     around = engine.loops.open(total.reduction.source) - set(closed_ranges(total.reduction))
+    for axis in _indices(engine, location, loops):
+        last = _scattered(engine, end, store, location, total, axis) if axis in around else None
+        if last is not None:
+            return last
+    return None
+
+
+def _indices(
+    engine: Engine, location: tg.IndexOp, loops: Sequence[tg.RangeOp]
+) -> Iterator[tg.RangeOp]:
+    """The loops whose variable is one index of a location, and in no other index."""
     for axis in loops:
-        if axis in around and list(location.indices).count(axis.result) == 1:
-            others = [i for i in location.indices if i is not axis.result]
-            if any(axis in engine.loops.open(i) for i in others):
-                continue
-            if (last := _scattered(engine, end, store, location, total, axis)) is not None:
-                return last
+        others = [i for i in location.indices if i is not axis.result]
+        if len(others) == len(location.indices) - 1 and not any(
+            axis in engine.loops.open(i) for i in others
+        ):
+            yield axis
+
+
+def _stored_once(engine: Engine, end: tg.EndOp, store: tg.StoreOp) -> SSAValue | None:
+    """Drop a loop of which one iteration changes a cell, the others store what is there.
+
+    Returns the END of the other loops, the STORE if there are none; None if no loop is dropped.
+    """
+    location, value = store.buffer.owner, store.value
+    if not isinstance(location, tg.IndexOp):
+        return None
+    if store.gate is not None:
+        condition = store.gate
+    else:
+        choice = value.owner
+        old = choice.rhs.owner if isinstance(choice, tg.WhereOp) else None
+        if not isinstance(old, tg.LoadOp) or old.gate is not None or old.buffer is not store.buffer:
+            return None
+        assert isinstance(choice, tg.WhereOp)
+        condition, value = choice.condition, choice.lhs
+    if tg.tensor(condition).get_shape():
+        return None
+    conditions, loops = list(conjuncts([(condition, True)])), closed_ranges(end)
+    for axis in _indices(engine, location, loops):
+        constraints = constraints_of(engine, conditions, axis)
+        if len(constraints.equal) != 1 or constraints.unknown:
+            continue
+        if constraints.lows or constraints.highs or axis.axis_type.data is tg.AxisType.REDUCE:
+            continue
+        others = [loop for loop in loops if loop is not axis]
+        if any(axis in engine.loops.open(loop.bound) for loop in others):
+            continue
+        _, factor, rest = constraints.equal[0]
+        if abs(factor) != 1 or (at := emit_index(engine, rest * -factor, wraps=True)) is None:
+            continue
+        if (found := computed_at(engine, [store.buffer, value], axis, at)) is None:
+            continue
+        zero = engine.constant(tg.number_attribute(0, tg.INDEX))
+        tests = [
+            (engine.apply("tg.cmplt", (at, zero)), False),
+            (engine.apply("tg.cmplt", (at, axis.bound)), True),
+            *constraints.others,
+        ]
+        whole = [test if holds else engine.apply("tg.not", (test,)) for test, holds in tests]
+        gate = reduce(lambda a, b: engine.apply("tg.and", (a, b)), whole)
+        new: Operation = engine.builder.insert(tg.StoreOp(found[0], found[1], gate))
+        if others:
+            new = engine.builder.insert(tg.EndOp(new.results[0], [r.result for r in others]))
+        end.result.replace_all_uses_with(new.results[0])
+        for op in (end, store):
+            Rewriter.erase_op(op)
+        return new.results[0]
     return None
 
 

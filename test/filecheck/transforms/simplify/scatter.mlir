@@ -107,3 +107,43 @@ tg.kernel @bound {
   %end = tg.end %st over %j, %k : !tg.void
   %sink = tg.sink %end : !tg.void
 }
+
+// One cell is replaced, the others stay: there is no loop.
+// CHECK-LABEL: tg.kernel @one_cell
+// CHECK: %[[CELL:.*]] = tg.index %o[%p]
+// CHECK: tg.store %[[CELL]], %v gate
+// CHECK-NOT: tg.end
+tg.kernel @one_cell {
+  %o = tg.param 0 : tensor<8xf32, #tg.place<global>>
+  %p = tg.param 1 : tensor<index>
+  %cells = tg.const 8 : tensor<index>
+  %v = tg.const 1.0 : tensor<f32>
+  %k = tg.range 0 loop to %cells : tensor<index>
+  %to = tg.index %o[%k] : (tensor<8xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %old = tg.load %to : tensor<f32, #tg.place<global>> -> tensor<f32>
+  %hit = tg.cmpeq %k, %p : (tensor<index>, tensor<index>) -> tensor<i1>
+  %new = tg.where %hit, %v, %old : (tensor<i1>, tensor<f32>, tensor<f32>) -> tensor<f32>
+  %st = tg.store %to, %new : tensor<f32, #tg.place<global>>, tensor<f32>
+  %end = tg.end %st over %k : !tg.void
+  %sink = tg.sink %end : !tg.void
+}
+
+// What another buffer has is copied in each iteration.
+// CHECK-LABEL: tg.kernel @copied
+// CHECK: tg.end %{{.*}} over %k
+tg.kernel @copied {
+  %o = tg.param 0 : tensor<8xf32, #tg.place<global>>
+  %x = tg.param 1 : tensor<8xf32, #tg.place<global>>
+  %p = tg.param 2 : tensor<index>
+  %cells = tg.const 8 : tensor<index>
+  %v = tg.const 1.0 : tensor<f32>
+  %k = tg.range 0 loop to %cells : tensor<index>
+  %to = tg.index %o[%k] : (tensor<8xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %from = tg.index %x[%k] : (tensor<8xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %old = tg.load %from : tensor<f32, #tg.place<global>> -> tensor<f32>
+  %hit = tg.cmpeq %k, %p : (tensor<index>, tensor<index>) -> tensor<i1>
+  %new = tg.where %hit, %v, %old : (tensor<i1>, tensor<f32>, tensor<f32>) -> tensor<f32>
+  %st = tg.store %to, %new : tensor<f32, #tg.place<global>>, tensor<f32>
+  %end = tg.end %st over %k : !tg.void
+  %sink = tg.sink %end : !tg.void
+}

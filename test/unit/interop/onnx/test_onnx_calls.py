@@ -138,7 +138,11 @@ def test_fixed_inputs_and_sizes(tmp_path: Path):
         ("rate=x", "is not name=number"),
         ("rate=0.5", "0.5 is no int64"),
         ("rat=1", "no input or size 'rat' to fix; there are: 'x', 'rate', 'N', 'M'"),
+        ("rate=1e999", "1e999 is not finite"),
+        ("rate=nan", "nan is not finite"),
+        ("rate=1e-3", "0.001 is no int64"),
         ("M=0", "a positive integer, not 0"),
+        ("M=2.5", "a positive integer, not 2.5"),
         ("x=1", "it has symbolic sizes"),
     ],
 )
@@ -147,6 +151,101 @@ def test_what_cannot_be_fixed(tmp_path: Path, fix: str, error: str):
     onnx.save(_model(RATES), file)
     with pytest.raises(CompilationError, match=error), file.open("rb") as opened:
         OnnxFrontend((fix,)).parse(None, opened, "rates.onnx")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("number", "value"),
+    [("1e-3", 1e-3), ("-2.5E+1", -25.0), ("+.5", 0.5), ("1_000", 1000), ("7", 7)],
+)
+def test_numbers_that_are_fixed_are_those_of_python(tmp_path: Path, number: str, value: float):
+    file = tmp_path / "scaled.onnx"
+    onnx.save(_model("g (float[4] x, float s) => (float[4] y) { y = Mul (x, s) }"), file)
+    program: Any = compiler.compile(
+        compiler.parse_verified(str(file), "", f'onnx{{fix="s={number}"}}'), opt="none"
+    )
+    x = RANDOM.standard_normal(4).astype(np.float32)
+    np.testing.assert_allclose(program(x), x * np.float32(value), rtol=1e-6)
+
+
+SUM = """g (float[N] x, float[N] y) => (float[N] z)
+<float[1] w = {1}> { s = Add (x, y) z = Add (s, w) }"""
+
+
+@pytest.mark.parametrize(
+    ("inputs", "error"),
+    [
+        ([1, 2, 3], r"3 inputs are given, the model has 2: 'x', 'y'"),
+        ([1], r"the input 'y' is missing"),
+        ({"x": 1, "y": 2, "q": 3}, r"'q' is no input of the model; inputs: 'x', 'y'"),
+        ({"x": 1, "y": 2, "w": 3}, r"'w' is a constant of the model; inputs: 'x', 'y'"),
+        (np.zeros((2, 4), np.float32), r"a sequence of arrays, or a mapping, and not one array"),
+    ],
+)
+def test_inputs_that_a_model_has_not_got(inputs: Any, error: str):
+    x = np.ones(4, np.float32)
+    prepared = prepare(_model(SUM))
+    if isinstance(inputs, list):
+        inputs = [x * each for each in inputs]
+    elif isinstance(inputs, dict):
+        inputs = {name: x * each for name, each in inputs.items()}
+    for _ in range(2):  # The second time, the program is found by its shapes.
+        with pytest.raises((ValueError, TypeError), match=error):
+            prepared.run(inputs)
+        (z,) = prepared.run([x, x])
+        np.testing.assert_array_equal(z, 2 * x + 1)
+
+
+# -- files of weights that change ------------------------------------------------------------------
+
+
+def _with_weights(folder: Path) -> tuple[str, np.ndarray]:
+    """The file of a product with weights in `w.bin`, and these."""
+    weights = RANDOM.standard_normal((64, 64)).astype(np.float32)
+    model = _model("g (float[N, 64] x) => (float[N, 64] y) { y = MatMul (x, w) }")
+    model.graph.initializer.append(onnx.numpy_helper.from_array(weights, "w"))
+    file = str(folder / "m.onnx")
+    onnx.save(model, file, save_as_external_data=True, location="w.bin", size_threshold=0)
+    return file, weights
+
+
+@pytest.mark.parametrize("change", ["write", "truncate"])
+@pytest.mark.parametrize("is_cached", [False, True])
+def test_a_file_of_weights_that_is_written_to(tmp_path: Path, change: str, is_cached: bool):
+    """Its bytes are mapped into memory: a call that reads them is an error."""
+    file, weights = _with_weights(tmp_path)
+    x = RANDOM.standard_normal((3, 64)).astype(np.float32)
+    if is_cached:
+        prepare(file).run([x])
+    prepared = prepare(file)
+    np.testing.assert_allclose(prepared.run([x])[0], x @ weights, rtol=1e-4, atol=1e-4)
+    before = os.stat(tmp_path / "w.bin").st_mtime_ns
+    with (tmp_path / "w.bin").open("r+b") as opened:
+        if change == "write":
+            opened.write((2 * weights).tobytes())
+        else:
+            opened.truncate(100)
+    os.utime(tmp_path / "w.bin", ns=(0, before + 10**9))
+    for rows in (3, 5000):  # The second one is another program.
+        with pytest.raises((OSError, CompilationError), match="has changed since the program was"):
+            prepared.run([np.ones((rows, 64), np.float32)])
+    if change == "write":
+        np.testing.assert_allclose(
+            prepare(file).run([x])[0], 2 * (x @ weights), rtol=1e-4, atol=1e-4
+        )
+
+
+def test_a_file_of_weights_that_is_replaced(tmp_path: Path):
+    """The old one stays mapped: all programs of a model that is prepared have the same weights."""
+    file, weights = _with_weights(tmp_path)
+    x = RANDOM.standard_normal((3, 64)).astype(np.float32)
+    prepared = prepare(file)
+    prepared.run([x])
+    (tmp_path / "new.bin").write_bytes((2 * weights).tobytes())
+    os.replace(tmp_path / "new.bin", tmp_path / "w.bin")
+    np.testing.assert_allclose(prepared.run([x])[0], x @ weights, rtol=1e-4, atol=1e-4)
+    with pytest.raises(CompilationError, match="has changed since the program was read"):
+        prepared.run([np.ones((5000, 64), np.float32)])
+    np.testing.assert_allclose(prepare(file).run([x])[0], 2 * (x @ weights), rtol=1e-4, atol=1e-4)
 
 
 def test_arguments_that_a_format_lacks(tmp_path: Path):

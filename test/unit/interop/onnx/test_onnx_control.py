@@ -16,6 +16,9 @@ import onnx
 from onnx import TensorProto, helper, parser
 from single_node import compare, reference
 
+from tgdialect.diagnostics import CompilationError
+from tgdialect.interop.onnx import prepare
+
 F = TensorProto.FLOAT
 
 
@@ -244,3 +247,14 @@ def test_scans(seed: int):
             {"s": state, "a": arrays[0], "b": arrays[1], "factor": np.array(0.5, np.float32)}
         )
     compare(_scan(axes, directions, outputs), feeds, programs=None)
+
+
+@pytest.mark.parametrize("count", [0, -1, 4])
+def test_scans_of_no_or_too_many_inputs(count: int):
+    model = _scan([0, 0], [0, 0], [0, 0])
+    (attribute,) = (a for a in model.graph.node[0].attribute if a.name == "num_scan_inputs")
+    attribute.i = count
+    x = np.ones((3, 2), np.float32)
+    feeds = {"s": x[0], "a": x, "b": x, "factor": np.array(1, np.float32)}
+    with pytest.raises(CompilationError, match=f"num_scan_inputs is {count}"):
+        prepare(model).run(feeds)

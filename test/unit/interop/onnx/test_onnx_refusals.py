@@ -215,3 +215,40 @@ def test_an_axis_that_a_tensor_has_not_is_refused_by_the_name_of_the_node(
     proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
     with pytest.raises(CompilationError, match=f"'/it': axis {axis} of a tensor of 2 axes"):
         prepare(proto).run([np.ones((2, 2), np.float32)])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("k_quant_type", "PER_TENSOR"), ("kv_cache_bit_width", 8), ("some_newer_one", 1)],
+)
+def test_attributes_of_attention_that_are_not_supported_are_named(name: str, value: Any):
+    shapes = {"q": [1, 2, 16], "k": [1, 2, 8], "v": [1, 2, 8]}
+    inputs = [helper.make_tensor_value_info(n, F32, shape) for n, shape in shapes.items()]
+    for each in ("seqlens", "total"):
+        shape = [1] if each == "seqlens" else []
+        inputs.append(helper.make_tensor_value_info(each, TensorProto.INT32, shape))
+    names = ["q", "k", "v", "", "", "seqlens", "total"]
+    attributes = {"num_heads": 4, "kv_num_heads": 2, "domain": "com.microsoft", name: value}
+    call = helper.make_node("GroupQueryAttention", names, ["y", "pk", "pv"], "/gqa", **attributes)
+    results = [helper.make_tensor_value_info("y", F32, [1, 2, 16])]
+    proto = helper.make_model(
+        helper.make_graph([call], "g", inputs, results),
+        opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)],
+        ir_version=10,
+    )
+    feeds = {n: np.ones(shape, np.float32) for n, shape in shapes.items()}
+    feeds |= {"seqlens": np.array([1], np.int32), "total": np.array(2, np.int32)}
+    with pytest.raises(CompilationError, match=rf"/gqa.*the attribute {name} = {value!r}"):
+        prepare(proto).run(feeds)
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.5, 1.0])
+def test_dropout_of_all_is_0(ratio: float):
+    proto = model([node("Dropout", "x ratio c", "y mask", seed=3)])
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(np.float32(ratio), "ratio"))
+    proto.graph.output.append(value("mask", BOOL))
+    x = np.array([3, -np.inf], np.float32)
+    y, mask = prepare(proto).run({"x": x, "c": np.array(True)})
+    np.testing.assert_array_equal(y, np.where(mask, x / np.float32(1 - ratio or 1), 0))
+    if ratio != 0.5:
+        np.testing.assert_array_equal(mask, ratio == 0)

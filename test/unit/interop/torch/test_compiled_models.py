@@ -43,6 +43,12 @@ def test_a_recurrent_cell() -> None:
     assert_compiled(nn.LSTMCell(5, 7), torch.randn(3, 5))
 
 
+@pytest.mark.parametrize("batch", [1, 2])
+def test_a_recurrent_layer(batch: int) -> None:
+    with torch._dynamo.config.patch(allow_rnn=True):
+        assert_compiled(nn.LSTM(3, 4, bidirectional=True), torch.randn(5, batch, 3))
+
+
 def test_frozen_weights() -> None:
     """Weights are packed again after a write, and are as in eager mode after each."""
     model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64)).eval()

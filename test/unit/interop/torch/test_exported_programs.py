@@ -17,6 +17,7 @@ from torch import nn  # noqa: E402
 
 import tgdialect as tg  # noqa: E402
 from tgdialect.diagnostics import CompilationError  # noqa: E402
+from tgdialect.interop.torch import archive, export  # noqa: E402
 
 pytestmark = pytest.mark.parity
 
@@ -166,6 +167,10 @@ def _size(program: Any) -> Any:
     return program["graph_module"]["graph"]["tensor_values"]["input"]["sizes"][0]["as_expr"]
 
 
+def _weight_of(program: Any) -> Any:
+    return program["graph_module"]["graph"]["tensor_values"]["p_weight"]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -183,6 +188,16 @@ def _size(program: Any) -> Any:
         (lambda p: p["schema_version"].update(major=99), "has version 99"),
         (lambda p: p.pop("graph_module"), "the program is malformed: KeyError: 'graph_module'"),
         (lambda p: _node(p).update(inputs=[3]), "the program is malformed"),
+        (lambda p: _node(p).update(target="torch.ops.aten.add.overloads"), "is no op of ATen"),
+        (lambda p: _node(p).update(target="torch.ops.aten.name.upper"), "is no op of ATen"),
+        (
+            lambda p: _weight_of(p).update(dtype=8),
+            "weight is f32 (3, 4) in the archive, and the program takes f64 (3, 4)",
+        ),
+        (
+            lambda p: _weight_of(p)["sizes"][0].update(as_int=1),
+            "weight is f32 (3, 4) in the archive, and the program takes f32 (1, 4)",
+        ),
         (
             lambda p: _node(p)["inputs"][0].update(name="x=1)\nraise SystemExit\n("),
             "has no argument x=1)",
@@ -241,3 +256,110 @@ def test_a_program_raises_no_errors_of_singular_matrices(tmp_path: Path) -> None
     file = saved(Model(torch.linalg.inv), tmp_path, x)
     with pytest.raises(CompilationError, match="programs raise no errors"):
         tg.compile(file)
+
+
+@pytest.mark.parametrize("op", ["unbind", "split", "chunk"])
+def test_an_op_of_too_many_results(op: str, tmp_path: Path) -> None:
+    """A tensor of a traced program has no elements, so that its extents cost nothing."""
+
+    class Model(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            parts = {
+                "unbind": lambda: torch.unbind(x, 0),
+                "split": lambda: torch.split(x, 1, 0),
+                "chunk": lambda: torch.chunk(x, 3, 0),
+            }[op]()
+            return parts[0] + parts[1] * parts[2]
+
+    def enlarged(program: Any) -> None:
+        graph = program["graph_module"]["graph"]
+        for tensor in graph["tensor_values"].values():
+            for size in tensor["sizes"]:
+                if size.get("as_int") == 3:
+                    size["as_int"] = 10**9
+        for given in graph["nodes"][0]["inputs"]:
+            if given["name"] == "chunks":
+                given["arg"] = {"as_int": 10**9}
+
+    file = saved(Model(), tmp_path, torch.randn(3, 2))
+    tg.compile(file)
+    with pytest.raises(CompilationError, match="has 1000000000 results: a program has at most"):
+        tg.compile(program_with(file, enlarged))
+
+
+def test_a_decomposition_of_too_many_values(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`diff` is as many differences as its argument says."""
+
+    class Model(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.diff(x, 2)
+
+    def repeated(program: Any) -> None:
+        (count,) = (given for given in _node(program)["inputs"] if given["name"] == "n")
+        count["arg"] = {"as_int": 10**9}
+
+    monkeypatch.setattr(export, "MOST_VALUES", 1000)
+    file = saved(Model(), tmp_path, torch.randn(2, 10**6))
+    tg.compile(file)
+    with pytest.raises(CompilationError, match="a program has at most 1000 values"):
+        tg.compile(program_with(file, repeated))
+
+
+class _Shared(nn.Module):
+    """Two weights of one storage that are equal, and one that is another view of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        base = torch.randn(4, 4)
+        self.register_buffer("a", base)
+        self.register_buffer("b", base)
+        self.register_buffer("turned", base.t())
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x @ self.a + x * self.b[0] + x @ self.turned
+
+
+def test_memory_that_weights_share_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = _Shared()
+    file, x = saved(model, tmp_path, torch.randn(2, 4)), np.random.randn(2, 4).astype(np.float32)
+    read: list[str] = []
+    original = archive.Archive._bytes
+
+    def counted(self: Any, name: str) -> bytes:
+        read.append(name)
+        return original(self, name)
+
+    monkeypatch.setattr(archive.Archive, "_bytes", counted)
+    program: Any = tg.compile(file)
+    wanted = model(torch.from_numpy(x)).numpy()
+    np.testing.assert_allclose(program(x), wanted, rtol=1e-5, atol=1e-5)
+    weights = [name for name in read if "weight_" in name]
+    assert len(weights) == len(set(weights))
+    assert len(weights) >= 1
+    monkeypatch.setattr(archive, "MOST_USES", 1)
+    with pytest.raises(CompilationError, match="more than 1 times the elements of their memory"):
+        tg.compile(file)
+
+
+def test_entries_that_overlap(tmp_path: Path) -> None:
+    """Many entries that share the bytes of a file would take many times its memory."""
+    name, file = "m/data/weights/inner", tmp_path / "m.pt2"
+    with zipfile.ZipFile(tmp_path / "inner.zip", "w") as archived:
+        archived.writestr(name, b"x" * 5000)
+    raw = (tmp_path / "inner.zip").read_bytes()[: 30 + len(name) + 5000]
+    with zipfile.ZipFile(file, "w") as archived:
+        archived.writestr("m/models/model.json", b"{}")
+        archived.writestr("m/outer", raw)
+        with zipfile.ZipFile(tmp_path / "inner.zip") as other:
+            inner = other.getinfo(name)
+        inner.header_offset = archived.getinfo("m/outer").header_offset + 30 + len("m/outer")
+        archived.filelist.append(inner)
+    with file.open("rb") as opened:
+        found = archive.Archive(opened)
+        assert found._bytes("outer") == raw
+        with pytest.raises(archive.MalformedArchive, match="the entries of the archive overlap"):
+            found._bytes("data/weights/inner")

@@ -45,17 +45,21 @@ def test_no_drawn_op_is_wrong():
     ops = random.Random(54).sample(torch_opinfo.known_ops(), SOME)
     for op in ops:
         found = torch_opinfo.outcome(op)
-        assert found.kind in ("passes", "falls back"), found
+        assert found.kind not in ("wrong", "error"), found
 
 
 @pytest.mark.slow
 def test_no_op_is_wrong():
     for op in torch_opinfo.known_ops():
         found = torch_opinfo.outcome(op)
-        assert found.kind != "wrong", found
+        assert found.kind not in ("wrong", "error"), found
 
 
 def test_an_op_that_falls_back_is_named():
-    found = outcome("nonzero")
+    found = outcome("bernoulli")
     assert found.kind == "falls back"
     assert found.fallbacks
+
+
+def test_an_op_that_dynamo_does_not_trace():
+    assert outcome("nonzero").kind == "not traced"

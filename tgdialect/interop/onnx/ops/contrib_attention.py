@@ -132,9 +132,10 @@ def _projected_attention(
 
 
 def _refuse_given(**attributes: Any) -> None:
+    """Raise Refused for an attribute that is given, and is not 0, which is "no" for all of them."""
     for name, value in attributes.items():
         if value is not None and value != 0:
-            raise Refused(f"{name} is not supported")
+            raise Refused(f"the attribute {name} = {value!r} is not supported")
 
 
 def _quantized_attention(
@@ -274,7 +275,9 @@ def _group_query_attention(
     smooth_softmax: int = -1,
     causal: int = 1,
     qk_output: int = 0,
-    **ignored: Any,
+    k_quant_type: str = "NONE",
+    v_quant_type: str = "NONE",
+    **others_given: Any,
 ) -> tuple[Tensor, ...]:
     """Attention of few heads of keys with a cache, to which the new keys are written behind the
     valid ones of each batch, of which there are `seqlens_k + 1` afterwards.
@@ -284,8 +287,11 @@ def _group_query_attention(
     """
     if any(other is not None for other in others):
         raise Refused("caches of integers, norms of queries and padded queries are not supported")
-    for name in ("kv_cache_bit_width", "sliding_window_cache"):
-        _refuse_given(**{name: ignored.get(name)})
+    _refuse_given(
+        k_quant_type=None if k_quant_type == "NONE" else k_quant_type,
+        v_quant_type=None if v_quant_type == "NONE" else v_quant_type,
+        **others_given,
+    )
     q = as_tensor(query)
     if key is None or value is None:
         size = q.shape[-1] // (num_heads + 2 * kv_num_heads)

@@ -207,6 +207,8 @@ def _scan(
     scan_output_axes: Sequence[int] | None = None,
     scan_output_directions: Sequence[int] | None = None,
 ) -> tuple[Value, ...]:
+    if not 0 < num_scan_inputs <= len(values):
+        raise Refused(f"num_scan_inputs is {num_scan_inputs}: a Scan goes through 1 input or more")
     given = [as_tensor(value) for value in values]
     states, sequences = given[:-num_scan_inputs], given[-num_scan_inputs:]
     axes = scan_input_axes or [0] * num_scan_inputs

@@ -189,6 +189,8 @@ def _dropout(
     part = 0.5 if ratio is None else float(call.known(ratio, call.node.input[1]).item())
     if not is_training or part == 0:
         return given, Tensor.full(given.shape, True, dtypes.bool_)
+    if part == 1:  # All is dropped, and there is nothing to scale.
+        return given.zeros_like(), Tensor.full(given.shape, False, dtypes.bool_)
     keep = uniform(given.shape, seed) >= part
     return keep.where(given, 0) * (1 / (1 - part)), keep
 

@@ -61,7 +61,6 @@ class _Layer:
         activation_beta: Sequence[float] = (),
         hidden_size: int | None = None,
         products: Sequence[Callable[[Tensor], Tensor]] | None = None,
-        **_: Any,
     ) -> None:
         """`products` are those of inputs and of hidden states with weights, if they are not W and R
         as they are."""

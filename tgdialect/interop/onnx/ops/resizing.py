@@ -10,7 +10,6 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -262,102 +261,11 @@ def _upsample(x: Tensor, scales: Array, *, mode: str) -> Tensor:
 
 # -- GridSample ------------------------------------------------------------------------------------
 
-_CUBIC = -0.75
-"""The slope of the cubic kernel in GridSample."""
-
 
 def _grid_sample(
     x: Tensor, grid: Tensor, *, mode: str, padding_mode: str, align_corners: int = 0
 ) -> Tensor:
-    """Cells of an image at places of a grid, whose last axis has coordinates, the last axis of the
-    image first, between -1 and 1."""
-    mode = {"bilinear": "linear", "bicubic": "cubic"}.get(mode, mode)
-    if mode not in ("nearest", "linear", "cubic"):
-        raise Refused(f"mode {mode!r} is not supported")
-    n, c, *extents = x.shape
-    out = grid.shape[1:-1]
-    count = math.prod(out)
-    wide = "float64" if x.dtype.bits > 32 else "float32"
-    rank = len(extents)
-    lines = grid.cast(wide).reshape((n, count, rank))
-    places = [lines[:, :, rank - 1 - i] for i in range(rank)]
-    taps: list[list[tuple[Tensor, Tensor | None]]] = []
-    for place, extent in zip(places, extents, strict=True):
-        length = _real(extent, wide)
-        low, high = (0.0, length - 1) if align_corners else (-0.5, length - 0.5)
-        at = (place + 1) / 2 * (length - 1) if align_corners else ((place + 1) * length - 1) / 2
-        at = at.round() if mode == "nearest" else at
-        inside = _Border(padding_mode, low, high, length)
-        # Cubic samples beyond a border have cells of their own, as in PyTorch.
-        at = at if mode == "cubic" else inside.moved(at)
-        base = at.floor()
-        part = at - base
-        weights: dict[int, Tensor | None] = {0: None}
-        if mode == "linear":
-            weights = {0: 1 - part, 1: part}
-        elif mode == "cubic":
-            weights = {k: _cubic(k - part, _CUBIC) for k in range(-1, 3)}
-        taps.append([inside.cell(base + k, weight) for k, weight in weights.items()])
-    flat = x.cast(wide).reshape((n, c, math.prod(extents)))
-    total: Tensor | None = None
-    for tap in product(*taps):
-        linear: Tensor | None = None
-        weight: Tensor | None = None
-        for (index, factor), extent in zip(tap, extents, strict=True):
-            linear = index if linear is None else linear * extent + index
-            if factor is not None:
-                weight = factor if weight is None else weight * factor
-        assert linear is not None
-        index = linear.contiguous().unsqueeze(1).expand((n, c, count))
-        cells = flat.gather(2, index)
-        cells = cells if weight is None else cells * weight.contiguous().unsqueeze(1)
-        total = cells if total is None else total + cells
-    assert total is not None
-    return total.cast(x.dtype).reshape((n, c, *out))
-
-
-@dataclass
-class _Border:
-    """The cells beyond the borders of an axis."""
-
-    mode: str
-    low: Any
-    high: Any
-    length: Any
-
-    def reflected(self, at: Tensor) -> Tensor:
-        """Reflected at both borders until it is inside."""
-        span = self.high - self.low
-        if not isinstance(span, Tensor) and span <= 0:
-            return at * 0
-        distance = (at - self.low).abs()
-        turns = (distance / span).floor()
-        rest = distance - turns * span
-        is_even = turns.eq((turns / 2).floor() * 2)
-        return is_even.where(rest + self.low, self.high - rest)
-
-    def moved(self, at: Tensor) -> Tensor:
-        """A place inside of the borders, if cells beyond are not zeros."""
-        if self.mode == "border":
-            return self.clamped(at)
-        if self.mode == "reflection":
-            is_inside = (at >= self.low) & (at <= self.high)
-            return is_inside.where(at, self.reflected(at))
-        if self.mode != "zeros":
-            raise Refused(f"padding_mode {self.mode!r} is not supported")
-        return at
-
-    def clamped(self, at: Tensor) -> Tensor:
-        return at.maximum(0).minimum(self.length - 1)
-
-    def cell(self, at: Tensor, weight: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """The position of a cell, and its weight."""
-        if self.mode == "zeros":
-            is_inside = (at >= 0) & (at < self.length)
-            weight = is_inside.cast(at.dtype) if weight is None else is_inside.where(weight, 0)
-        elif self.mode == "reflection":
-            at = self.moved(at).trunc()
-        return self.clamped(at).cast("int64"), weight
+    return x.grid_sample(grid, mode, padding_mode, bool(align_corners))
 
 
 # -- regions of interest ---------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 | file | ops |
 |---|---|
+| `control.py` | whose operands are graphs: conditionals, loops |
 | `creation.py` | that make tensors: constants, ranges |
 | `elementwise.py` | of each element: arithmetic, functions, comparisons, casts |
 | `gradients.py` | the helper of ops that are gradients of others |

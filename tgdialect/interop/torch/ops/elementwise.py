@@ -12,15 +12,28 @@ import torch
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.interop.torch.rules import Table, in_common_dtype, in_own_dtype, in_result_dtype
+from tgdialect.interop.torch.rules import (
+    Table,
+    in_common_dtype,
+    in_own_dtype,
+    in_result_dtype,
+    in_wide_dtype,
+)
 
 aten = torch.ops.aten
 prims = torch.ops.prims
 
 
 def _elu(x: Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Tensor:
-    negative = alpha * ((x > 0).where(0, x) * input_scale).expm1()
-    return (x > 0).where(x, negative) * scale
+    negative = alpha * ((x >= 0).where(0, x) * input_scale).expm1()
+    return (x >= 0).where(x, negative) * scale
+
+
+def _divided(x: Tensor, y: Any, rounding_mode: str | None) -> Tensor:
+    """Quotients, of which PyTorch rounds those of floats before it truncates them."""
+    if rounding_mode == "trunc" and x.dtype.is_float:
+        return (x / y).trunc()
+    return x.div(y, rounding_mode=rounding_mode)  # type: ignore[arg-type]
 
 
 def _shifted(x: Tensor, y: Any, *, left: bool) -> Tensor:
@@ -87,7 +100,7 @@ def _digamma(x: Tensor) -> Tensor:
 
 
 ELEMENTWISE: Table = {
-    **in_result_dtype(
+    **in_wide_dtype(
         {
             # Arithmetic.
             aten.add.Tensor: lambda x, y, alpha=1: x + (y if alpha == 1 else y * alpha),
@@ -100,8 +113,15 @@ ELEMENTWISE: Table = {
             aten.div.Tensor: lambda x, y: x / y,
             aten.true_divide.Tensor: lambda x, y: x / y,
             aten.div.Scalar: lambda x, y: x / y,
-            aten.div.Tensor_mode: lambda x, y, rounding_mode: x.div(y, rounding_mode=rounding_mode),
-            aten.div.Scalar_mode: lambda x, y, rounding_mode: x.div(y, rounding_mode=rounding_mode),
+            aten.div.Tensor_mode: _divided,
+            aten.div.Scalar_mode: _divided,
+            aten.elu.default: _elu,
+            aten.leaky_relu.default: lambda x, negative_slope=0.01: x.leaky_relu(negative_slope),
+        }
+    ),
+    **in_result_dtype(
+        {
+            # Arithmetic, with numbers in the dtype.
             aten.pow.Tensor_Tensor: lambda x, y: x.pow(y),
             aten.pow.Tensor_Scalar: lambda x, y: x.pow(y),
             aten.pow.Scalar: lambda x, y: y.pow(x, reverse=True),
@@ -151,9 +171,7 @@ ELEMENTWISE: Table = {
             aten.sigmoid.default: lambda x: x.sigmoid(),
             aten.silu.default: lambda x: x.silu(),
             aten.gelu.default: lambda x, approximate="none": x.gelu(approximate),
-            aten.hardtanh.default: lambda x, min_val=-1, max_val=1: x.hardtanh(min_val, max_val),
-            aten.elu.default: _elu,
-            aten.leaky_relu.default: lambda x, negative_slope=0.01: x.leaky_relu(negative_slope),
+            aten.hardtanh.default: lambda x, min_val=-1, max_val=1: x.clamp(min_val, max_val),
             # Roundings.
             aten.floor.default: lambda x: x.floor(),
             aten.ceil.default: lambda x: x.ceil(),

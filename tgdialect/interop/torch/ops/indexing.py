@@ -12,7 +12,7 @@ from typing import Any, cast
 import torch
 
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.interop.torch.rules import Refusal, Table, in_own_dtype
+from tgdialect.interop.torch.rules import Refusal, Table, in_own_dtype, in_rows
 
 aten = torch.ops.aten
 
@@ -29,11 +29,29 @@ def _index(x: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
 def _index_put(
     x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
+    masks = [axis for axis, index in enumerate(indices) if index is not None]
+    if len(masks) == 1 and cast(Tensor, indices[masks[0]]).dtype.is_bool:
+        return _put_where(x, masks[0], cast(Tensor, indices[masks[0]]), values, accumulate)
+    if any(index is not None and index.dtype.is_bool for index in indices):
+        raise Refusal("a mask beside other positions is not translated")
     if accumulate:
         return _index_added(x, indices, values)
     result = Tensor(x)
     result[tuple(slice(None) if index is None else index for index in indices)] = values
     return result
+
+
+def _put_where(x: Tensor, axis: int, mask: Tensor, values: Tensor, accumulate: bool) -> Tensor:
+    """x with values where a mask of its axes from `axis` on is true. Raises Refusal for values of
+    which there is one for each true cell."""
+    rest = x.ndim - axis - mask.ndim
+    if values.ndim > rest and values.shape[-rest - 1] != 1:
+        raise Refusal("the number of values depends on the elements of a mask")
+    if values.ndim > rest:
+        shape = (*values.shape[: -rest - 1], *[1] * mask.ndim, *values.shape[values.ndim - rest :])
+        values = values.reshape(shape)
+    mask = mask.reshape((*mask.shape, *[1] * rest))
+    return mask.where(x + values if accumulate else values.expand(x.shape), x)
 
 
 def _index_added(x: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> Tensor:
@@ -72,6 +90,34 @@ def _embedding_gradient(
     return Tensor.zeros((count, size), dtype=gradient.dtype).index_add(0, rows, kept)
 
 
+def _embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    by_frequency: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int = -1,
+) -> tuple[Tensor | None, ...]:
+    """Rows of a table reduced by bags. The other results, which are for the gradient, are not
+    computed."""
+    count = offsets.shape[0] - int(include_last_offset)
+    if not indices.numel():
+        return Tensor.zeros((count, weight.shape[1]), dtype=weight.dtype), None, None, None
+    rows = weight[indices]
+    rows = rows if weights is None else rows * weights.unsqueeze(1)
+    bag = offsets[:count].searchsorted(Tensor.arange(indices.shape[0]).cast("int64"), right=True)
+    # Those that do not count are in a bag behind the others.
+    bag = (indices == padding_idx).where(count, bag - 1) if padding_idx >= 0 else bag - 1
+    empty = Tensor.zeros((count + 1, weight.shape[1]), dtype=weight.dtype)
+    reduce: Any = ("sum", "mean", "amax")[mode]
+    places = bag.cast("int64").unsqueeze(1).expand(rows.shape)
+    found = empty.scatter_reduce(0, places, rows, reduce, include_self=False)
+    return found[:count], None, None, None
+
+
 def _masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """x with the elements of a source, one after another, where a mask is true."""
     shape = torch.broadcast_shapes(x.shape, mask.shape)
@@ -93,36 +139,144 @@ def _found(
     return line.searchsorted(values, right or side == "right", None, sorter)
 
 
-INDEXING: Table = in_own_dtype(
-    {
-        aten.index.Tensor: _index,
-        aten.index_put.default: _index_put,
-        aten.gather.default: lambda x, dim, index, sparse_grad=False: x.gather(dim, index),
-        aten.index_select.default: lambda x, dim, index: x.index_select(dim, index),
-        aten.embedding.default: lambda weight, indices, *_: weight[indices],
-        aten.embedding_dense_backward.default: _embedding_gradient,
-        aten.scatter.src: lambda x, dim, index, src: x.scatter(dim, index, src),
-        aten.scatter.value: lambda x, dim, index, value: x.scatter(dim, index, value),
-        aten.scatter.reduce: lambda x, dim, index, src, *, reduce: x.scatter(
-            dim, index, src, reduce
-        ),
-        aten.scatter.value_reduce: lambda x, dim, index, value, *, reduce: x.scatter(
-            dim, index, value, reduce
-        ),
-        aten.scatter_reduce.two: lambda x, dim, index, src, reduce, *, include_self=True: (
-            x.scatter_reduce(dim, index, src, reduce, include_self)
-        ),
-        aten.masked_scatter.default: _masked_scatter,
-        aten.searchsorted.Tensor: lambda line, values, *, out_int32=False, **options: _found(
-            line, values, **options
-        ),
-        aten.searchsorted.Scalar: lambda line, value, *, out_int32=False, **options: _found(
-            line, value, **options
-        ),
-        aten.bucketize.Tensor: lambda values, line, *, out_int32=False, right=False: _found(
-            line, values, right
-        ),
-        aten.histc.default: lambda x, bins=100, min=0, max=0: x.histc(bins, min, max),
-        aten.scatter_add.default: lambda x, dim, index, src: x.scatter_add(dim, index, src),
-    }
-)
+def _put(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """x with cells replaced, by their positions in row-major order."""
+    if not index.numel():
+        return x
+    return _index_put(x.flatten(), [index.flatten()], source.flatten(), accumulate).reshape(x.shape)
+
+
+def _index_reduced(
+    x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: Any, *, include_self: bool = True
+) -> Tensor:
+    """x with slices of a source reduced into those at positions along an axis."""
+    line = x.reshape((-1,)) if not x.ndim else x
+    source = source.reshape((-1,)) if not source.ndim else source
+    index = index.reshape(tuple(-1 if a == dim % line.ndim else 1 for a in range(line.ndim)))
+    index = index.expand(source.shape)
+    reduce = {"add": "sum", "multiply": "prod"}.get(reduce, reduce)
+    if reduce == "mean" and x.dtype.is_integer:
+        # Rounded down, and by `scatter_reduce` towards zero.
+        total = line.scatter_reduce(dim, index, source, "sum", include_self)
+        ones = [Tensor.full(t.shape, 1, dtype="int64") for t in (line, source)]
+        count = ones[0].scatter_reduce(dim, index, ones[1], "sum", include_self)
+        return total.div(count, rounding_mode="floor").cast(x.dtype).reshape(x.shape)
+    return line.scatter_reduce(dim, index, source, reduce, include_self).reshape(x.shape)
+
+
+def _segments_reduced(
+    x: Tensor,
+    reduce: str,
+    *,
+    lengths: Tensor | None = None,
+    indices: Tensor | None = None,
+    offsets: Tensor | None = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: float | None = None,
+) -> Tensor:
+    """Runs of an axis reduced, by their lengths or by where they begin and end. Without cells a
+    mean is NaN, unless there is an initial value."""
+    if offsets is None:
+        assert lengths is not None  # PyTorch takes one of the two.
+        ends = lengths.cumsum(-1)
+        starts = ends - lengths
+    else:
+        starts, ends = offsets[..., :-1], offsets[..., 1:]
+    row = Tensor.arange(x.shape[axis])
+    is_inside = (row >= starts.unsqueeze(-1)) & (row < ends.unsqueeze(-1))
+    rest = [1] * (x.ndim - axis - 1)
+    is_inside, cells = is_inside.reshape((*is_inside.shape, *rest)), x.unsqueeze(axis)
+    of_none = {"max": -math.inf, "min": math.inf, "prod": 1.0}
+    first = of_none.get(reduce, 0.0) if initial is None else initial
+    if reduce in ("max", "min"):
+        found = is_inside.where(cells, Tensor.full((), first, dtype=x.dtype))
+        of = Tensor.maximum if reduce == "max" else Tensor.minimum
+        return of(found.max(axis + 1) if reduce == "max" else found.min(axis + 1), first)
+    if reduce == "prod":
+        return is_inside.where(cells, 1).prod(axis + 1) * first
+    total = is_inside.where(cells, 0).sum(axis + 1) + first
+    if reduce == "sum":
+        return total
+    count = is_inside.cast("int64").sum(axis + 1)
+    empty = math.nan if initial is None else initial
+    return (count > 0).where(total / count.maximum(1).cast(x.dtype), empty)
+
+
+def _repeated(repeats: Tensor, *, output_size: Any = None) -> Tensor:
+    """The positions of cells, each as often as said."""
+    if output_size is None:
+        raise Refusal("the size depends on the numbers of repeats: give output_size")
+    ends = repeats.cast("int64").cumsum(0)
+    return ends.searchsorted(Tensor.arange(output_size).cast("int64"), right=True)
+
+
+def _positions(size: Sequence[Any], stride: Sequence[Any], offset: Any = None) -> Tensor:
+    """The positions in memory of the cells of a strided tensor, as one axis."""
+    place = Tensor.full(tuple(size), offset or 0, dtype="int64")
+    for axis, (extent, step) in enumerate(zip(size, stride, strict=True)):
+        line = Tensor.arange(extent).cast("int64") * step
+        place = place + line.reshape(tuple(-1 if a == axis else 1 for a in range(len(size))))
+    return place.flatten()
+
+
+def _strided(x: Tensor, size: Any, stride: Any, storage_offset: Any = None) -> Tensor:
+    return x.flatten()[_positions(size, stride, storage_offset)].reshape(tuple(size))
+
+
+def _strided_replaced(
+    x: Tensor, source: Tensor, size: Any, stride: Any, storage_offset: Any = None
+) -> Tensor:
+    return _put(x, _positions(size, stride, storage_offset), source)
+
+
+INDEXING: Table = {
+    **in_own_dtype(
+        {
+            aten.index.Tensor: _index,
+            aten.index_put.default: _index_put,
+            aten.nonzero_static.default: lambda x, *, size, fill_value=-1: x.nonzero(
+                size, fill_value
+            ),
+            aten.put.default: _put,
+            aten.index_reduce.default: _index_reduced,
+            aten.segment_reduce.default: _segments_reduced,
+            aten.repeat_interleave.Tensor: _repeated,
+            aten.gather.default: lambda x, dim, index, sparse_grad=False: x.gather(dim, index),
+            aten.index_select.default: lambda x, dim, index: x.index_select(dim, index),
+            aten.embedding.default: lambda weight, indices, *_: weight[indices],
+            aten._embedding_bag_forward_only.default: _embedding_bag,
+            aten.embedding_dense_backward.default: _embedding_gradient,
+            aten.scatter.src: lambda x, dim, index, src: x.scatter(dim, index, src),
+            aten.scatter.value: lambda x, dim, index, value: x.scatter(dim, index, value),
+            aten.scatter.reduce: lambda x, dim, index, src, *, reduce: x.scatter(
+                dim, index, src, reduce
+            ),
+            aten.scatter.value_reduce: lambda x, dim, index, value, *, reduce: x.scatter(
+                dim, index, value, reduce
+            ),
+            aten.scatter_reduce.two: lambda x, dim, index, src, reduce, *, include_self=True: (
+                x.scatter_reduce(dim, index, src, reduce, include_self)
+            ),
+            aten.masked_scatter.default: _masked_scatter,
+            aten.searchsorted.Tensor: lambda line, values, *, out_int32=False, **options: _found(
+                line, values, **options
+            ),
+            aten.searchsorted.Scalar: lambda line, value, *, out_int32=False, **options: _found(
+                line, value, **options
+            ),
+            aten.bucketize.Tensor: lambda values, line, *, out_int32=False, right=False: _found(
+                line, values, right
+            ),
+            aten.histc.default: lambda x, bins=100, min=0, max=0: x.histc(bins, min, max),
+            aten.scatter_add.default: lambda x, dim, index, src: x.scatter_add(dim, index, src),
+        }
+    ),
+    **in_rows(
+        {
+            aten.as_strided.default: _strided,
+            aten.as_strided_copy.default: _strided,
+            aten.as_strided_scatter.default: _strided_replaced,
+        }
+    ),
+}

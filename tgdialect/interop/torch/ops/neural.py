@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import add
 from typing import Any
@@ -205,7 +205,8 @@ def _lstm(
         h = o.sigmoid() * c.tanh()
         return (h, c), h
 
-    first = hidden.squeeze(0), cell.squeeze(0)
+    shape = x.shape[1], width
+    first = hidden.reshape(shape), cell.reshape(shape)
     (h, c), outputs = scan(step, first, inputs, reverse=reverse)
     return outputs, h.unsqueeze(0), c.unsqueeze(0), Tensor.zeros(0, dtype="uint8")
 
@@ -229,6 +230,42 @@ def _lstm_gradients(*given: Any) -> Sequence[Tensor | None]:
     return gradients(weighed, Tensor.ones(()), *arguments)
 
 
+def _filtered(mode: str) -> Callable[..., Tensor]:
+    """Images resized by a filter against aliasing."""
+
+    def resize(x: Tensor, size: Any, align_corners: bool, *scales: float | None) -> Tensor:
+        factors = [scale for scale in scales if scale is not None]
+        if align_corners or len(factors) < len(size):
+            return x.interpolate(tuple(size), mode, align_corners, antialias=True)
+        # The size need not be what the factors give.
+        found = x.interpolate(None, mode, scale_factor=factors, antialias=True)
+        return found.shrink_to(None, None, *size)
+
+    return resize
+
+
+def _renormalised(weight: Tensor, indices: Tensor, most: float, order: float) -> Tensor:
+    """Rows at positions, scaled down to the greatest norm that they may have."""
+    norm = weight.cast("float32").abs().pow(order).sum(1, keepdim=True).pow(1 / order)
+    is_used = Tensor.zeros((weight.shape[0],), dtype="bool")
+    is_used[indices.flatten()] = True
+    is_long = is_used.unsqueeze(1) & (norm > most)
+    return is_long.where(weight * (most / (norm + _LEAST_NORM)), weight)
+
+
+_LEAST_NORM = 1e-7
+"""The number that PyTorch adds to a norm that it divides by."""
+
+
+def _grid_sample(x: Tensor, grid: Tensor, mode: int, padding: int, align_corners: bool) -> Tensor:
+    return x.grid_sample(
+        grid,
+        ("bilinear", "nearest", "bicubic")[mode],
+        ("zeros", "border", "reflection")[padding],
+        align_corners,
+    )
+
+
 NEURAL: Table = {
     **in_result_dtype(
         {
@@ -249,6 +286,11 @@ NEURAL: Table = {
                 x, w, b, None, None, training, m, eps
             )[:3],
             aten._scaled_dot_product_flash_attention_for_cpu.default: _attention,
+            aten.embedding_renorm.default: _renormalised,
+            aten._upsample_bilinear2d_aa.default: _filtered("bilinear"),
+            aten._upsample_bicubic2d_aa.default: _filtered("bicubic"),
+            aten.grid_sampler_2d.default: _grid_sample,
+            aten.grid_sampler_3d.default: _grid_sample,
             aten.mkldnn_rnn_layer.default: _lstm,
             aten.mkldnn_rnn_layer_backward.default: _lstm_gradients,
             aten._scaled_dot_product_flash_attention_for_cpu_backward.default: _attention_gradients,

@@ -65,6 +65,21 @@ def _nan_median(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Any
     return found[0] if dim is None else tuple(found)
 
 
+def _mode(x: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    """The value that an axis has most often, the least of several, and its last position."""
+    line = x.reshape((-1,)) if not x.ndim else x
+    axis = dim % line.ndim
+    values, places = line.movedim(axis, -1).sort(-1)
+    cell = Tensor.arange(values.shape[-1])
+    is_first = (cell == 0) | (values != values.roll(1, -1))
+    start = is_first.where(cell, 0).cummax(-1)[0]
+    longest = (cell - start).argmax(-1, True)
+    found = [t.gather(-1, longest).movedim(-1, axis) for t in (values, places)]
+    if not x.ndim:
+        return found[0].reshape(()), found[1].reshape(())
+    return tuple(found if keepdim else [t.squeeze(axis) for t in found])  # type: ignore[return-value]
+
+
 REDUCTION: Table = {
     **in_result_dtype(
         {
@@ -102,6 +117,7 @@ REDUCTION: Table = {
                 k, dim, largest
             ),
             aten.kthvalue.default: _kth,
+            aten.mode.default: _mode,
             aten.median.default: lambda x: x.median(),
             aten.median.dim: lambda x, dim, keepdim=False: x.median(dim, keepdim),
             aten.nanmedian.default: _nan_median,
