@@ -60,7 +60,7 @@ def _cell(x: Tensor, i: Tensor) -> Tensor:
 
 
 def _batch_last(steps: Tensor) -> Tensor:
-    """What the steps of a loop returned, with the steps as the last axis."""
+    """The outputs of the steps of a loop, with the steps as the last axis."""
     return steps.movedim(0, -1)
 
 
