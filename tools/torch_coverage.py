@@ -21,7 +21,7 @@ import torch
 from torch._ops import OpOverload
 
 from tgdialect.interop.torch.backend import decompositions
-from tgdialect.interop.torch.table import TABLE
+from tgdialect.interop.torch.table import COMPLEX, TABLE
 from tgdialect.interop.torch.translation import OF_SIZES
 
 PAGE = Path(__file__).parents[1] / "docs" / "torch.md"
@@ -31,10 +31,7 @@ LINES = 100
 """The greatest width of a line of names."""
 
 DATA_DEPENDENT = "the size of its result depends on the elements of a tensor"
-COMPLEX = "complex numbers: programs have none"
 REASONS = {
-    "_fft_c2r.default": COMPLEX,
-    "_fft_r2c.default": COMPLEX,
     "_local_scalar_dense.default": "it returns a number to Python",
     "as_strided.default": "it depends on the layout in memory",
     "empty_strided.default": "its result has a layout, and no value",
@@ -89,7 +86,8 @@ def paragraph(names: list[str]) -> list[str]:
 
 def table() -> list[str]:
     """The lines between the comments."""
-    known, decomposed = {**TABLE, **dict.fromkeys(OF_SIZES)}, decompositions()
+    known = {**COMPLEX, **TABLE, **dict.fromkeys(OF_SIZES)}
+    decomposed = decompositions()
     core = core_ops()
     has_line = [op for op in core if op in known and op not in decomposed]
     is_made = [op for op in core if op in decomposed]
@@ -97,8 +95,10 @@ def table() -> list[str]:
     families: dict[str, list[str]] = defaultdict(list)
     for op, line in TABLE.items():
         families[family_of(line.translate)].append(str(op).removeprefix("aten."))
+    count = len({**COMPLEX, **TABLE})
+    families["complex_numbers"] = [str(op).removeprefix("aten.") for op in COMPLEX]
     lines = [
-        f"The table has {len(TABLE)} overloads. Of the {len(core)} core ATen ops of this version of"
+        f"The table has {count} overloads. Of the {len(core)} core ATen ops of this version of"
         f" PyTorch, {len(has_line)} have a line, {len(is_made)} are",
         f"decomposed into others, and PyTorch runs {len(rest)}. A line may refuse some arguments;"
         " the report says which.",

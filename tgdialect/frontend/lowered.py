@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import is_array
+from tgdialect.frontend.base import TensorBase
 from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.graph import Node, Shape, static_extents
 from tgdialect.frontend.realization import computed, lose, overwritten, realize
@@ -254,6 +255,11 @@ class Lowered:
     def entry(self) -> str:
         """The name of the program's function."""
         return self._entry
+
+    @property
+    def captured(self) -> Sequence[TensorBase]:
+        """The tensors of the function itself, which are the last arguments of the program."""
+        return self._interface.traced.implicit
 
     def as_text(self, stage: str | None = None) -> str:
         """The traced program as text, or the program after a stage."""

@@ -133,15 +133,41 @@ class Spectral(LinearAlgebra, Indexing):
         (Sorensen et al., "Real-valued fast Fourier transform algorithms", 1987).
         """
         *lead, n = self.shape
-        wanted, signals = n // 2 + 1, math.prod(lead)
-        x = self.reshape((signals, n)).transpose(0, 1)
+        signals = math.prod(lead)
+        pairs = self.reshape((signals, n)).transpose(0, 1)._half_spectrum(factor)
+        return pairs.permute((2, 1, 0)).reshape((*lead, n // 2 + 1, 2))
+
+    def _half_spectrum(self, factor: float) -> Self:
+        """The transform of real signals, (elements, signals), times a factor, as
+        (2, frequencies, signals)."""
+        n, signals = self.shape
         if n % 2:
-            pairs = x.reshape((1, n, signals))._fourier(wanted, factor)
-        else:
-            # Transposed before the parts are told apart: neighbouring elements are in one tile.
-            halves = x.contiguous().reshape((n // 2, 2, signals)).transpose(0, 1)
-            pairs = halves._fourier(n // 2, factor / 2)._of_halves()
-        return pairs.permute((2, 1, 0)).reshape((*lead, wanted, 2))
+            return self.reshape((1, n, signals))._fourier(n // 2 + 1, factor)
+        # Transposed before the parts are told apart: neighbouring elements are in one tile.
+        halves = self.contiguous().reshape((n // 2, 2, signals)).transpose(0, 1)
+        return halves._fourier(n // 2, factor / 2)._of_halves()
+
+    def _of_half_spectrum(self, n: int, factor: float) -> Self:
+        """The n real elements, (elements, signals), whose transform begins with these frequencies,
+        (2, n // 2 + 1, signals), times a factor. It is the inverse transform times n."""
+        signals = self.shape[2]
+        # The frequency 0 and the greatest one of an even number are real.
+        is_real = (np.arange(n // 2 + 1) * 2 % n == 0)[:, None]
+        real, imaginary = self[0], self._of_array(is_real).where(0, self[1])
+        if n % 2:
+            mirrored = real[1:].flip(0), imaginary[1:].flip(0)
+            whole = real.cat(mirrored[0], dim=0), imaginary.cat(-mirrored[1], dim=0)
+            # The inverse is the transform with its parts in each other's place.
+            return whole[1].stack(whole[0], dim=0)._fourier(n, factor)[1]
+        turn = _circle(np.arange(n // 2) / -n).astype(dtypes.numpy_of(self.dtype))
+        cosine, sine = (self._of_array(turn[:, part, None]) for part in (0, 1))
+        ahead = real[:-1], imaginary[:-1]
+        back = real[1:].flip(0), imaginary[1:].flip(0)
+        a, b = ahead[0] - back[0], ahead[1] + back[1]
+        evens = ahead[0] + back[0], ahead[1] - back[1]
+        odds = cosine * a - sine * b, cosine * b + sine * a
+        parts = (evens[1] + odds[0]).stack(evens[0] - odds[1], dim=0)
+        return parts._fourier(n // 2, factor).flip(0).transpose(0, 1).reshape((n, signals))
 
     def _fourier(self, wanted: int, factor: float) -> Self:
         """The first `wanted` frequencies of a complex transform, times a factor, as
@@ -150,6 +176,8 @@ class Spectral(LinearAlgebra, Indexing):
         This tensor is (parts, elements, signals): one part if the elements are real.
         """
         parts, n, signals = self.shape
+        if radices(n)[0] > _GREATEST_RADIX:
+            return self._by_chirps(wanted, factor)
         dtype = dtypes.numpy_of(self.dtype)
         x, done = self, 1
         for radix in radices(n):
@@ -163,6 +191,30 @@ class Spectral(LinearAlgebra, Indexing):
             x = sums.reshape((2, digits * done, rest * signals))
             parts, done = 2, done * radix
         return x[:, :wanted]
+
+    def _by_chirps(self, wanted: int, factor: float) -> Self:
+        """`_fourier` as a convolution, whose length has small factors: j k is
+        (j^2 + k^2 - (j - k)^2) / 2 (Bluestein, 1970)."""
+        parts, n, _ = self.shape
+        length = 1 << (2 * n - 2).bit_length()
+        chirp = _circle(np.arange(n) ** 2 % (2 * n) / (2 * n))
+        around = np.zeros((length, 2))
+        around[:n] = chirp
+        around[length - n + 1 :] = chirp[:0:-1]
+        response = np.fft.fft(around[:, 0] - 1j * around[:, 1]) * (factor / length)
+        filters = np.stack([response.real, response.imag], -1)
+        x = self if parts == 2 else self.cat(self * 0, dim=0)
+        x = x._turned(chirp).pad([(0, 0), (0, length - n), (0, 0)])
+        x = x._fourier(length, 1)._turned(filters)
+        return x.flip(0)._fourier(length, 1).flip(0)[:, :wanted]._turned(chirp[:wanted])
+
+    def _turned(self, factors: Array) -> Self:
+        """Complex elements, (2, elements, signals), times constant ones, (elements, 2)."""
+        a, b = (
+            self._of_array(factors[:, part, None].astype(dtypes.numpy_of(self.dtype)))
+            for part in (0, 1)
+        )
+        return (self[0] * a - self[1] * b).stack(self[0] * b + self[1] * a, dim=0)
 
     def _of_halves(self) -> Self:
         """The frequencies of real signals, from those of complex numbers that are neighbours: where
@@ -185,6 +237,12 @@ _STEP = 3
 memory, and a kernel to compile. Larger: fewer steps of greater radices. By time alone it would be 1
 to 2 (a step of radix 4 takes 0.57 of one of radix 8 in L2, and 0.6 in memory); the rest is compile
 time."""
+
+
+_GREATEST_RADIX = 256
+"""The greatest radix of a step. A prime factor beyond is a convolution, of which three transforms
+of twice to four times the length have fewer products, and no matrix of its square. About where both
+have as many products."""
 
 
 @cache

@@ -12,16 +12,21 @@ from inspect import Parameter, Signature
 from typing import Any
 
 import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.traits import SymbolTable
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import named
 from tgdialect.frontend.function import traceable
-from tgdialect.frontend.graph import apply
+from tgdialect.frontend.graph import apply, sorted_nodes
 from tgdialect.frontend.lowered import Lowered, Spec
+from tgdialect.frontend.realization import as_array, insert_nodes
 from tgdialect.frontend.symbolic import SymInt
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
+from tgdialect.ops.source import parameters
 
 
 def identifiers(names: Sequence[str]) -> list[str]:
@@ -90,3 +95,21 @@ def lowered(
         [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names]
     )
     return traceable(call).lowered(list(inputs.values()), {}, entry, target)
+
+
+def standalone(program: Lowered) -> ModuleOp:
+    """The program of a file: tensors that its function has captured, which are tables of methods,
+    are no arguments of it but constants."""
+    module = program.source
+    if not (captured := program.captured):
+        return module
+    entry = SymbolTable.lookup_symbol(module, program.entry)
+    assert isinstance(entry, FuncOp)
+    arguments = parameters(entry.body.block)
+    for op, tensor in zip(arguments[-len(captured) :], captured, strict=True):
+        node = constant(as_array(tensor.node)).node
+        values = insert_nodes(tg.OpBuilder.before(op), sorted_nodes([node]), {})
+        op.result.replace_all_uses_with(values[node])
+        op.detach()
+        op.erase()
+    return module

@@ -19,7 +19,7 @@ def pairs(values: Any) -> Any:
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 6, 7, 8, 9, 15, 26, 30, 77, 512])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 6, 7, 8, 9, 15, 26, 30, 77, 263, 512, 526])
 def test_frequencies_of_all_kinds_of_lengths(n: int) -> None:
     x = np.random.default_rng(n).standard_normal((3, n))
     expected = pairs(np.fft.rfft(x))

@@ -19,7 +19,7 @@ from tgdialect.diagnostics import CompilationError, Diagnostic
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.lowered import Lowered, Spec, spec
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.interop.importing import lowered
+from tgdialect.interop.importing import lowered, standalone
 from tgdialect.interop.onnx import extents
 from tgdialect.interop.onnx.arguments import BOUNDS, ModelArguments, Structure, refused_inputs
 from tgdialect.interop.onnx.dtypes import carried, element_type, numpy_of
@@ -400,7 +400,7 @@ def module_of(model: Model, fixed: Mapping[str, float] = {}) -> ModuleOp:
         raise _unsuited(model, reason) from None
     if found is None:
         raise CompilationError(Diagnostic("all results are constants", file=model.file))
-    return found.source
+    return standalone(found)
 
 
 class Backend(OnnxBackend):

@@ -8,6 +8,7 @@ Nothing here imports PyTorch before it is used.
 | `archive.py` | `.pt2` files: a program in JSON, and the memory of its tensors |
 | `backend.py` | the backend: its options, the graphs that AOTAutograd makes |
 | `checking.py` | `options={"check": True}`: comparing a part with PyTorch, and finding the op |
+| `complex_values.py` | complex values, which are two parts in programs |
 | `dtypes.py` | PyTorch's dtypes as ours |
 | `expansions.py` | ops that are divided into others: those that raise errors, for one |
 | `export.py` | programs of `torch.export` as modules |

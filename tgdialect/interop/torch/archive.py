@@ -41,6 +41,8 @@ DTYPES: Mapping[int, torch.dtype] = {
     schema.ScalarType.BFLOAT16: torch.bfloat16,
     schema.ScalarType.FLOAT: torch.float32,
     schema.ScalarType.DOUBLE: torch.float64,
+    schema.ScalarType.COMPLEXFLOAT: torch.complex64,
+    schema.ScalarType.COMPLEXDOUBLE: torch.complex128,
 }
 """PyTorch's dtypes by their numbers in files."""
 

@@ -18,9 +18,10 @@ from torch.fx import GraphModule, Interpreter, Node
 
 from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.tensor import Tensor
+from tgdialect.interop.torch.complex_values import Complex, as_real
 from tgdialect.interop.torch.part import Part
 from tgdialect.interop.torch.reporting import location_of
-from tgdialect.interop.torch.translation import Translator, name_of
+from tgdialect.interop.torch.translation import Translator, bound, name_of
 
 aten = torch.ops.aten
 
@@ -165,9 +166,11 @@ def difference(found: Any, wanted: Any) -> str:
         )
     if not wanted.numel():
         return ""
-    if not wanted.is_floating_point():
+    if not (wanted.is_floating_point() or wanted.is_complex()):
         count = int((found != wanted).sum())
         return f"{count} of {wanted.numel()} elements" if count else ""
+    if wanted.is_complex():
+        return difference(as_real(found), as_real(wanted))
     a, b = found.double(), wanted.double()
     magnitude = b.abs().nan_to_num(0, 0, 0)
     tolerance = TOLERANCES[wanted.dtype] * (magnitude + magnitude.max())
@@ -186,6 +189,8 @@ def _difference_of(value: Any, wanted: Any) -> str:
     if isinstance(wanted, list | tuple):
         errors = (_difference_of(a, b) for a, b in zip(value, wanted, strict=True))
         return next(filter(None, errors), "")
+    if isinstance(value, Complex):
+        return _difference_of(value.pairs(), as_real(wanted))
     if not isinstance(value, Tensor):
         return "" if value is None else difference(value, wanted)
     array = value.numpy()
@@ -196,7 +201,7 @@ def _difference_of(value: Any, wanted: Any) -> str:
 
 def _ours(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
-        return Tensor(array_of(value.detach().resolve_neg().contiguous()))
+        return bound(Tensor(array_of(as_real(value.detach().resolve_neg()).contiguous())), value)
     if isinstance(value, list | tuple):
         return [_ours(each) for each in value]
     if isinstance(value, GraphModule):

@@ -26,7 +26,7 @@ from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
 
 from tgdialect.interop.torch.rules import Refusal
-from tgdialect.interop.torch.translation import check_tensor
+from tgdialect.interop.torch.translation import check_tensor, has_complex
 
 aten = torch.ops.aten
 
@@ -165,9 +165,11 @@ def expand(graph: GraphModule) -> None:
             _without_vectors(node)
         if (expansion := EXPANSIONS.get(node.target)) is not None:
             try:
-                for operand in node.all_input_nodes:
-                    check_tensor(operand.meta["val"])
-                _expand(node, expansion)
+                values = [operand.meta["val"] for operand in node.all_input_nodes]
+                for value in values:
+                    check_tensor(value)
+                if not has_complex(values):
+                    _expand(node, expansion)
             except (_AsItIs, Refusal):
                 continue
     graph.recompile()

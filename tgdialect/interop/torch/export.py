@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, reduce
 from typing import IO, Any, cast
 
+import numpy as np
 import torch
 from torch._decomp import core_aten_decompositions
 from torch._dynamo.source import ConstantSource
@@ -35,8 +36,9 @@ from xdsl.dialects.builtin import ModuleOp
 from tgdialect.diagnostics import CompilationError, Diagnostic
 from tgdialect.frontend.lowered import DEFAULT_BOUNDS, Spec, spec
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.interop.importing import constant, lowered
+from tgdialect.interop.importing import constant, lowered, standalone
 from tgdialect.interop.torch.archive import Archive, MalformedArchive, dtype_of
+from tgdialect.interop.torch.complex_values import Complex, as_real
 from tgdialect.interop.torch.dtypes import ours
 from tgdialect.interop.torch.expansions import expand
 from tgdialect.interop.torch.partition import reason_against
@@ -44,7 +46,7 @@ from tgdialect.interop.torch.reporting import location_of
 from tgdialect.interop.torch.rules import Refusal
 from tgdialect.interop.torch.sizes import Symbols
 from tgdialect.interop.torch.table import TABLE
-from tgdialect.interop.torch.translation import Translator, name_of
+from tgdialect.interop.torch.translation import Translator, bound, name_of
 
 aten = torch.ops.aten
 
@@ -423,13 +425,18 @@ class ExportedProgram:
                 refused.append(f"{node.name}: {reason}" + (f" ({where})" if where else ""))
         if refused:
             raise RefusedNodes(refused)
+        (output,) = traced.graph.find_nodes(op="output")
+        results = cast("Sequence[Node]", output.args[0])
+        taken = [n for n, (_, weight) in zip(placeholders, self._inputs, strict=True) if not weight]
+        if any(node.meta["val"].is_complex() for node in (*taken, *results)):
+            raise RefusedNodes(
+                ["functions have no complex inputs and results: export torch.view_as_real of them"]
+            )
         inputs = {
             name: self._spec(node)
             for node, (name, weight) in zip(placeholders, self._inputs, strict=True)
             if weight is None
         }
-        (output,) = traced.graph.find_nodes(op="output")
-        results = cast("Sequence[Node]", output.args[0])
 
         def function(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
             given = iter(tensors)
@@ -439,21 +446,23 @@ class ExportedProgram:
             ]
             return translator.values(traced.graph, values, results)
 
-        return lowered(function, inputs).source
+        return standalone(lowered(function, inputs))
 
-    def _weight(self, name: str, traced: torch.Tensor) -> Tensor:
+    def _weight(self, name: str, traced: torch.Tensor) -> Tensor | Complex:
         """A parameter, buffer or constant. Raises MalformedArchive for one that is not as the
         program takes it."""
-        array = self._archive.tensor(name)
+        array, like = self._archive.tensor(name), as_real(traced)
         if (found := self._weights.get(id(array))) is None:
-            found = self._weights[id(array)] = constant(array)  # The archive keeps the array.
-        if (wanted := (tuple(traced.shape), ours(traced.dtype))) != (found.shape, found.dtype):
+            is_complex = np.iscomplexobj(array)
+            pairs = np.stack([np.real(array), np.imag(array)], -1) if is_complex else array
+            found = self._weights[id(array)] = constant(pairs)  # The archive keeps the array.
+        if (wanted := (tuple(like.shape), ours(like.dtype))) != (found.shape, found.dtype):
             shape, dtype = wanted
             raise MalformedArchive(
                 f"{name} is {found.dtype.name} {found.shape} in the archive, and the program takes "
                 f"{dtype.name} {shape}"
             )
-        return found
+        return bound(found, traced)
 
     def _spec(self, node: Node) -> Spec:
         value = node.meta["val"]

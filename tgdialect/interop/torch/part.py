@@ -26,12 +26,13 @@ from tgdialect.frontend.symbolic import Atom, SymInt, value_of
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.traced import Traced, trace
 from tgdialect.frontend.tracing import Inputs, Slot
+from tgdialect.interop.torch.complex_values import as_real
 from tgdialect.interop.torch.dtypes import ours
 from tgdialect.interop.torch.layouts import MemoryLayout, layout_of
 from tgdialect.interop.torch.reporting import LOG
 from tgdialect.interop.torch.rules import Refusal
 from tgdialect.interop.torch.sizes import greatest_size, symbols_of
-from tgdialect.interop.torch.translation import Translator
+from tgdialect.interop.torch.translation import Translator, bound, unbound
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.source import parameters
 from tgdialect.runtime import compiler
@@ -58,7 +59,7 @@ class _Input:
         place: its place among the inputs.
         layout: how it lies in memory.
         strides: the strides that it has then, if its shape is static.
-        is_negated: whether PyTorch negates the elements in memory where they are read.
+        is_negated: whether PyTorch negates or conjugates what it reads in memory.
     """
 
     place: int
@@ -69,19 +70,26 @@ class _Input:
     @staticmethod
     def of(place: int, layout: MemoryLayout, like: torch.Tensor) -> _Input:
         """The input that PyTorch has traced as `like`."""
-        is_static = all(isinstance(extent, int) for extent in like.shape)
-        strides = layout.strides(like.shape) if is_static else None
-        return _Input(place, layout, strides, like.is_neg())
+        real = as_real(like)
+        is_static = all(isinstance(extent, int) for extent in real.shape)
+        strides = layout.strides(real.shape) if is_static else None
+        return _Input(place, layout, strides, like.is_neg() or like.is_conj())
+
+    def is_in_place(self, like: torch.Tensor) -> bool:
+        """Whether tensors that are traced as `like` lie in memory as the array does."""
+        return not self.is_negated and (not self.layout.is_plain or like.is_contiguous())
 
     def lies_so(self, value: torch.Tensor) -> bool:
         """Whether a tensor's memory is the array that the program takes."""
         if self.is_negated:
             return False
-        return value.is_contiguous() if self.layout.is_plain else value.stride() == self.strides
+        if self.layout.is_plain:
+            return value.is_contiguous()
+        return as_real(value).stride() == self.strides
 
     def laid_out(self, value: torch.Tensor) -> torch.Tensor:
         """A tensor as the array, a copy if its memory is not."""
-        return self.layout.array(value.detach().resolve_neg())
+        return self.layout.array(as_real(value.detach().resolve_neg()))
 
 
 class Part:
@@ -126,7 +134,7 @@ class Part:
         self._layouts = [_layout_of_result(node.meta["val"]) for node in self._tensors]
         for target, source in self._writes.items():
             # The new value lies in memory as the input does.
-            self._layouts[self._tensors.index(source)] = layout_of(target.meta["val"])
+            self._layouts[self._tensors.index(source)] = layout_of(as_real(target.meta["val"]))
         self._is_empty = not wanted
         self._constants = frozenset(constants)
         self._sources: Sequence[Callable[[Sequence[Value]], int]] = ()
@@ -144,32 +152,38 @@ class Part:
         graph = module.graph
         is_used = [bool(node.users) for node in self._placeholders]
         layouts = [
-            layout_of(v) if used and isinstance(v, torch.Tensor) else None
+            layout_of(as_real(v)) if used and isinstance(v, torch.Tensor) else None
             for used, v in zip(is_used, self._values, strict=True)
         ]
         # The program's arguments: tensors as they lie in memory, and sizes.
         arguments: list[Any] = []
         for value, layout, used in zip(self._values, layouts, is_used, strict=True):
             if layout is not None:
-                arguments.append(translator.tensor(layout.extents(value.shape), ours(value.dtype)))
+                real = as_real(value)
+                arguments.append(translator.tensor(layout.extents(real.shape), ours(real.dtype)))
             else:
                 arguments.append(translator.stand_in(value) if used else None)
         # The shapes of those that repeat cells, also in terms of the program's sizes.
         shapes = [
-            tuple(map(translator.stand_in, value.shape)) if layout and layout.repeated else ()
+            tuple(map(translator.stand_in, as_real(value).shape))
+            if layout and layout.repeated
+            else ()
             for value, layout in zip(self._values, layouts, strict=True)
         ]
 
         def program(given: Sequence[Any], shapes: Sequence[Any]) -> Any:
             values = [
-                value if layout is None else layout.of_array(named(value, node.name), shape)
+                value
+                if layout is None
+                else bound(layout.of_array(named(value, node.name), shape), node.meta["val"])
                 for node, value, layout, shape in zip(
                     self._placeholders, given, layouts, shapes, strict=True
                 )
             ]
             found = translator.values(graph, values, [*self._tensors, *self._sizes])
             tensors = [
-                layout.laid_out(value) for value, layout in zip(found, self._layouts, strict=False)
+                layout.laid_out(unbound(value))
+                for value, layout in zip(found, self._layouts, strict=False)
             ]
             return tensors, found[len(tensors) :]
 
@@ -203,9 +217,12 @@ class Part:
         for op in parameters(function.body.block):
             if (slot := op.slot.data) >= len(self._read):
                 continue
-            place = self._read[slot].place
+            read = self._read[slot]
+            place = read.place
             if (new := self._writes.get(self._placeholders[place])) is not None:
-                op.attributes["tg.donated"] = IntegerAttr(numbers[new], 64)
+                # PyTorch writes, after the call, to arguments that the program takes as copies.
+                if read.is_in_place(self._values[place]):
+                    op.attributes["tg.donated"] = IntegerAttr(numbers[new], 64)
             elif place in self._constants:
                 op.attributes["tg.constant"] = UnitAttr()
 
@@ -417,7 +434,7 @@ def _is_view(node: Node) -> bool:
 
 def _layout_of_result(like: torch.Tensor) -> MemoryLayout:
     """The layout of a result. One of symbolic size repeats no cells."""
-    found = layout_of(like)
+    found = layout_of(as_real(like))
     is_static = all(isinstance(extent, int) for extent in like.shape)
     return found if is_static else MemoryLayout(found.order)
 
@@ -434,6 +451,9 @@ def _allocator(
 
     A large one is in a block of the pool: PyTorch's are new pages in each call.
     """
+    if like.is_complex():
+        parts = _allocator(as_real(like), layout, extents, is_cleared)
+        return lambda: torch.view_as_complex(parts())
     cells = math.prod(extents)
     shape = [extents[place] for place in layout.inverse]
     for axis in layout.repeated:
@@ -456,6 +476,8 @@ def _allocator(
 
 def _tensor(array: Any, like: torch.Tensor, layout: MemoryLayout) -> torch.Tensor:
     """A result of the program as a tensor with PyTorch's layout."""
+    if like.is_complex():
+        return torch.view_as_complex(_tensor(array, as_real(like), layout))
     if (dtype := _NUMPY.get(like.dtype)) is not None:
         value = torch.from_numpy(array.view(dtype)).view(like.dtype)
     else:

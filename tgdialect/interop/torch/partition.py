@@ -28,7 +28,7 @@ from tgdialect.interop.torch.ops.movement import MOVEMENT
 from tgdialect.interop.torch.reporting import Fallback, location_of
 from tgdialect.interop.torch.rules import Refusal
 from tgdialect.interop.torch.sizes import greatest_size, symbols_of
-from tgdialect.interop.torch.table import TABLE
+from tgdialect.interop.torch.table import COMPLEX, TABLE
 from tgdialect.interop.torch.translation import Translator, attribute, has_no_result, name_of
 
 aten = torch.ops.aten
@@ -76,7 +76,7 @@ def reason_against(node: Node, translator: Translator) -> str | None:
     if torch.Tag.nondeterministic_seeded in tags and node.target not in TABLE:
         return "it draws random numbers, which come from PyTorch's generator"
     try:
-        if node.target in TABLE:
+        if node.target in TABLE or node.target in COMPLEX:
             translator.stand_in(node.meta.get("val"))
         with tracing():
             translator.value(node, lambda other: _stand_in(other, translator))

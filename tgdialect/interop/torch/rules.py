@@ -9,7 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Literal
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.tensor import Tensor
 
 Translate = Callable[..., Any]
 Functions = Mapping[Any, Translate]
@@ -50,6 +54,23 @@ that PyTorch has traced for them."""
 def in_result_dtype(functions: Functions) -> Table:
     """Ops that compute in the dtype of their result: arithmetic, functions of floats, sums."""
     return {overload: OpLine(translate, "result") for overload, translate in functions.items()}
+
+
+def in_f64(functions: Functions) -> Table:
+    """Functions of floats that compute in f64, whatever float their result is."""
+
+    def wide(translate: Translate) -> Translate:
+        @wraps(translate)
+        def compute(*args: Any, **named: Any) -> Any:
+            return translate(*map(_widened, args), **named)
+
+        return compute
+
+    return in_result_dtype({overload: wide(each) for overload, each in functions.items()})
+
+
+def _widened(value: Any) -> Any:
+    return value.cast(dtypes.float64) if isinstance(value, Tensor) else value
 
 
 def in_wide_dtype(functions: Functions) -> Table:

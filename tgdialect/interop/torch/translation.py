@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, cast
 
 import torch
@@ -27,11 +27,12 @@ from tgdialect.frontend.locations import located
 from tgdialect.frontend.lowered import DEFAULT_BOUNDS
 from tgdialect.frontend.symbolic import SymInt, larger, smaller
 from tgdialect.frontend.tensor import Tensor
+from tgdialect.interop.torch.complex_values import Complex, as_real, part_dtype
 from tgdialect.interop.torch.dtypes import ours
 from tgdialect.interop.torch.reporting import source_of
 from tgdialect.interop.torch.rules import IGNORED, OpLine, Refusal
 from tgdialect.interop.torch.sizes import Symbols, is_data_dependent
-from tgdialect.interop.torch.table import TABLE
+from tgdialect.interop.torch.table import COMPLEX, TABLE
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import round_to
 
@@ -92,7 +93,10 @@ class Translator:
         them. Raises Refusal for what programs do not have."""
         if isinstance(value, torch.Tensor):
             check_tensor(value)
-            return self.tensor(value.shape, ours(value.dtype))
+            part = self.tensor(value.shape, ours(part_dtype(value.dtype)))
+            if not value.is_complex():
+                return part
+            return Complex(part, self.tensor(value.shape, part.dtype))
         if isinstance(value, list | tuple):
             return type(value)(self.stand_in(each) for each in cast("Sequence[Any]", value))
         if isinstance(value, torch.SymInt):
@@ -141,9 +145,11 @@ class Translator:
         args, kwargs = (map_arg(each, value_of) for each in (node.args, node.kwargs))
         if (function := OF_SIZES.get(node.target)) is not None:
             return function(*cast("Sequence[Any]", args))
-        rule = TABLE.get(node.target)
+        is_complex = has_complex((args, kwargs, node.meta.get("val")))
+        rule = (COMPLEX if is_complex else TABLE).get(node.target)
         if rule is None:
-            raise Refusal(f"{name_of(node)} has no translation")
+            kind = " of complex numbers" if is_complex else ""
+            raise Refusal(f"{name_of(node)} has no translation{kind}")
         return self._applied(node, rule, cast("tuple[Any, ...]", args), cast("Any", kwargs))
 
     def function(self, module: GraphModule) -> Callable[..., list[Any]]:
@@ -167,16 +173,18 @@ class Translator:
         if rule.in_rows and not _is_in_rows(cast(Node, node.args[0])):
             raise Refusal("the tensor is a view of memory, or its cells are in another order")
         if rule.operands in ("result", "wide"):
-            dtype = ours(first.dtype)
+            dtype = ours(part_dtype(first.dtype))
             if dtype.is_float and not _are_exact(node, dtype, is_wide=rule.operands == "wide"):
                 dtype = dtypes.float32
-            args, kwargs = _cast((args, kwargs), dtype)
+            args, kwargs = _cast((args, kwargs), dtype, is_complex=first.is_complex())
         elif rule.operands == "common":
-            args, kwargs = _cast((args, kwargs), ours(_common_dtype(node)))
+            common = _common_dtype(node)
+            dtype = ours(part_dtype(common))
+            args, kwargs = _cast((args, kwargs), dtype, is_complex=common.is_complex)
         args, kwargs = _with_numbers_that_fit(node.target, rule, args, kwargs, first)
         named = {name: value for name, value in kwargs.items() if name not in IGNORED}
         if rule.takes_dtype:
-            named["dtype"] = ours(first.dtype)
+            named["dtype"] = ours(part_dtype(first.dtype))
         found = rule.translate(*args, **named)
         return self._as_expected(found, expected)
 
@@ -187,7 +195,10 @@ class Translator:
             return [self._as_expected(each, like) for each, like in both]
         if not isinstance(expected, torch.Tensor) or found is None:
             return None
-        result = found.cast(ours(expected.dtype))
+        if isinstance(found, Complex) and not expected.is_complex():
+            raise Refusal("complex numbers as real ones: take .real")
+        result = Complex.of(found) if expected.is_complex() else found
+        result = result.cast(ours(part_dtype(expected.dtype)))
         if len(result.shape) != expected.ndim or any(
             a != b
             for a, b in zip(result.shape, expected.shape, strict=True)
@@ -213,14 +224,36 @@ def attribute(node: Node) -> Any:
     return found
 
 
-def constant(found: Any) -> Tensor:
+def constant(found: Any) -> Tensor | Complex:
     """A tensor that a graph has as an attribute. Raises Refusal for other attributes."""
     if not isinstance(found, torch.Tensor):
         raise Refusal(f"{type(found).__name__} is no tensor")
     check_tensor(found)
     # AOTAutograd calls the backend with fake tensors on, which refuse real ones.
     with unset_fake_temporarily():
-        return Tensor(array_of(found.detach().contiguous()))
+        value = Tensor(array_of(as_real(found.detach()).contiguous()))
+    return bound(value, found)
+
+
+def bound(value: Tensor, like: torch.Tensor) -> Tensor | Complex:
+    """The value that a tensor of PyTorch's has, from the real one that `as_real` makes of it."""
+    return Complex.of_pairs(value) if like.is_complex() else value
+
+
+def unbound(value: Tensor | Complex) -> Tensor:
+    """The inverse of `bound`."""
+    return value.pairs() if isinstance(value, Complex) else value
+
+
+def has_complex(value: Any) -> bool:
+    """Whether nested values have a complex one, of ours or of PyTorch's."""
+    if isinstance(value, Complex):
+        return True
+    if isinstance(value, torch.Tensor):
+        return value.is_complex()
+    if isinstance(value, dict):
+        return any(map(has_complex, cast("dict[str, Any]", value).values()))
+    return isinstance(value, list | tuple) and any(map(has_complex, cast("list[Any]", value)))
 
 
 def check_tensor(value: torch.Tensor) -> None:
@@ -233,7 +266,7 @@ def check_tensor(value: torch.Tensor) -> None:
         raise Refusal("tensors of the old quantised dtypes stay with PyTorch")
     if any(is_data_dependent(extent) for extent in value.shape):
         raise Refusal("the size depends on the elements of a tensor")
-    ours(value.dtype)
+    ours(part_dtype(value.dtype))
 
 
 def name_of(node: Node) -> str:
@@ -244,14 +277,15 @@ def name_of(node: Node) -> str:
     )
 
 
-def _cast(value: Any, dtype: Any) -> Any:
-    """Nested arguments with tensors of a dtype."""
-    if isinstance(value, Tensor):
-        return value.cast(dtype)
+def _cast(value: Any, dtype: Any, *, is_complex: bool) -> Any:
+    """Nested arguments with tensors of a dtype, or complex ones with parts of it."""
+    if isinstance(value, Tensor | Complex):
+        return Complex.of(value).cast(dtype) if is_complex else value.cast(dtype)
+    cast_one = partial(_cast, dtype=dtype, is_complex=is_complex)
     if isinstance(value, list | tuple):
-        return type(value)(_cast(each, dtype) for each in cast("Sequence[Any]", value))
+        return type(value)(map(cast_one, cast("Sequence[Any]", value)))
     if isinstance(value, dict):
-        return {k: _cast(each, dtype) for k, each in cast("dict[str, Any]", value).items()}
+        return {k: cast_one(each) for k, each in cast("dict[str, Any]", value).items()}
     return value
 
 
@@ -269,7 +303,9 @@ def _with_numbers_that_fit(
     given = [*args, *kwargs.values()]
     types = [value.dtype for value in given if isinstance(value, Tensor)]
     if rule.operands == "own" and isinstance(result, torch.Tensor):
-        types.append(ours(result.dtype))  # A mask, or no tensor, is among the arguments.
+        types.append(
+            ours(part_dtype(result.dtype))
+        )  # A mask, or no tensor, is among the arguments.
     integers = [dtype for dtype in types if dtype.is_integer]
     is_of_bools = rule.operands in ("result", "wide") and any(dtype.is_bool for dtype in types)
 

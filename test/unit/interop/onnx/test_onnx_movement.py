@@ -3,6 +3,7 @@ sizes, against ONNX Runtime."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ pytest.importorskip("onnxruntime")
 
 from onnx import TensorProto
 from single_node import compare, model_of
+
+import tgdialect as tg
 
 SIZES = 3
 """The sizes that each program is run on."""
@@ -559,6 +562,20 @@ def test_fourier_transforms(seed: int):
         return [np.stack([found.real, found.imag], -1).astype(np.float32)]
 
     compare(model, feeds, wanted=wanted, atol=1e-5)
+
+
+def test_a_file_with_a_fourier_transform(tmp_path: Path):
+    """The tables of the transform are part of the program."""
+    x = _floats(np.random.default_rng(0), 2, 8, 1)
+    file = tmp_path / "model.onnx"
+    node = [x, np.array(8), np.array(1)]
+    file.write_bytes(
+        model_of(
+            "DFT", node, [(F, 3)], opset=20, constant=(1, 2), symbolic={0: [0]}
+        ).SerializeToString()
+    )
+    found, expected = tg.compile(str(file))(x), np.fft.fft(x[..., 0])
+    np.testing.assert_allclose(found, np.stack([expected.real, expected.imag], -1), atol=1e-5)
 
 
 @pytest.mark.sampled(4)

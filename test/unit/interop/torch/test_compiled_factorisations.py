@@ -223,6 +223,15 @@ def test_vectors_are_of_eager_mode():
     assert "up to their signs" in fallback.reason
 
 
+def test_complex_matrices_are_of_eager_mode():
+    (a,) = matrices([(3, 3)], torch.complex64)
+    function = lambda a: (linalg.inv(a), linalg.det(a), linalg.svdvals(a))  # noqa: E731
+    assert_same(compiled(function, dynamic=False)(a), function(a))
+    assert {f.op for f in report().fallbacks} == {
+        *("aten.linalg_inv_ex.default", "aten._linalg_det.default", "aten._linalg_svd.default")
+    }
+
+
 # -- gradients and sizes ---------------------------------------------------------------------------
 
 SCALARS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {

@@ -22,7 +22,7 @@ SOME = 3
 """The number of ops that are drawn where not all are called; each takes about a second."""
 
 COMPILED = (
-    *("sort", "digamma", "nn.functional.max_pool3d", "addmv"),
+    *("sort", "digamma", "nn.functional.max_pool3d", "addmv", "fft.irfftn", "special.zeta"),
     *("linalg.det", "linalg.ldl_solve", "linalg.pinv (hermitian)", "matrix_exp"),
 )
 """Ops of lines that are easily wrong: ties, poles, positions, integers times fractions, pivots."""

@@ -10,7 +10,6 @@ from typing import Any
 
 import torch
 
-from tgdialect.frontend import dtypes
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.torch.rules import (
     Table,
@@ -72,31 +71,6 @@ def _next_after(x: Tensor, y: Tensor) -> Tensor:
     moved = (x == 0).where((y > 0).where(smallest, -smallest), moved)
     moved = (x == y).where(y, moved)
     return (x.isnan() | y.isnan()).where(math.nan, moved)
-
-
-def _digamma(x: Tensor) -> Tensor:
-    """The derivative of the logarithm of the gamma function: by its recurrence up to 10, and there
-    by its asymptotic series (Abramowitz & Stegun 6.3.5, 6.3.7, 6.3.18)."""
-    wide = x.cast(dtypes.float64)
-    is_reflected = wide <= 0
-    y = is_reflected.where(1 - wide, wide)
-    below: Any = 0
-    for k in range(10):
-        below = below + (y < 10 - k).where((y + k).reciprocal(), 0)
-    # The number of steps up to at least 10 is that of the terms above.
-    steps: Any = sum((y < 10 - k).cast(dtypes.float64) for k in range(10))
-    y = y + steps
-    z = (y * y).reciprocal()
-    series: Any = 0
-    for coefficient in (1 / 12, -691 / 32760, 1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12):
-        series = (series + coefficient) * z
-    found = y.log() - 0.5 / y - series - below
-    # tan has the period pi; a small argument is exact.
-    turn = wide - wide.round()
-    reflected = found - math.pi / (turn * math.pi).tan()
-    found = is_reflected.where((turn == 0).where(math.nan, reflected), found)
-    found = (wide == 0).where(Tensor(-math.inf).cast(dtypes.float64).copysign(-wide), found)
-    return (wide == -math.inf).where(math.nan, (wide == math.inf).where(wide, found))
 
 
 ELEMENTWISE: Table = {
@@ -164,7 +138,6 @@ ELEMENTWISE: Table = {
             aten.erfc.default: lambda x: x.erfc(),
             aten.erfinv.default: lambda x: x.erfinv(),
             aten.lgamma.default: lambda x: x.lgamma(),
-            aten.digamma.default: _digamma,
             aten.angle.default: lambda x: x.isnan().where(x, (x < 0).where(math.pi, 0)),
             # Activations.
             aten.relu.default: lambda x: x.relu(),
@@ -198,6 +171,7 @@ ELEMENTWISE: Table = {
             aten.alias.default: lambda x: x,
             aten.clone.default: lambda x: x,
             aten.detach.default: lambda x: x,
+            aten._neg_view.default: lambda x: -x,
             aten.lift.default: lambda x: x,
             aten.lift_fresh.default: lambda x: x,
             aten.lift_fresh_copy.default: lambda x: x,

@@ -268,7 +268,6 @@ INDEXING: Table = {
             aten.bucketize.Tensor: lambda values, line, *, out_int32=False, right=False: _found(
                 line, values, right
             ),
-            aten.histc.default: lambda x, bins=100, min=0, max=0: x.histc(bins, min, max),
             aten.scatter_add.default: lambda x, dim, index, src: x.scatter_add(dim, index, src),
         }
     ),
