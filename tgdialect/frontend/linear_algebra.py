@@ -8,7 +8,7 @@ matrices: gradients are those of the first-order change of the result, which nee
 from __future__ import annotations
 
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any, Literal, Self, TypeVar, cast
 
@@ -405,10 +405,15 @@ class Decompositions(LinearAlgebra, Sorting):
         u, s, v = self._svd_near((q * sign).contiguous(), v.contiguous(), s.contiguous())
         return u, s, v.transpose(-2, -1)
 
-    def _jacobi(self) -> tuple[Self, Self, Self]:
+    def _jacobi(self, repeat: Callable[..., Self] | None = None) -> tuple[Self, Self, Self]:
         """U, S and V of a matrix with at least as many rows as columns, by one-sided Jacobi
         rotations (Hestenes, 1958): pairs of columns are rotated until all are orthogonal. Columns
-        of U are 0 where S is 0 but for rounding."""
+        of U are 0 where S is 0 but for rounding.
+
+        Args:
+            repeat: a loop, from a function of a tensor, its first argument, and how often it is
+                applied to what it returned; by default as many calls.
+        """
         *lead, rows, columns = self.shape
         half = (columns + 1) // 2
         scale = self.abs().max((-2, -1), keepdim=True)
@@ -420,9 +425,12 @@ class Decompositions(LinearAlgebra, Sorting):
         order = self._of_array(np.array(_pairing(half), np.int32))
         # After so many sweeps over all pairs of columns they are orthogonal in f64.
         sweeps = 1 if columns <= 2 else 4 + columns.bit_length()
-        for _ in range(sweeps * (2 * half - 1)):
-            both = both._rotated(order)
-        both = both.detach()
+        rounds = sweeps * (2 * half - 1)
+
+        def step(x: T) -> T:
+            return x._rotated(order)
+
+        both = (repeat or _called)(step, both, rounds).detach()
         # After whole sweeps each column is in its place again, and the added one is the last.
         x, v = both._part(-1, 0, columns).split((rows, 2 * half), -2)
         v = v._part(-2, 0, columns)
@@ -478,6 +486,13 @@ class Decompositions(LinearAlgebra, Sorting):
             rest = u._part(-1, columns, u.shape[-1])
             new = new.cat(rest - u1.matmul(outside.transpose(-2, -1).matmul(rest)), dim=-1)
         return new, s + inner.diagonal(0, -2, -1), v + v.matmul(turn_v)
+
+
+def _called(function: Callable[[T], T], x: T, times: int) -> T:
+    """A function applied to what it returned, as often as is said."""
+    for _ in range(times):
+        x = function(x)
+    return x
 
 
 def _change(x: T) -> T:

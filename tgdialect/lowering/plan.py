@@ -232,7 +232,8 @@ def _at_least(sizes: Iterable[tg.Polynomial]) -> tg.Polynomial:
     for size in sizes:
         terms = dict(found.terms)
         for term, factor in size.terms.items():
-            terms[term] = max(factor, terms.get(term, 0))
+            if factor > 0:  # As a lesser of two extents, a + b - max(a, b), has others.
+                terms[term] = max(factor, terms.get(term, 0))
         found = tg.Affine(terms, max(found.constant, size.constant))
     return found
 

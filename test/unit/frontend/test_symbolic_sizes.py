@@ -317,6 +317,26 @@ def test_quotients_have_one_form():
     assert str(larger(n, 3)) == "max(n - 3, 0) + 3"
 
 
+def test_memory_whose_extent_is_the_lesser_of_two():
+    """Its size is m + n - max(m, n): a product with a negative factor."""
+
+    def products(x: tg.Tensor) -> tg.Tensor:
+        k = smaller(*x.shape)
+        a = x[:k, :k].softmax(-1).contiguous()
+        b = a.dot(a).contiguous()
+        c = b.dot(b).contiguous()
+        return (a.dot(b) + c.sum(0)).dot(c)
+
+    compute = tg.function(products)
+    x = values(16, 5)
+    for m, n in (3, 4), (5, 2):
+        found = compute(tg.Tensor(x)[: N.bind(m), : M.bind(n)])
+        a = np.exp(x[: min(m, n), : min(m, n)].astype(np.float64))
+        a /= a.sum(-1, keepdims=True)
+        b = a @ a
+        np.testing.assert_allclose(found.numpy(), (a @ b + (b @ b).sum(0)) @ b @ b, rtol=1e-5)
+
+
 def test_creation():
     n = N.bind(4)
     assert tg.Tensor.arange(n).tolist() == [0, 1, 2, 3]

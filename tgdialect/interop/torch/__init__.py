@@ -10,6 +10,7 @@ Nothing here imports PyTorch before it is used.
 | `checking.py` | `options={"check": True}`: comparing a part with PyTorch, and finding the op |
 | `complex_values.py` | complex values, which are two parts in programs |
 | `dtypes.py` | PyTorch's dtypes as ours |
+| `expansions.py` | ops that are divided into others: those that raise errors, for one |
 | `export.py` | programs of `torch.export` as modules |
 | `frontend.py`, `plugin.py` | `.pt2` files as an input format |
 | `layouts.py` | how tensors lie in memory, and which layouts programs take as they are |

@@ -29,6 +29,7 @@ from torch.fx import GraphModule, Node
 
 from tgdialect.diagnostics import CompilationError
 from tgdialect.interop.torch.checking import Checked
+from tgdialect.interop.torch.expansions import expand
 from tgdialect.interop.torch.part import Part
 from tgdialect.interop.torch.partition import partitioned
 from tgdialect.interop.torch.reporting import REPORT, Fallback, GraphReport
@@ -137,6 +138,7 @@ def compiled_graph(
 ) -> Callable[[list[Any]], Any]:
     """A function of the list of a graph's inputs, which it empties."""
     start = perf_counter()
+    expand(graph)
     constants = _constants(graph) if options.freeze and kind == "inference" else ()
     ops, parts, fallbacks = _ops_of(graph), list[int](), list[Fallback]()
 

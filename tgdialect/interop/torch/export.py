@@ -40,6 +40,7 @@ from tgdialect.interop.importing import constant, lowered, standalone
 from tgdialect.interop.torch.archive import Archive, MalformedArchive, dtype_of
 from tgdialect.interop.torch.complex_values import Complex, as_real
 from tgdialect.interop.torch.dtypes import ours
+from tgdialect.interop.torch.expansions import expand
 from tgdialect.interop.torch.partition import reason_against
 from tgdialect.interop.torch.reporting import location_of
 from tgdialect.interop.torch.rules import Refusal
@@ -408,6 +409,7 @@ class ExportedProgram:
     def lowered(self) -> ModuleOp:
         """The program as a module. Raises RefusedNodes, with all of them."""
         traced = self._traced()
+        expand(traced)
         translator = Translator()
         traced.graph.eliminate_dead_code()
         refused: list[str] = []

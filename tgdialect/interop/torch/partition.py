@@ -55,6 +55,13 @@ def is_write(node: Node) -> bool:
     return node.target is aten.copy_.default and cast(Node, node.args[0]).op == "placeholder"
 
 
+def is_check(node: Node) -> bool:
+    """Whether a node raises an error where a factorisation has failed, and computes nothing:
+    PyTorch runs it, on the `info` of a part, and it is no fallback."""
+    # Dynamo's graphs have it with a token, for its place among other effects.
+    return aten._linalg_check_errors.default in (node.target, *node.args[1:2])
+
+
 def reason_against(node: Node, translator: Translator) -> str | None:
     """Why a node is not compiled; None if it is."""
     if node.op == "get_attr":
@@ -63,6 +70,8 @@ def reason_against(node: Node, translator: Translator) -> str | None:
         return f"a {node.op} is no op"
     if is_write(node):
         return None
+    if is_check(node):
+        return "programs raise no errors: PyTorch looks at the info of a factorisation"
     tags = getattr(node.target, "tags", ())
     if torch.Tag.nondeterministic_seeded in tags and node.target not in TABLE:
         return "it draws random numbers, which come from PyTorch's generator"
@@ -123,7 +132,7 @@ def partitioned(graph: GraphModule) -> Partitioned:
     fallbacks = [
         Fallback(name_of(node), reason, location_of(node))
         for node, reason in refused.items()
-        if node.target is not operator.getitem and node.op != "get_attr"
+        if not (node.target is operator.getitem or node.op == "get_attr" or is_check(node))
     ]
     fused = partitioner.fuse_partitions(kept, PREFIX)
     names = [n.target for n in fused.graph.nodes if n.op == "call_module"]

@@ -10,6 +10,7 @@ from tgdialect.interop.torch.ops.elementwise import ELEMENTWISE
 from tgdialect.interop.torch.ops.gamma import GAMMA
 from tgdialect.interop.torch.ops.histograms import HISTOGRAMS
 from tgdialect.interop.torch.ops.indexing import INDEXING
+from tgdialect.interop.torch.ops.linalg import LINALG
 from tgdialect.interop.torch.ops.movement import MOVEMENT
 from tgdialect.interop.torch.ops.neural import NEURAL
 from tgdialect.interop.torch.ops.products import PRODUCTS
@@ -24,6 +25,7 @@ TABLE: Table = {
     **INDEXING,
     **CREATION,
     **PRODUCTS,
+    **LINALG,
     **NEURAL,
     **BESSEL,
     **GAMMA,

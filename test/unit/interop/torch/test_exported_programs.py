@@ -263,6 +263,27 @@ def test_pickled_weights_are_refused(linear: str) -> None:
         tg.compile(rewritten(linear, changed))
 
 
+def test_a_program_raises_no_errors_of_singular_matrices(tmp_path: Path) -> None:
+    class Model(nn.Module):
+        def __init__(self, function: Callable[..., Any]) -> None:
+            super().__init__()
+            self.function = function
+
+        def forward(self, x: torch.Tensor) -> Any:
+            return self.function(x)
+
+    x = torch.randn(4, 4)
+    file = saved(Model(lambda x: (torch.linalg.det(x), *torch.linalg.inv_ex(x))), tmp_path, x)
+    program: Any = tg.compile(file)
+    det, inverse, info = program(x.numpy())
+    np.testing.assert_allclose(det, np.linalg.det(x.numpy()), rtol=1e-4)
+    np.testing.assert_allclose(inverse, np.linalg.inv(x.numpy()), rtol=1e-3, atol=1e-4)
+    assert info == 0
+    file = saved(Model(torch.linalg.inv), tmp_path, x)
+    with pytest.raises(CompilationError, match="programs raise no errors"):
+        tg.compile(file)
+
+
 @pytest.mark.parametrize("op", ["unbind", "split", "chunk"])
 def test_an_op_of_too_many_results(op: str, tmp_path: Path) -> None:
     """A tensor of a traced program has no elements, so that its extents cost nothing."""

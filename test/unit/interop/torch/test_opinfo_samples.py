@@ -21,8 +21,11 @@ pytestmark = pytest.mark.parity
 SOME = 3
 """The number of ops that are drawn where not all are called; each takes about a second."""
 
-COMPILED = ("sort", "digamma", "nn.functional.max_pool3d", "addmv", "fft.irfftn", "special.zeta")
-"""Ops of lines that are easily wrong: ties, poles, positions, integers times fractions."""
+COMPILED = (
+    *("sort", "digamma", "nn.functional.max_pool3d", "addmv", "fft.irfftn", "special.zeta"),
+    *("linalg.det", "linalg.ldl_solve", "linalg.pinv (hermitian)", "matrix_exp"),
+)
+"""Ops of lines that are easily wrong: ties, poles, positions, integers times fractions, pivots."""
 
 
 def outcome(name: str) -> torch_opinfo.Outcome:

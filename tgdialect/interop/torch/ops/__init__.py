@@ -11,6 +11,7 @@
 | `gradients.py` | the helper of ops that are gradients of others |
 | `histograms.py` | histograms |
 | `indexing.py` | at positions that are computed: gather, scatter, embeddings, sorts |
+| `linalg.py` | of matrices: factorisations, equations, the exponential |
 | `movement.py` | that move elements: reshape, slice, pad, concatenate |
 | `neural.py` | of networks: normalisation, softmax, attention, activations with parameters |
 | `products.py` | of sums of products: matrices, convolutions; pools, which use windows as well |

@@ -179,11 +179,6 @@ def _pairwise_distances(x: Tensor, p: float = 2) -> Tensor:
     return distances[Tensor(first * x.shape[0] + second)]
 
 
-def _qr(x: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
-    q, r = x.qr("complete" if mode == "complete" else "reduced")
-    return (Tensor.zeros((0,), dtype=x.dtype) if mode == "r" else q), r
-
-
 PRODUCTS: Table = {
     **in_result_dtype(
         {
@@ -225,7 +220,6 @@ PRODUCTS: Table = {
             )[0],
             aten._cdist_forward.default: lambda a, b, p, compute_mode: a.cdist(b, p),
             aten._pdist_forward.default: _pairwise_distances,
-            aten.linalg_qr.default: _qr,
             aten._adaptive_avg_pool2d_backward.default: lambda gradient, x: gradients(
                 partial(_adaptive_avg_pool, sizes=gradient.shape[-2:]), gradient, x
             )[0],
