@@ -135,14 +135,18 @@ def _copied(value: Any) -> Any:
 
 NOT_TRACED = "graph", "Dynamo makes no graph of the call"
 
-POSITIONS = {"kthvalue", "median", "mode", "nanmedian", "sort", "topk"}
-"""Ops whose second result is a position of each value, any of equals."""
+POSITIONS = {"argsort", "kthvalue", "median", "mode", "nanmedian", "sort", "topk"}
+"""Ops whose last result is a position of each value, any of equals."""
 
 
 def _with_cells(op: Any, sample: Sample, results: Any) -> Any:
     """The results of an op in `POSITIONS` with the cells at the positions in their place."""
     x, args, kwargs = sample.arguments
-    if not isinstance(results, tuple) or len(results) != 2 or not x.ndim:
+    if not x.ndim or kwargs.get("stable"):
+        return results
+    if op.name == "argsort":
+        results = None, results
+    if not isinstance(results, tuple) or len(results) != 2:
         return results
     values, places = results
     dim = kwargs.get("dim", -1)

@@ -99,7 +99,8 @@ class Scattering(Indexing):
         include_self: bool = True,
     ) -> Self:
         """Reduce the values of `src` into the cells at the positions in `index` along an axis,
-        together with the old values if `include_self`. Dtypes and shapes are as in `scatter`."""
+        together with the old values if `include_self`. Dtypes and shapes are as in `scatter`; a
+        mean of integers is rounded down."""
         # Checks and special cases.
         check_tensors(src)
         self._check_scatter(dim, index, src)
@@ -122,7 +123,7 @@ class Scattering(Indexing):
                 result = moved + total if include_self else total
                 if reduce == "mean":
                     count = hits.sum(-1) + (1 if include_self else 0)
-                    rounding: Literal["trunc"] | None = None if self.dtype.is_float else "trunc"
+                    rounding: Literal["floor"] | None = None if self.dtype.is_float else "floor"
                     count = count.maximum(1).cast(self.dtype)
                     result = result.div(count, rounding_mode=rounding)
             case "prod":

@@ -155,12 +155,6 @@ def _index_reduced(
     index = index.reshape(tuple(-1 if a == dim % line.ndim else 1 for a in range(line.ndim)))
     index = index.expand(source.shape)
     reduce = {"add": "sum", "multiply": "prod"}.get(reduce, reduce)
-    if reduce == "mean" and x.dtype.is_integer:
-        # Rounded down, and by `scatter_reduce` towards zero.
-        total = line.scatter_reduce(dim, index, source, "sum", include_self)
-        ones = [Tensor.full(t.shape, 1, dtype="int64") for t in (line, source)]
-        count = ones[0].scatter_reduce(dim, index, ones[1], "sum", include_self)
-        return total.div(count, rounding_mode="floor").cast(x.dtype).reshape(x.shape)
     return line.scatter_reduce(dim, index, source, reduce, include_self).reshape(x.shape)
 
 
