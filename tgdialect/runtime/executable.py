@@ -58,8 +58,8 @@ class CallSizes(NamedTuple):
 
 MOST_SIZES = 64
 """The most values of the scalars for which an executable keeps `CallSizes`. Larger: more memory,
-some 500 bytes each; smaller: calls whose sizes vary check and compute them again, in 15 µs (AMD
-EPYC, Zen 4, with 2 cores that others used). An order of magnitude."""
+some 500 bytes each; smaller: calls whose sizes vary check and compute them again, in 15 µs on the
+processor of docs/notes/runtime.md. An order of magnitude."""
 
 
 class Executable(ABC):

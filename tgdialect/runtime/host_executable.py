@@ -551,7 +551,7 @@ def _contents(data: Sequence[tuple[Parameter, Contents]], *, is_aligned: bool) -
     elements have to be aligned and are not. Vectors that cross cache lines take longer to load only
     if the lines are in a cache: as many of the smallest as fit into the last one are copied, if
     every call reads them (a product with a matrix of 4 MiB took 45 us, and took 34 then; with one
-    of 64 MiB 2.7 ms and 2.5 ms: an AMD EPYC, Zen 4, with 2 cores that others used).
+    of 64 MiB 2.7 ms and 2.5 ms; docs/notes/runtime.md has the processor).
     """
     alignments: dict[Contents, int] = {}
     free = last_level_cache() if any(isinstance(each, FileData) for _, each in data) else 0

@@ -24,7 +24,7 @@ from tgdialect.runtime.once import once
 MAX_SLOTS, MAX_AXES = 1024, 8
 """Limits of a launcher: the arguments of a function, and the axes of an array. More arguments take
 more of the stack, 24 bytes each; with fewer, a program of many BINARYs is called by Python: 300 of
-them took 53 us, and take 23 (AMD EPYC, Zen 4, with 2 cores that others used)."""
+them took 53 us, and take 23 on the processor of docs/notes/runtime.md."""
 
 TYPE, DATA, RANK, EXTENTS, DTYPE, FLAGS = 8, 16, 24, 32, 56, 64
 """Offsets of the fields of an array, in bytes. `TYPE` is the same in every object."""

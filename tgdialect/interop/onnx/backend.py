@@ -50,7 +50,7 @@ them. Larger: calls that cost as much as a decision; smaller: calls that decide 
 MOST_CALLS = 64
 """The most calls, by their sizes and deciding inputs, whose programs are found at once. Larger:
 more memory, some 500 bytes each; smaller: calls of many sizes go through their questions again,
-in some 80 µs (AMD EPYC, Zen 4, with 2 cores that others used). An order of magnitude."""
+in some 80 µs on the processor of docs/notes/onnx-values.md. An order of magnitude."""
 
 
 @dataclass(frozen=True)

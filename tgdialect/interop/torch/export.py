@@ -145,7 +145,7 @@ def _assigned(name: str) -> RefusedNodes:
 MOST_VALUES = 1 << 16
 """The most values that a program is traced to: an op of an untrusted file, as `unbind` of an axis
 of 10^9, may be that many. Larger: such files take minutes; smaller: large programs are refused. A
-value takes some 1.4 ms on an AMD EPYC (Zen 4) with 2 cores that others used."""
+value takes some 1.4 ms on the processor of docs/notes/torch.md."""
 
 
 _PARTS: Mapping[Any, Callable[..., int]] = {
