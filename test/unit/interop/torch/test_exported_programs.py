@@ -386,6 +386,7 @@ def test_entries_that_overlap(tmp_path: Path) -> None:
         archived.filelist.append(inner)
     with file.open("rb") as opened:
         found = archive.Archive(opened)
-        assert found._bytes("outer") == raw
-        with pytest.raises(archive.MalformedArchive, match="the entries of the archive overlap"):
-            found._bytes("data/weights/inner")
+        # Some versions of Python refuse the first one, ours the second.
+        with pytest.raises(archive.MalformedArchive, match="(?i)overlap"):
+            for entry in ("outer", "data/weights/inner"):
+                found._bytes(entry)
