@@ -387,6 +387,5 @@ def test_entries_that_overlap(tmp_path: Path) -> None:
     with file.open("rb") as opened:
         found = archive.Archive(opened)
         # Some versions of Python refuse the first one, ours the second.
-        with pytest.raises(archive.MalformedArchive, match="(?i)overlap"):
-            for entry in ("outer", "data/weights/inner"):
-                found._bytes(entry)
+        with pytest.raises(archive.MalformedArchive, match=r"[Oo]verlap"):
+            list(map(found._bytes, ("outer", "data/weights/inner")))
