@@ -33,9 +33,6 @@ LINES = 100
 DATA_DEPENDENT = "the size of its result depends on the elements of a tensor"
 REASONS = {
     "_local_scalar_dense.default": "it returns a number to Python",
-    "as_strided.default": "it depends on the layout in memory",
-    "empty_strided.default": "its result has a layout, and no value",
-    "nonzero.default": DATA_DEPENDENT,
     "sym_storage_offset.default": "it depends on the layout in memory",
 }
 """Why PyTorch runs a core op."""

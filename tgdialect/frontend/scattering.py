@@ -116,13 +116,15 @@ class Scattering(Indexing):
             return old.scatter_reduce(dim, index, values, "amax", include_self)._inverse()
         # Reduce the entries that hit each cell.
         hits, entries, moved = self._scatter_parts(dim, index, src)
-        is_hit = hits.any(-1)
+        # A sum, which is a loop over the updates, and not `any`, of each update for each cell.
+        number = hits.sum(-1)
+        is_hit = number > 0
         match reduce:
             case "sum" | "mean":
                 total = hits.where(entries, 0).sum(-1).cast(self.dtype)
                 result = moved + total if include_self else total
                 if reduce == "mean":
-                    count = hits.sum(-1) + (1 if include_self else 0)
+                    count = number + (1 if include_self else 0)
                     rounding: Literal["floor"] | None = None if self.dtype.is_float else "floor"
                     count = count.maximum(1).cast(self.dtype)
                     result = result.div(count, rounding_mode=rounding)

@@ -8,7 +8,6 @@ memory that parallel iterations share remembers who has read it, written it, and
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,13 +40,13 @@ class Numbering:
         items than in workgroups, so that those of a workgroup follow each other."""
         self.around = around
         nests = dict.fromkeys(tuple(around(op)) for op in ops)
-        self.radix: dict[Axis, int] = {}
+        bits = _UNKNOWN_BITS
         for nest in nests:
-            known = [tg.known_index(axis.bound) for axis in nest]
-            room = _NUMBER_BITS - math.prod(filter(None, known)).bit_length()
-            unknown = max(1, min(_UNKNOWN_BITS, room // max(1, known.count(None))))
-            for axis, bound in zip(nest, known, strict=True):
-                self.radix[axis] = min(bound or 1 << unknown, self.radix.get(axis, sys.maxsize))
+            known = [bound for axis in nest if (bound := tg.known_index(axis.bound))]
+            room = _NUMBER_BITS - math.prod(known).bit_length()
+            bits = min(bits, room // max(1, len(nest) - len(known)))
+        unknown = 1 << max(1, bits)
+        self.radix = {a: tg.known_index(a.bound) or unknown for nest in nests for a in nest}
         self.stride: dict[Axis, int] = {}
         for axis in sorted(self.radix, key=is_work_item, reverse=True):
             nested = {other for nest in nests if axis in nest for other in nest}

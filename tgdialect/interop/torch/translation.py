@@ -303,9 +303,8 @@ def _with_numbers_that_fit(
     given = [*args, *kwargs.values()]
     types = [value.dtype for value in given if isinstance(value, Tensor)]
     if rule.operands == "own" and isinstance(result, torch.Tensor):
-        types.append(
-            ours(part_dtype(result.dtype))
-        )  # A mask, or no tensor, is among the arguments.
+        # The only tensor among the arguments may be a mask, or there may be none.
+        types.append(ours(part_dtype(result.dtype)))
     integers = [dtype for dtype in types if dtype.is_integer]
     is_of_bools = rule.operands in ("result", "wide") and any(dtype.is_bool for dtype in types)
 

@@ -36,7 +36,8 @@ class _Sum(NamedTuple):
 def scatter(engine: Engine, end: Operation) -> SSAValue | None:
     """Rewrite the loops that an END closes, if they store a sum that scatters, or one cell.
 
-    Returns the END of the loops over the updates; None if the rewrite does not apply.
+    Returns the END of the loops over the updates, or what `_stored_once` does; None if no rewrite
+    applies.
     """
     assert isinstance(end, tg.EndOp)
     store = end.body.owner

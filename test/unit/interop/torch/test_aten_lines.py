@@ -79,10 +79,12 @@ def test_cells(name: str) -> None:
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("initial", [None, 2.0])
 @pytest.mark.parametrize("reduce", ["sum", "mean", "max", "min", "prod"])
-@pytest.mark.parametrize("unit", ["lengths", "offsets"])
-def test_segments(unit: str, reduce: str, initial: float | None) -> None:
-    """Also one without cells."""
-    of = torch.tensor([2, 0, 3] if unit == "lengths" else [0, 2, 2, 5])
+@pytest.mark.parametrize(
+    ("unit", "numbers"), [("lengths", [2, 0, 3]), ("offsets", [0, 2, 2, 5]), ("offsets", [1, 1, 4])]
+)
+def test_segments(unit: str, numbers: list[int], reduce: str, initial: float | None) -> None:
+    """Also one without cells, and cells that are in none."""
+    of = torch.tensor(numbers)
     check(lambda x, n: torch.segment_reduce(x, reduce, **{unit: n}, initial=initial), X, of)
 
 
@@ -118,9 +120,10 @@ def test_resizing_against_aliasing(mode: str, size: Any) -> None:
 @pytest.mark.parametrize("has_end", [False, True])
 @pytest.mark.parametrize("padding", [None, 2])
 @pytest.mark.parametrize("mode", ["sum", "mean", "max"])
-def test_bags(mode: str, padding: int | None, has_end: bool) -> None:
+@pytest.mark.parametrize("starts", [[0, 2, 2, 5], [0]])
+def test_bags(starts: list[int], mode: str, padding: int | None, has_end: bool) -> None:
     """Also one without rows."""
-    offsets = torch.tensor([0, 2, 2, 5, *([7] if has_end else [])])
+    offsets = torch.tensor([*starts, *([7] if has_end else [])])
 
     def bags(weight: torch.Tensor, indices: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
         return F.embedding_bag(

@@ -20,7 +20,6 @@ from tgdialect.interop.torch.rules import (
 )
 
 aten = torch.ops.aten
-prims = torch.ops.prims
 
 
 def _elu(x: Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Tensor:

@@ -292,16 +292,14 @@ _ATANH_TERMS, _SMALL_TERMS = 24, 20
 """The terms of series, which are below 2^-56 then."""
 
 
-GAMMA: Table = {
-    **in_f64(
-        {
-            aten.digamma.default: _digamma,
-            aten.polygamma.default: _polygamma,
-            aten.special_zeta.default: _zeta,
-            aten.special_zeta.other_scalar: _zeta,
-            aten.special_zeta.self_scalar: _zeta,
-            aten.igamma.default: lambda a, x: _incomplete_gamma(a, x)[0],
-            aten.igammac.default: lambda a, x: _incomplete_gamma(a, x)[1],
-        }
-    )
-}
+GAMMA: Table = in_f64(
+    {
+        aten.digamma.default: _digamma,
+        aten.polygamma.default: _polygamma,
+        aten.special_zeta.default: _zeta,
+        aten.special_zeta.other_scalar: _zeta,
+        aten.special_zeta.self_scalar: _zeta,
+        aten.igamma.default: lambda a, x: _incomplete_gamma(a, x)[0],
+        aten.igammac.default: lambda a, x: _incomplete_gamma(a, x)[1],
+    }
+)

@@ -29,11 +29,11 @@ def _index(x: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
 def _index_put(
     x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
-    masks = [axis for axis, index in enumerate(indices) if index is not None]
-    if len(masks) == 1 and cast(Tensor, indices[masks[0]]).dtype.is_bool:
-        return _put_where(x, masks[0], cast(Tensor, indices[masks[0]]), values, accumulate)
-    if any(index is not None and index.dtype.is_bool for index in indices):
-        raise Refusal("a mask beside other positions is not translated")
+    given = [(axis, index) for axis, index in enumerate(indices) if index is not None]
+    if any(index.dtype.is_bool for _, index in given):
+        if len(given) > 1:
+            raise Refusal("a mask beside other positions is not translated")
+        return _put_where(x, *given[0], values, accumulate)
     if accumulate:
         return _index_added(x, indices, values)
     result = Tensor(x)
@@ -108,14 +108,37 @@ def _embedding_bag(
         return Tensor.zeros((count, weight.shape[1]), dtype=weight.dtype), None, None, None
     rows = weight[indices]
     rows = rows if weights is None else rows * weights.unsqueeze(1)
-    bag = offsets[:count].searchsorted(Tensor.arange(indices.shape[0]).cast("int64"), right=True)
-    # Those that do not count are in a bag behind the others.
-    bag = (indices == padding_idx).where(count, bag - 1) if padding_idx >= 0 else bag - 1
-    empty = Tensor.zeros((count + 1, weight.shape[1]), dtype=weight.dtype)
-    reduce: Any = ("sum", "mean", "amax")[mode]
-    places = bag.cast("int64").unsqueeze(1).expand(rows.shape)
-    found = empty.scatter_reduce(0, places, rows, reduce, include_self=False)
-    return found[:count], None, None, None
+    # The last bag has all that is left. Those that do not count are in one behind it.
+    bag = _segments(offsets[1:count], indices.shape[0])
+    bag = (indices == padding_idx).where(count, bag) if padding_idx >= 0 else bag
+    start = -math.inf if mode == _MAX_OF_BAGS else 0.0
+    first = Tensor.full((count, weight.shape[1]), start, dtype=weight.dtype)
+    found = _by_segment(first, bag, rows, "amax" if mode == _MAX_OF_BAGS else "sum")
+    if mode == _SUM_OF_BAGS:
+        return found, None, None, None
+    ones = Tensor.full(bag.shape, 1, dtype="int64")
+    number = _by_segment(Tensor.zeros((count,), dtype="int64"), bag, ones, "sum").unsqueeze(1)
+    if mode == _MAX_OF_BAGS:
+        return (number > 0).where(found, 0), None, None, None
+    return found / number.maximum(1).cast(found.dtype), None, None, None
+
+
+_SUM_OF_BAGS, _MAX_OF_BAGS = 0, 2
+"""PyTorch's numbers of ways to reduce bags; 1 is the mean."""
+
+
+def _segments(ends: Tensor, count: Any) -> Tensor:
+    """The numbers of the segments, which end there, that so many cells are in, one after the
+    other; cells behind the last end have one number more."""
+    return ends.cast("int64").searchsorted(Tensor.arange(count).cast("int64"), right=True)
+
+
+def _by_segment(first: Tensor, segment: Tensor, rows: Tensor, reduce: Any) -> Tensor:
+    """Rows reduced into that of their segment, with a first one for each; those of a segment beyond
+    the last one are left out."""
+    more = first.cat(first[:1], dim=0)
+    places = segment.cast("int64").reshape((-1, *[1] * (rows.ndim - 1))).expand(rows.shape)
+    return more.scatter_reduce(0, places, rows, reduce)[:-1]
 
 
 def _masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
@@ -169,32 +192,32 @@ def _segments_reduced(
     unsafe: bool = False,
     initial: float | None = None,
 ) -> Tensor:
-    """Runs of an axis reduced, by their lengths or by where they begin and end. Without cells a
-    mean is NaN, unless there is an initial value."""
+    """Runs of the first axis reduced, by their lengths or by where they begin and end. Without
+    cells a mean is NaN, unless there is an initial value. Raises Refusal for other axes."""
+    if axis:
+        raise Refusal("segments of axes other than the first one are not translated")
     if offsets is None:
         assert lengths is not None  # PyTorch takes one of the two.
-        ends = lengths.cumsum(-1)
+        ends = lengths.cumsum(0)
         starts = ends - lengths
     else:
-        starts, ends = offsets[..., :-1], offsets[..., 1:]
-    row = Tensor.arange(x.shape[axis])
-    is_inside = (row >= starts.unsqueeze(-1)) & (row < ends.unsqueeze(-1))
-    rest = [1] * (x.ndim - axis - 1)
-    is_inside, cells = is_inside.reshape((*is_inside.shape, *rest)), x.unsqueeze(axis)
+        starts, ends = offsets[:-1], offsets[1:]
+    count, number = ends.shape[0], x.shape[0]
     of_none = {"max": -math.inf, "min": math.inf, "prod": 1.0}
-    first = of_none.get(reduce, 0.0) if initial is None else initial
-    if reduce in ("max", "min"):
-        found = is_inside.where(cells, Tensor.full((), first, dtype=x.dtype))
-        of = Tensor.maximum if reduce == "max" else Tensor.minimum
-        return of(found.max(axis + 1) if reduce == "max" else found.min(axis + 1), first)
-    if reduce == "prod":
-        return is_inside.where(cells, 1).prod(axis + 1) * first
-    total = is_inside.where(cells, 0).sum(axis + 1) + first
-    if reduce == "sum":
+    value = of_none.get(reduce, 0.0) if initial is None else initial
+    first = Tensor.full((count, *x.shape[1:]), value, dtype=x.dtype)
+    if not number or not count:
+        total = first
+    else:
+        segment = _segments(ends, number)
+        segment = (Tensor.arange(number) < starts[0]).where(count, segment)
+        kind = {"max": "amax", "min": "amin", "mean": "sum"}.get(reduce, reduce)
+        total = _by_segment(first, segment, x, kind)
+    if reduce != "mean":
         return total
-    count = is_inside.cast("int64").sum(axis + 1)
+    cells = (ends - starts).reshape((-1, *[1] * (x.ndim - 1)))
     empty = math.nan if initial is None else initial
-    return (count > 0).where(total / count.maximum(1).cast(x.dtype), empty)
+    return (cells > 0).where(total / cells.maximum(1).cast(x.dtype), empty)
 
 
 def _repeated(repeats: Tensor, *, output_size: Any = None) -> Tensor:
