@@ -103,26 +103,15 @@ class LaneRun(KernelRun):
         check_size((size,), 8)
         values = np.arange(size)[part if at is op else slice(None)]
         axis = self.plan.axes[op]
-        if self.extents[axis] != values.size:
-            self._renew(op)
+        if self.extents[axis] != values.size and any(
+            op in over and root in self.buffers and self.buffers[root].is_copied
+            for root, over in self.plan.private.items()
+        ):
+            raise AssumptionError  # A loop in order may go on with the copies of the last extent.
         self.extents[axis] = values.size
         shape = [1] * self.lanes
         shape[axis] = values.size
         return values.reshape(shape)
-
-    def _renew(self, lanes: Axis) -> None:
-        """Begin anew with the memory that has copies per iteration of a loop of another extent.
-
-        A parallel loop around it has begun its next iteration, of which the copies are others. A
-        loop in order might go on with their contents: the block is then run in another way.
-        """
-        for root, over in self.plan.private.items():
-            if lanes in over and (memory := self.buffers.get(root)) is not None:
-                around = self.analysis.common_ranges(root)
-                if any(r not in self.plan.axes and not is_parallel(r) for r in around):
-                    raise AssumptionError
-                memory.renew()
-                self._watched.discard(root)
 
     def _evaluate_with_sources(self, op: Operation) -> None:
         """Execute an op before its turn, and what it needs."""
@@ -155,7 +144,13 @@ class LaneRun(KernelRun):
         """The body again and again, the range having the next value each time."""
         with errors_at(loop.axis):
             bound = self.bound(loop.axis)
+        own = [root for root, axes in self.analysis.private.items() if loop.axis in axes]
         for i in range(int(bound.max(initial=0))):
+            # Each iteration of a parallel loop has another copy of such memory.
+            for root in own if i else ():
+                if (memory := self.buffers.get(root)) is not None:
+                    memory.renew()
+                    self._watched.discard(root)
             self.known[loop.axis.result] = MaskedArray(self._scalar(i))
             self.mask_range(loop.axis, bound, i)
             yield from loop.body

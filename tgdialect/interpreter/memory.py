@@ -256,6 +256,11 @@ class LiveMemory:
         """Make the present contents the first."""
         self.snapshot = self.contents.copy()
 
+    @property
+    def is_copied(self) -> bool:
+        """Whether there is a copy per lane."""
+        return self._lanes is not None
+
     def renew(self) -> None:
         """Forget the contents, and make the copies again on the next use."""
         self.contents = np.zeros(self.shape, self.contents.dtype)
