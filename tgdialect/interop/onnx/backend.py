@@ -144,7 +144,7 @@ class Prepared(BackendRep):
         self._target, self._opt = target, opt
         self._bound = BOUNDS[0]
         """The bound of all sizes, which grows with them."""
-        self._asked: dict[tuple[Any, ...], Question | _Program | CompilationError] = {}
+        self._asked: dict[tuple[Any, ...], list[Question] | _Program | CompilationError] = {}
         self._deciding: tuple[str, ...] = ()
         """The inputs whose elements decide which program a call takes."""
         self._found: dict[tuple[Any, ...], _Program] = {}
@@ -192,7 +192,8 @@ class Prepared(BackendRep):
                 results = found.run(state.arrays.values())
                 self._remember(state, found)
                 return results
-            state.add(found, self._answer(found, state))
+            for question in found:
+                state.add(question, self._answer(question, state))
 
     def _call_key(self, given: Mapping[str, Any]) -> tuple[Any, ...] | None:
         """All that decides which program a call takes: the shapes of its arguments, and the
@@ -241,8 +242,8 @@ class Prepared(BackendRep):
         (answer,) = found.run(state.arrays.values())
         return answer
 
-    def _imported(self, state: _State, wanted: Question | None = None) -> Question | _Program:
-        """The program for the answers so far, or the next question; the program that answers a
+    def _imported(self, state: _State, wanted: Question | None = None) -> list[Question] | _Program:
+        """The program for the answers so far, or the next questions; the program that answers a
         wanted question. Raises CompilationError."""
         key = state.key, wanted
         if (found := self._asked.get(key)) is None:
@@ -251,7 +252,7 @@ class Prepared(BackendRep):
                 call = program and program.compile(target=self._target, opt=self._opt)
                 found = _Program(call, results, _read(program, state.inputs))
             except Undecided as undecided:
-                found = replace(undecided.question, value=None)
+                found = [replace(each, value=None) for each in undecided.questions]
             except CompilationError as error:
                 found = error
             self._asked[key] = found

@@ -103,14 +103,13 @@ def check_extents(op_type: str, operands: Sequence[Value], answers: Answers) -> 
     """Raise Undecided if the operands of a node, which does not take them, may have extents that
     agree."""
     pairs = list(_different(operands))
-    for a, b in pairs:
-        for atom in sorted({*atoms_of((a, b))}, key=str):
-            name, before = _origin(atom)
-            for divisor in _DIVISORS:
-                question = Question(Asked.MULTIPLE, name, divisor * before)
-                agree = _multiplied(a, atom, divisor) == _multiplied(b, atom, divisor)
-                if agree and question not in answers:
-                    raise Undecided(question)
+    asked: dict[str, Question] = {}
+    for pair in pairs:
+        question = next((q for q in _multiples(*pair) if q not in answers), None)
+        if question is not None:
+            asked.setdefault(question.name, question)
+    if asked:
+        raise Undecided(*asked.values())
     left = [d for pair in pairs for d in pair]
     if op_type == "Reshape" and isinstance(operands[1], np.ndarray):
         assert isinstance(operands[0], Tensor | np.ndarray)
@@ -119,6 +118,16 @@ def check_extents(op_type: str, operands: Sequence[Value], answers: Answers) -> 
         left = _remaining(old, new)
     for atom in atoms_of(left):
         raise Undecided(Question(Asked.SIZE, _origin(atom)[0]))
+
+
+def _multiples(a: Dim, b: Dim) -> Iterator[Question]:
+    """The questions whether a size is a multiple of a number, where two extents are equal if it
+    is."""
+    for atom in sorted({*atoms_of((a, b))}, key=str):
+        name, before = _origin(atom)
+        for divisor in _DIVISORS:
+            if _multiplied(a, atom, divisor) == _multiplied(b, atom, divisor):
+                yield Question(Asked.MULTIPLE, name, divisor * before)
 
 
 def _remaining(old: Sequence[Dim], new: Sequence[Any]) -> list[Dim]:

@@ -93,11 +93,15 @@ or 0."""
 
 
 class Undecided(Exception):
-    """A question without an answer."""
+    """Questions without an answer: the first one, and those that the import would ask next."""
 
-    def __init__(self, question: Question) -> None:
-        super().__init__(f"the program depends on {question}")
-        self.question = question
+    def __init__(self, *questions: Question) -> None:
+        super().__init__(f"the program depends on {questions[0]}")
+        self.questions = questions
+
+    @property
+    def question(self) -> Question:
+        return self.questions[0]
 
 
 class DependsOnStep(Refused):

@@ -128,9 +128,10 @@ def schedule_kernel(axes: Axes, target: Target) -> None:
 
 
 def schedule_prepacking(axes: Axes, target: Target) -> None:
-    """Schedule the kernels that STAGEs of a kernel have made."""
+    """Schedule the kernels that STAGEs of a kernel have made. The memory that one of them fills is
+    nothing that it reads."""
     for kernel in axes.prepacked:
-        packing = Axes(kernel)
+        packing = Axes(kernel, aliased=frozenset())
         begin_schedule(packing)
         schedule_kernel(packing, target)
 

@@ -34,6 +34,8 @@ class BoundsChecks:
         """For each gate, the intervals of values under the assumption that it is true."""
         self._limits: dict[SSAValue | None, Sequence[tg.Polynomial]] = {None: ()}
         """For each gate, polynomials that are 0 or less where it is true."""
+        self._proven: dict[tuple[Scalar, Scalar, SSAValue | None], bool] = {}
+        """Whether one index is less than another one under a gate: lanes have parts in common."""
 
     def gate(self, checks: Sequence[Check], gate: SSAValue | None) -> SSAValue | None:
         """The gate of an access: the conjunction of `gate` and of each check that is not proven
@@ -74,7 +76,8 @@ class BoundsChecks:
     ) -> Sequence[SSAValue]:
         """The comparisons `0 <= index` and `index < extent` that are not proven.
 
-        For a ramp it is enough to prove them at its first and last index.
+        For a ramp it is enough to prove them at its first and last index, or in each lane, of which
+        the gate may say something of its own.
         """
         ends = [index, index]
         if is_ramp(index):
@@ -86,7 +89,9 @@ class BoundsChecks:
         result: list[SSAValue] = []
         if not self._is_less(-1, first, gate):
             result.append(self._scalars.compare("cmpge", index, 0))
-        if not self._is_less(last, extent, gate):
+        if not self._is_less(last, extent, gate) and not self._is_less_in_lanes(
+            index, extent, gate
+        ):
             result.append(self._scalars.compare("cmplt", index, extent))
         return result
 
@@ -94,6 +99,11 @@ class BoundsChecks:
         """Whether a is proven to be less than b where a gate is true."""
         if isinstance(a, int) and isinstance(b, int):
             return a < b
+        if (known := self._proven.get((a, b, gate))) is None:
+            known = self._proven[a, b, gate] = self._is_proven(a, b, gate)
+        return known
+
+    def _is_proven(self, a: Scalar, b: Scalar, gate: SSAValue | None) -> bool:
         intervals = self._under(gate)
         if self._interval(a, intervals).hi < self._interval(b, intervals).lo:
             return True
@@ -101,12 +111,45 @@ class BoundsChecks:
         low, high = self._exact(a, intervals), self._exact(b, intervals)
         if is_less(low, high, intervals):
             return True
-        # Take away a multiple of what is 0 or less: i < 5 implies 8 * i + 7 < 40.
+        return self._is_less_by_limits(low, high, gate)
+
+    def _is_less_by_limits(
+        self, low: tg.Polynomial, high: tg.Polynomial, gate: SSAValue | None
+    ) -> bool:
+        """Whether one polynomial is less than another one, less a multiple of what is 0 or less
+        where a gate is true: i < 5 implies 8 * i + 7 < 40."""
         return any(
-            is_less(low - limit * factor, high, intervals)
+            is_less(low - limit * factor, high, self._under(gate))
             for limit in self._limits_under(gate)
             for factor in _common_factors(low - high, limit)
         )
+
+    def _is_less_in_lanes(self, index: LaneIndex, extent: Extent, gate: SSAValue | None) -> bool:
+        """Whether a ramp is less than an extent in each lane in which a gate is true. The numbers
+        of the lanes are a VCONST of the gate: i + [0, 1] < 5 implies 8 * i + [0, 8] < 40."""
+        if not is_ramp(index):
+            return False
+        intervals = self._under(gate)
+        numbers = {
+            atom
+            for limit in self._limits_under(gate)
+            for product in limit.terms
+            for atom in product
+            if isinstance(atom, SSAValue) and isinstance(atom.owner, tg.VConstOp)
+        }
+        for number in numbers:
+            first, *others = cast(tg.VConstOp, number.owner).values.get_values()
+            step = others[0] - first if others else 0
+            if len(others) + 1 != index.lanes or not step or index.step % step:
+                continue
+            if [*others] != [first + step * (i + 1) for i in range(len(others))]:
+                continue
+            factor = index.step // step
+            start = self._exact(index.start, intervals) - factor * first
+            low = start + tg.Affine({(number,): factor})
+            if self._is_less_by_limits(low, self._exact(extent, intervals), gate):
+                return True
+        return False
 
     def _exact(self, index: Scalar, intervals: MinMax) -> tg.Polynomial:
         """An index as a polynomial over the integers. A sum that might wrap becomes an atom, for

@@ -182,8 +182,10 @@ class Locations:
             walk.checks += zip(walk.cell, shape, strict=True)
         else:
             index = walk.flat
-            bytes = self.scalars.mul(extent, tg.dtype_of(value).itemsize)
-            extent = self.scalars.settled(self.scalars.idiv(bytes, tg.dtype_of(memory).itemsize))
+            has, wanted = tg.dtype_of(value).itemsize, tg.dtype_of(memory).itemsize
+            if has != wanted:
+                bytes = self.scalars.mul(extent, has)
+                extent = self.scalars.settled(self.scalars.idiv(bytes, wanted))
             walk.checks.append((index, extent))
         # The one-dimensional view, with elements of the dtype that is accessed.
         view = self._after(value, ops)
