@@ -121,19 +121,29 @@ def nesting(ops: Iterable[Operation]) -> dict[Operation, tuple[Operation, ...]]:
     return found
 
 
+_DEPTH = 32
+"""How deep `computed` calls itself: most graphs are less deep. Larger: it may reach Python's limit,
+1000 by default; smaller: slower walks with an explicit stack."""
+
+
 def computed(
     root: SSAValue,
     known: dict[SSAValue, T],
     sources: Callable[[SSAValue], Iterable[SSAValue]],
     compute: Callable[[SSAValue], T],
+    depth: int = _DEPTH,
 ) -> T:
     """The result of `compute` for a value, cached in `known`, as for all values that it needs.
 
-    `compute(value)` is called when `known` has the results of all `sources(value)`. The stack is
-    explicit, so that graphs may be arbitrarily deep. A walk in order mostly needs no stack.
+    `compute(value)` is called when `known` has the results of all `sources(value)`. Graphs may be
+    arbitrarily deep: beyond `depth` calls the stack is explicit.
     """
-    if root not in known and all(map(known.__contains__, sources(root))):
-        known[root] = compute(root)
+    if depth:
+        if root not in known:
+            for source in sources(root):
+                if source not in known:
+                    computed(source, known, sources, compute, depth - 1)
+            known[root] = compute(root)
         return known[root]
     stack = [root]
     while stack:

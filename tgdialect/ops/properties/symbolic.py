@@ -107,11 +107,11 @@ def same_size(a: Shape, b: Shape) -> bool:
     old, new = static_dims(a), static_dims(b)
     if old is not None and new is not None:
         return math.prod(old) == math.prod(new)
-    return (size := _size(a)) is not None and size == _size(b)
+    one, other = product(a), product(b)
+    return one == other or ((size := _size(*one)) is not None and size == _size(*other))
 
 
-def _size(shape: Shape) -> Polynomial | None:
-    static, dynamic = product(shape)
+def _size(static: int, dynamic: Sequence[Atom]) -> Polynomial | None:
     size: Polynomial | None = Affine(constant=static)
     for dim in dynamic:
         size = None if size is None else times(size, polynomial(dim))
@@ -130,6 +130,8 @@ def polynomial(
         return Affine(constant=dim)
     if isinstance(dim, UnknownDim):
         return Affine({(dim,): 1})
+    if _name(dim) not in _ARITHMETIC:  # Most extents are PARAMs.
+        return _leaf(dim)
     found: dict[SSAValue, Polynomial] = {} if known is None else known
 
     def sources(value: SSAValue) -> Sequence[SSAValue]:
