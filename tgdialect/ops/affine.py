@@ -63,6 +63,10 @@ class Affine(Generic[A]):
         """The greatest common divisor of the coefficients; 0 for a constant."""
         return math.gcd(*self.terms.values())
 
+    def divides_by(self, number: int) -> bool:
+        """Whether the sum is a multiple of a number, whatever its atoms are."""
+        return self.divisor % number == 0 and self.constant % number == 0
+
     @property
     def summands(self) -> int:
         """The number of terms, a constant that is not 0 included."""

@@ -6,11 +6,12 @@ import math
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.affine.strides import unclamped
 from tgdialect.analysis.overwriting import check_overwriting
 from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
 from tgdialect.fast_xdsl import unchecked
@@ -203,6 +204,10 @@ class Axes:
             raise IllegalOptError(f"the extent of range {range.axis.data} is dynamic")
         return extent
 
+    def is_multiple(self, range: tg.RangeOp, size: int) -> bool:
+        """Whether the extent of a range is a multiple of a size in every call."""
+        return tg.polynomial(range.bound).divides_by(size)
+
     def check_no_fragment(self, range: tg.RangeOp) -> None:
         """Raise IllegalOptError for a range that TC has made: an instruction decides its extent."""
         axis = range.axis.data
@@ -317,7 +322,9 @@ class Axes:
             start = builder.put(tg.WhereOp(builder.put(tg.CmpLtOp(start, last)), start, last))
         elif overlap:
             # PADTO masks the iterations of a range that is shorter than a part.
-            last = builder.put(tg.SubOp(padded_extent(range), builder.index_constant(size)))
+            extent = padded_extent(range)
+            assert extent is not None, "parts of a range that is not padded do not overlap"
+            last = builder.put(tg.SubOp(extent, builder.index_constant(size)))
             last = builder.put(tg.MaxOp(last, builder.index_constant(0)))
             start = builder.put(tg.WhereOp(builder.put(tg.CmpLtOp(start, last)), start, last))
         self.replace(range, outer, inner, builder.put(tg.AddOp(start, inner)))
@@ -438,10 +445,13 @@ _ANALYSES.remove("has_shared_memory")
 """The analyses of a kernel, which a change makes wrong."""
 
 
-def padded_extent(range: tg.RangeOp) -> SSAValue:
-    """The dynamic extent that PADTO has rounded up."""
-    users = (use.operation for use in range.result.uses if use.index == 0)
-    return next(op.rhs for op in users if isinstance(op, tg.CmpLtOp))
+def padded_extent(range: tg.RangeOp) -> SSAValue | None:
+    """The extent that PADTO has rounded up; None if the range is not padded."""
+    for use in range.result.uses:
+        user = use.operation
+        if isinstance(user, tg.WhereOp) and unclamped(user.result) is range.result:
+            return cast(tg.CmpLtOp, user.condition.owner).rhs
+    return None
 
 
 def by_range(found: Iterable[tuple[T, Iterable[tg.RangeOp]]]) -> Mapping[tg.RangeOp, Sequence[T]]:

@@ -1,7 +1,7 @@
 // RUN: tg-opt %s -p 'tg-padto{axis=0 multiple=256},tg-split{axis=0 factor=256 target=local},tg-verify{level=kernels}' | filecheck %s
 // RUN: tg-opt %s -p 'tg-optimize{mode=heuristic}' | filecheck %s --check-prefix=HEURISTIC
 // RUN: not tg-opt %s -p 'tg-split{axis=0 factor=256 target=local}' 2>&1 | filecheck %s --check-prefix=DYNAMIC
-// RUN: not tg-opt %s -p 'tg-padto{axis=0 multiple=256},tg-split{axis=0 factor=128 target=local}' 2>&1 | filecheck %s --check-prefix=DYNAMIC
+// RUN: not tg-opt %s -p 'tg-padto{axis=0 multiple=256},tg-split{axis=0 factor=96 target=local}' 2>&1 | filecheck %s --check-prefix=DYNAMIC
 
 // A loop of dynamic extent has whole workgroups: PADTO rounds its extent up, and SPLIT makes work items of the last factor.
 

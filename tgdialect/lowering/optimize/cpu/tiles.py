@@ -104,9 +104,9 @@ def _parts(
 ) -> Iterator[tg.OptAttr]:
     """The OptOps that split parts of a size off a range. If the size does not divide it, the last
     part overlaps the one before, if that is legal; else the range is padded."""
-    axis, extent = range.axis.data, nests.extent(range)
+    axis, is_dynamic = range.axis.data, tg.known_index(range.bound) is None
     overlap = ["overlap"] if may_overlap(nests.axes, range, size) else []
-    if tg.known_index(range.bound) is None or (extent % size and not overlap):
+    if not nests.axes.is_multiple(range, size) and (is_dynamic or not overlap):
         yield opt(tg.OptOp.PADTO, axis, size, *where)
     yield opt(tg.OptOp.SPLIT, axis, size, kind.value, *overlap)
 

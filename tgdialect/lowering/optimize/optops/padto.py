@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from xdsl.ir import SSAValue
 
-from tgdialect.analysis.affine.strides import strides, unclamped
+from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import is_expanded
 from tgdialect.lowering.matrix_products import is_zero, product_of
-from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, NoChangeError
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, NoChangeError, padded_extent
 from tgdialect.lowering.recomputation import computed_again, renumber
 from tgdialect.ops import tg
 
@@ -37,12 +37,13 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     axes.check_no_fragment(range)
     if is_expanded(range):
         raise IllegalOptError(f"range {axis} is {range.axis_type.data}")
-    if extent is not None and extent % multiple == 0:
-        raise NoChangeError(f"range {axis} to {extent} is a multiple of {multiple} already")
-    if any(unclamped(use.operation.results[0]) is range.result for use in range.result.uses):
+    if padded_extent(range) is not None:
         raise IllegalOptError(f"range {axis} is padded already")
     if axes.ends.get(range) is not None and range.axis_type.data is tg.AxisType.REDUCE:
         raise IllegalOptError(f"the iterations of range {axis} have an order")
+    if axes.is_multiple(range, multiple):
+        to = "" if extent is None else f" to {extent}"
+        raise NoChangeError(f"range {axis}{to} is a multiple of {multiple} already")
     if any(axes.depends(other.bound, range) for other in axes.ranges.values()):
         raise IllegalOptError(f"the extent of another range depends on range {axis}")
     if any(isinstance(op, tg.AtomicAddOp) and range in axes.open[op] for op in axes.ops):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Set
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.ranges import closed_ranges, excess
-from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, padded_extent
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.targets.costs import own_cost
@@ -41,13 +41,15 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
     and `%0` becomes `%5 * n / 4 + inner`: chunks of a dynamic extent differ by
     one iteration at most.
     IDIV and MOD of the loop variable fold to the new loop variables. Of a dynamic extent, the inner
-    part that is split off is the multiple that PADTO has padded it to.
+    part that is split off divides it in every call, as what PADTO has padded it to does.
     """
     kind, top, range = tg.AxisType(target), where == "top", axes[axis]
     old = range.axis_type.data
     _check_split(axes, range, kind, top=top)
-    extent, count = tg.known_index(range.bound), None if top else _count(range, factor)
+    extent, count = tg.known_index(range.bound), None if top else _count(axes, range, factor)
     if count is not None and where == "overlap":
+        if padded_extent(range) is None:
+            raise IllegalOptError(f"parts of {factor} of range {axis} do not overlap")
         _check_repeatable(axes, range)
     if extent is None and top and kind is tg.AxisType.THREAD:
         outer, _ = axes.share(range, factor, kind)
@@ -111,12 +113,15 @@ def _check_size(axes: Axes, range: tg.RangeOp, factor: int) -> None:
         raise IllegalOptError(f"it makes {too_much.reason}")
 
 
-def _count(range: tg.RangeOp, factor: int) -> SSAValue | None:
-    """How many parts of a size a dynamic extent has that PADTO has made a multiple of the size."""
+def _count(axes: Axes, range: tg.RangeOp, factor: int) -> SSAValue | None:
+    """How many parts of a size a dynamic extent has that is a multiple of the size."""
     bound = range.bound.owner
-    return (
-        bound.lhs if isinstance(bound, tg.MulOp) and tg.known_index(bound.rhs) == factor else None
-    )
+    if isinstance(bound, tg.MulOp) and tg.known_index(bound.rhs) == factor:
+        return bound.lhs
+    if tg.known_index(range.bound) is not None or not axes.is_multiple(range, factor):
+        return None
+    builder = tg.OpBuilder.before(range)
+    return builder.put(tg.IDivOp(range.bound, builder.index_constant(factor)))
 
 
 def divisors(range: tg.RangeOp) -> Set[int]:
@@ -134,6 +139,8 @@ def may_split(axes: Axes, range: tg.RangeOp, kind: tg.AxisType, *, top: bool = F
 def may_overlap(axes: Axes, range: tg.RangeOp, factor: int) -> bool:
     """Whether a range may be split into parts of which the last begins in the one before."""
     if tg.known_index(range.bound) is None:
+        if axes.is_multiple(range, factor):
+            return False
         return _passes(lambda: _check_repeatable(axes, range))
     return _passes(lambda: _check_overlap(axes, range, factor))
 
