@@ -48,6 +48,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.launcher import Holders
+from tgdialect.runtime.speed import at_full_speed
 
 E = TypeVar("E")
 Compiler = Callable[[ModuleOp, str | None], E]
@@ -190,6 +191,7 @@ def name_of(function: Callable[..., Any]) -> str:
     return getattr(function, "__name__", type(function).__name__)
 
 
+@at_full_speed()
 def trace(
     function: Callable[..., Any],
     args: Any,

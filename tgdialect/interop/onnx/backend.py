@@ -36,6 +36,7 @@ from tgdialect.interop.onnx.values import (
 )
 from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
+from tgdialect.runtime.speed import at_full_speed
 
 MOST_COUNT = 1 << 24
 """The greatest number of results for which a program is compiled once for all numbers. Larger:
@@ -242,6 +243,7 @@ class Prepared(BackendRep):
         (answer,) = found.run(state.arrays.values())
         return answer
 
+    @at_full_speed()
     def _imported(self, state: _State, wanted: Question | None = None) -> list[Question] | _Program:
         """The program for the answers so far, or the next questions; the program that answers a
         wanted question. Raises CompilationError."""
