@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, Signature
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -45,18 +46,29 @@ def identifiers(names: Sequence[str]) -> list[str]:
 
 def constant(array: Array) -> Tensor:
     """A tensor of the elements of an array, which the program carries as a BINARY; a CONST if all
-    elements are equal. Shape and dtype are the array's."""
+    elements are equal. Shape and dtype are the array's.
+
+    A vector of one float that no formula would have is a weight, for which layers that are
+    alike have one kernel: a BINARY.
+    """
     if array.size == 0:
         return Tensor.zeros(*array.shape, dtype=array.dtype)
     data = np.ascontiguousarray(array)
     bytes_ = data.tobytes()
-    if bytes_ == bytes_[: array.itemsize] * array.size:
+    is_weight = array.size == 1 <= array.ndim and array.dtype.kind == "f" and not _is_short(array)
+    if bytes_ == bytes_[: array.itemsize] * array.size and not is_weight:
         return Tensor.full(array.shape, array.flat[0].item(), dtype=array.dtype)
     dtype = dtypes.to_dtype(array.dtype)
     if dtype == dtypes.bool_:
         return constant(data.view(np.uint8)).cast(dtype).reshape(array.shape)
     binary = Tensor.of_node(apply(tg.BinaryDataOp, bytes_))
     return binary.bitcast(dtype).reshape(array.shape)
+
+
+def _is_short(array: Array) -> bool:
+    """Whether a float is a multiple of 1/64, an infinity or NaN."""
+    scaled = float(array.item()) * 64
+    return not isfinite(scaled) or scaled.is_integer()
 
 
 def constant_in_file(array: Array, contents: tg.DataAttr) -> Tensor:
