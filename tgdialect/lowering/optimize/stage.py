@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from typing import NamedTuple
@@ -127,13 +128,22 @@ def schedule_kernel(axes: Axes, target: Target) -> None:
     grid.schedule_grid(axes, target)
 
 
-def schedule_prepacking(axes: Axes, target: Target) -> None:
+SHORT_PACKING = 1 << 16
+"""The most elements of a constant whose packing has no schedule, as it is done once. Larger: first
+calls that pack one element after the other, in about 2 ns each; smaller: code for transposed
+squares, which takes 40 ms of a core to make. Of the 60 packed weights of a text detector (rapidocr)
+55 are that short."""
+
+
+def schedule_prepacking(axes: Axes, target: Target, *, packs_once: bool = False) -> None:
     """Schedule the kernels that STAGEs of a kernel have made. The memory that one of them fills is
-    nothing that it reads."""
-    for kernel in axes.prepacked:
-        packing = Axes(kernel, aliased=frozenset())
-        begin_schedule(packing)
-        schedule_kernel(packing, target)
+    nothing that it reads. `packs_once` says that constants are packed once, not in each call."""
+    for kernel, packing in axes.prepacked.items():
+        packed = Axes(kernel, aliased=frozenset())
+        begin_schedule(packed)
+        is_done_once = packs_once and packing.slot in axes.constants
+        if not is_done_once or math.prod(packing.shape) > SHORT_PACKING:
+            schedule_kernel(packed, target)
 
 
 @dataclass(frozen=True)
@@ -174,6 +184,8 @@ class Schedule(Left):
     """Whether some CALL passes the same memory for two parameters."""
     may_round: bool
     """Whether a heuristic may choose matrix instructions that round factors first."""
+    packs_once: bool
+    """Whether what is packed of constants is packed once, not in each call of a loop."""
 
     def finish(self, kernel: tg.KernelOp | tg.ProgramOp) -> Mapping[tg.KernelOp, Packing]:
         assert isinstance(kernel, tg.KernelOp)
@@ -184,7 +196,7 @@ class Schedule(Left):
             schedule_kernel(axes, self.target)
         else:
             apply_explicit(axes, self.opts)
-        schedule_prepacking(axes, self.target)
+        schedule_prepacking(axes, self.target, packs_once=self.packs_once)
         for each in (*axes.prepacked, kernel):
             simplify(each, axes.engines)
         return axes.prepacked
@@ -297,7 +309,8 @@ class OptimizePass(LoweringPass):
                 opts = tuple(o for at, o in explicit if at in (None, name) and not is_new)
             machine = target.in_loop if name in in_loops else target
             note_evicted(kernel, evicted.get(name, frozenset()))
-            facts = tuple(sorted(slots)), name in aliased, self.mode == TF32
+            is_once = name not in in_loops and not target.is_grid
+            facts = tuple(sorted(slots)), name in aliased, self.mode == TF32, is_once
             yield Scheduled(kernel, Schedule(machine, opts, *facts))
         for kernel in calling_last(op for op in module.ops if isinstance(op, tg.KernelOp)):
             if kernel.calls:
