@@ -213,6 +213,22 @@ def monomials(of: Polynomial[A]) -> Iterator[tuple[Monomial[A], int]]:
         yield (), of.constant
 
 
+def composed(of: Polynomial[A], value: Callable[[A], Polynomial[B] | None]) -> Polynomial[B] | None:
+    """A polynomial of polynomials, which stand for its atoms; None if an atom has none, or the
+    result is too large."""
+    result: Polynomial[B] = Affine()
+    for atoms, coefficient in monomials(of):
+        term: Polynomial[B] | None = Affine(constant=coefficient)
+        for atom in atoms:
+            if term is None or (factor := value(atom)) is None:
+                return None
+            term = times(term, factor)
+        if term is None:
+            return None
+        result += term
+    return result
+
+
 def renamed(of: Polynomial[A], name: Callable[[A], B]) -> Polynomial[B]:
     """A polynomial with other atoms."""
     return affine(((monomial(map(name, x)), c) for x, c in of.terms.items()), of.constant)

@@ -506,6 +506,31 @@ def test_only_one_branch_of_a_cond_is_computed():
     assert tg.cond(3, lambda a: a, forever, "operand") == "operand"
 
 
+@pytest.mark.parametrize("target", [None, "c"])
+def test_a_branch_of_a_cond_has_buffers_of_quotients_of_sizes(target: str | None):
+    """The extents of what strided windows give are computed by the program and by its branches."""
+    weights = [values(4, 3, 3, 3), values(4, 3, 5, 5, seed=1), values(2, 4, 3, 3, seed=2)]
+
+    def program(p: tg.Tensor, x: tg.Tensor) -> Any:
+        def branch(first: int, *strides: int) -> Any:
+            return lambda: (
+                x.conv2d(T(weights[first]), stride=strides[0])
+                .relu()
+                .conv2d(T(weights[2]), stride=strides[1])
+                .sum((2, 3))
+            )
+
+        return tg.cond(p, branch(0, 2, 2), branch(1, 3, 1))
+
+    specs = tg.spec((), "bool"), tg.spec(("b", 3, "h", "w"), b=(1, 8), h=(20, 64), w=(20, 64))
+    executable: Any = tg.compile(program, *specs, target=target)
+    for shape in ((2, 3, 31, 40), (1, 3, 20, 64)):
+        x = values(*shape)
+        for p in (True, False):
+            expected: Any = tg.compile(program, np.bool_(p), x, target="interpreter")(p, x)
+            np.testing.assert_allclose(executable(np.bool_(p), x), expected, rtol=1e-4, atol=1e-3)
+
+
 @pytest.mark.parametrize("target", [None, "c", "interpreter"])
 def test_the_other_branch_of_a_cond_may_be_endless_or_out_of_bounds(target: str | None):
     def program(x: tg.Tensor, y: tg.Tensor) -> Any:

@@ -40,9 +40,8 @@ nothing."""
 MOST_SPLIT = 512
 """The most ops of a loop of dynamic extent that is split, all of which has masks otherwise. Larger:
 more code to compile; smaller: more loops with masks. The first call of a text detector (rapidocr's)
-takes 9.9 s with none, 11.7 with this and 12.4 with 1024, later ones 80.3, 76.7 and 76.9 ms; of a
-text classifier 6.9, 8.1 and 8.1 s, 1.0, 0.8 and 0.8 ms (docs/notes/heuristic.md has the
-processor)."""
+takes 7.2 s with none, 7.7 with 128 and 8.7 with this, later ones 40.0, 39.8 and 39.0 ms; of a text
+classifier 5.5, 5.8 and 6.3 s, 0.7, 0.7 and 0.6 ms (docs/notes/heuristic.md has the processor)."""
 
 LEAST_ITERATIONS = 2
 """The iterations that a peeled loop has to keep. With fewer, most of it would be masked still. Not

@@ -6,7 +6,8 @@ its memory: a CALL has to satisfy both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -16,7 +17,12 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
-from tgdialect.ops.properties import Atom, show_dim, substituted
+from tgdialect.ops.affine import Polynomial, composed
+from tgdialect.ops.properties import show_dim
+
+Form = Polynomial[Hashable]
+"""A scalar as a polynomial of values that are not computed, and of quotients and the like: the name
+of the op, and the forms of its operands. Equal forms are equal scalars, of one program or two."""
 
 
 class Requirement(NamedTuple):
@@ -24,9 +30,9 @@ class Requirement(NamedTuple):
 
     slot: int
     bounds: tg.Interval | None
-    extents: Sequence[tuple[int, tg.Polynomial]]
-    """Axis, and its extent as a polynomial in the scalar PARAMs."""
-    scalars: Mapping[Atom, int]
+    extents: Sequence[tuple[int, SSAValue]]
+    """Axis, and its extent, which is computed from the scalar PARAMs."""
+    scalars: Mapping[SSAValue, int]
     """The slots of the scalar PARAMs."""
 
 
@@ -34,13 +40,13 @@ def requirements(body: Block) -> Sequence[Requirement]:
     """The requirements of the PARAMs of a program."""
     intervals = MinMax()
     params = [op for op in ops_of(body) if isinstance(op, tg.ParamOp)]
-    scalars: dict[Atom, int] = {
+    scalars: dict[SSAValue, int] = {
         op.result: op.slot.data for op in params if not tg.is_memory(op.result)
     }
     found: list[Requirement] = []
     for op in params:
         axes = [a for a, e in enumerate(tg.tensor(op.result).get_shape()) if e == DYNAMIC_INDEX]
-        extents = list(zip(axes, map(tg.polynomial, op.dims), strict=True))
+        extents = list(zip(axes, op.dims, strict=True))
         bounds = None if tg.is_memory(op.result) else intervals[op.result]
         found.append(Requirement(op.slot.data, bounds, extents, scalars))
     return found
@@ -59,22 +65,33 @@ def check_call(op: tg.CallOp, wanted: Sequence[Requirement], intervals: MinMax) 
                 )
         if not extents:
             continue
-        shape = tg.shape_of(argument)
-        values: dict[Atom, tg.Dim] = {scalar: op.arguments[i] for scalar, i in scalars.items()}
+        shape, own = tg.shape_of(argument), dict[SSAValue, Form]()
+        passed = {param: _form(op.arguments[i], own, intervals) for param, i in scalars.items()}
         for axis, extent in extents:
-            asked = substituted(extent, values)
-            given = tg.polynomial(shape[axis])
-            if asked is None or _settled(asked, intervals) != _settled(given, intervals):
+            if _form(extent, passed, intervals) != _form(shape[axis], own, intervals):
                 raise PassFailedException(
                     f"axis {axis} of argument {slot} of @{name} is not known to have the extent "
                     f"that the program asks for: it is {show_dim(shape[axis])}"
                 )
 
 
-def _settled(extent: tg.Polynomial, intervals: MinMax) -> tg.Polynomial | None:
-    """An extent in which values that have only one possible value are numbers."""
-    values: dict[Atom, tg.Dim] = {atom: atom for product in extent.terms for atom in product}
-    for atom in values:
-        if isinstance(atom, SSAValue) and (interval := intervals[atom]).is_constant:
-            values[atom] = int(interval.lo)
-    return substituted(extent, values)
+def _form(dim: tg.Dim, known: dict[SSAValue, Form], intervals: MinMax) -> Form:
+    """The form of a scalar, with those of `known` values, to which it adds the ones that it needs.
+    A value that has only one possible value is a number."""
+    if isinstance(dim, int):
+        return Form(constant=dim)
+    if not isinstance(dim, SSAValue):
+        return Form({(dim,): 1})
+    if (found := known.get(dim)) is not None:
+        return found
+    op, expanded = dim.owner, tg.polynomial(dim, known)
+    form = partial(_form, known=known, intervals=intervals)
+    if (interval := intervals[dim]).is_constant:
+        found = Form(constant=int(interval.lo))
+    elif expanded.atom != (dim,):
+        found = composed(expanded, form)
+    elif isinstance(op, tg.ElementwiseOp):
+        key: Hashable = (op.name, dim.type, *map(form, op.operands))
+        found = Form({(key,): 1})
+    known[dim] = Form({(dim,): 1}) if found is None else found
+    return known[dim]

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr
 from xdsl.ir import SSAValue
 
 from tgdialect.ops import affine
-from tgdialect.ops.affine import Affine, is_small, monomial, monomials, times
+from tgdialect.ops.affine import Affine, is_small, monomial, times
 from tgdialect.ops.attributes import NumberAttr
 from tgdialect.ops.walk import computed, operands_of
 
@@ -171,17 +171,11 @@ def known_index(value: SSAValue) -> int | None:
 def substituted(polynomial_: Polynomial, values: Mapping[Atom, Dim]) -> Polynomial | None:
     """A polynomial with `values` substituted for its atoms; None if an atom has no value or the
     result is too large."""
-    result: Polynomial = Affine()
-    for atoms, coefficient in monomials(polynomial_):
-        term: Polynomial | None = Affine(constant=coefficient)
-        for atom in atoms:
-            if term is None or atom not in values:
-                return None
-            term = times(term, polynomial(values[atom]))
-        if term is None:
-            return None
-        result += term
-    return result
+    return affine.composed(polynomial_, lambda atom: _found(values, atom))
+
+
+def _found(values: Mapping[Atom, Dim], atom: Atom) -> Polynomial | None:
+    return polynomial(values[atom]) if atom in values else None
 
 
 _ARITHMETIC: dict[str, Callable[..., Any]] = {

@@ -28,6 +28,9 @@
 // TWICE:       [[A:%.*]] = tg.after %{{.*}}, [[C]]
 // TWICE:       tg.call @gemm_prepack_2_1(%{{.*}}, [[A]])
 
+// What is short is packed without a schedule: its code is made for one run.
+// MODEL-LABEL: tg.kernel @gemm_prepack_2
+// MODEL:       tg.sink %{{.*}} opts []
 // MODEL-LABEL: tg.kernel @gemm {
 // MODEL:       stage 2, 1, global
 
