@@ -102,6 +102,61 @@ def test_layers_of_one_step():
 # -- files as programs -----------------------------------------------------------------------------
 
 
+SCALES = """g (float[1, 1, H, W] x) => (float[1, 1, H, W] y) {
+  half = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x)
+  scales = Constant <value_floats = [1.0, 1.0, 2.0, 2.0]> ()
+  whole = Resize (half, , scales)
+  y = Add (x, whole)
+}"""
+
+
+def test_what_height_and_width_are_multiples_of_is_asked_at_once():
+    prepared = prepare(_model(SCALES), opt="none")
+    session = onnxruntime.InferenceSession(_model(SCALES).SerializeToString())
+    for h, w in ((4, 6), (2, 2), (8, 10)):
+        x = RANDOM.standard_normal((1, 1, h, w)).astype(np.float32)
+        (y,) = prepared.run([x])
+        np.testing.assert_array_equal(y, session.run(None, {"x": x})[0])
+    assert _programs(prepared) == 1
+    asked = [found for found in prepared._asked.values() if isinstance(found, list)]
+    assert [[question.name for question in each] for each in asked] == [["W", "H"]]
+
+
+def test_layers_that_differ_in_learned_factors_share_a_kernel(tmp_path: Path):
+    """Factors in vectors of one element; those of formulas stay in the code."""
+
+    def layer(number: int, x: str) -> list[Any]:
+        weight = RANDOM.standard_normal((4, 4, 3, 3)).astype(np.float32) / 6
+        constants = {"w": weight, "f": np.float32([0.3 + number]), "c": np.float32(0.1)}
+        nodes = [
+            onnx.helper.make_node(
+                "Constant", [], [f"{n}{number}"], value=onnx.numpy_helper.from_array(np.asarray(v))
+            )
+            for n, v in constants.items()
+        ]
+        operands = [x, f"w{number}"]
+        nodes.append(onnx.helper.make_node("Conv", operands, [f"p{number}"], pads=[1] * 4))
+        nodes.append(onnx.helper.make_node("Mul", [f"p{number}", f"f{number}"], [f"q{number}"]))
+        nodes.append(onnx.helper.make_node("Add", [f"q{number}", f"c{number}"], [f"y{number}"]))
+        return nodes
+
+    value = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        [*layer(0, "x"), *layer(1, "y0"), *layer(2, "y1"), *layer(3, "y2")],
+        "g",
+        [value("x", 1, ["N", 4, "H", "W"])],
+        [value("y3", 1, ["N", 4, "H", "W"])],
+    )
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 21)])
+    onnx.save(model, file := tmp_path / "layers.onnx")
+    executable: Any = compiler.compile(str(file))
+    x = RANDOM.standard_normal((2, 4, 11, 9)).astype(np.float32)
+    session = onnxruntime.InferenceSession(str(file))
+    np.testing.assert_allclose(executable(x), session.run(None, {"x": x})[0], rtol=1e-4, atol=1e-4)
+    # One pads, the first layer and the last are about other memory, and two share one.
+    assert len({k.name for k in executable.kernels if "prepack" not in k.name}) == 4
+
+
 def test_an_if_is_a_conditional():
     """One program has both branches."""
     program: Any = compiler.compile(backend.module_of(Model(_model(RATES))), opt="none")
