@@ -15,6 +15,7 @@ from tgdialect.frontend.base import (
 )
 from tgdialect.frontend.indexing import Indexing
 from tgdialect.frontend.symbolic import is_surely_less
+from tgdialect.ops import tg
 
 
 class Scattering(Indexing):
@@ -75,13 +76,14 @@ class Scattering(Indexing):
             return self.scatter_reduce(dim, index, values, "sum" if reduce == "add" else "prod")
         if index.numel() == 0:
             return self._apart_from(self)
-        hits, entries, moved = self._scatter_parts(dim, index, values)
-        k = hits.shape[-1]
-        last = hits.where(self.arange(1, k + 1), 0).max(-1, keepdim=True)
-        chosen = hits & last.eq(self.arange(1, k + 1))
-        value = chosen.where(entries, 0)
-        total = value.any(-1) if self.dtype.is_bool else value.sum(-1).cast(self.dtype)
-        return (last.squeeze(-1) > 0).where(total, moved).transpose(self._axis(dim), -1)
+        # The last entry that hits each cell; negative where none does.
+        hits = self._hits(dim, index)
+        numbers = self.arange(hits.shape[-1])
+        last = hits.where(numbers, numbers.dtype.low).max(-1).contiguous()
+        _, entries, moved = self._scatter_parts(dim, index, values)
+        places = last.maximum(0)._broadcast_to(moved.shape)
+        chosen = entries.squeeze(-2)._gathered(self.ndim - 1, places)
+        return (last >= 0).where(chosen, moved).transpose(self._axis(dim), -1)
 
     def _check_scatter(self, dim: int, index: Self, src: Self | Number) -> None:
         """Raise IndexError for an invalid axis, TypeError for the dtypes of index and source."""
@@ -113,30 +115,40 @@ class Scattering(Indexing):
             return self._apart_from(self)
         if reduce == "amin":
             old, values = self._inverse(), src._inverse()
-            return old.scatter_reduce(dim, index, values, "amax", include_self)._inverse()
-        # Reduce the entries that hit each cell.
+            greatest = old.scatter_reduce(dim, index, values, "amax", include_self)
+            return greatest.contiguous()._inverse()
+        # Reduce the entries that hit each cell, together with its old value or a neutral one: as
+        # one total of both, it is computed by a loop over the entries (`transforms/simplify`).
         hits, entries, moved = self._scatter_parts(dim, index, src)
-        # A sum, which is a loop over the updates, and not `any`, of each update for each cell.
-        number = hits.sum(-1)
-        is_hit = number > 0
+        neutral = {"prod": 1, "amax": self._constant(self.dtype.low)}.get(reduce, 0)
+        number = self._hits(dim, index).sum(-1).contiguous()
+        old = moved if include_self else (number > 0).where(neutral, moved)
+        chosen = hits.where(entries, neutral)
         match reduce:
             case "sum" | "mean":
-                total = hits.where(entries, 0).sum(-1).cast(self.dtype)
-                result = moved + total if include_self else total
-                if reduce == "mean":
-                    count = number + (1 if include_self else 0)
-                    rounding: Literal["floor"] | None = None if self.dtype.is_float else "floor"
-                    count = count.maximum(1).cast(self.dtype)
-                    result = result.div(count, rounding_mode=rounding)
+                result = old + chosen.sum(-1).cast(self.dtype)
             case "prod":
-                total = hits.where(entries, 1).prod(-1)
-                result = moved * total if include_self else total
+                result = old * chosen.prod(-1)
             case _:  # amax
-                total = hits.where(entries, self._constant(self.dtype.low)).max(-1)
-                result = moved.maximum(total) if include_self else total
-        # Cells without an entry keep their value.
-        result = result if include_self else is_hit.where(result, moved)
-        return result.transpose(self._axis(dim), -1)
+                result = old.maximum(chosen.max(-1))
+        result = result.transpose(self._axis(dim), -1)
+        if reduce == "mean":
+            rounding: Literal["floor"] | None = None if self.dtype.is_float else "floor"
+            count = (number + 1 if include_self else number.maximum(1)).cast(self.dtype)
+            count = count.transpose(self._axis(dim), -1)
+            return result.contiguous().div(count, rounding_mode=rounding)
+        return result
+
+    def _hits(self, dim: int, index: Self) -> Self:
+        """The mask of `_scatter_parts`, which has one cell along axes along which the index is
+        expanded."""
+        node, alike = index.node, set[int]()
+        if isinstance(node.prototype, tg.ExpandOp) and node.data is None:
+            ones = (a for a, d in enumerate(self.of_node(node.operands[0]).shape) if d == 1)
+            alike = {a for a in ones if index.shape[a] == self.shape[a]} - {self._axis(dim)}
+        index = index.shrink_to([1 if axis in alike else None for axis in range(self.ndim)])
+        cells = self.full([1 if a in alike else d for a, d in enumerate(self.shape)], 0)
+        return cells._scatter_parts(dim, index, index)[0]
 
     def scatter_add(self, dim: int, index: Self, src: Self) -> Self:
         """The values of `src` added to the cells at the positions in `index` along an axis."""

@@ -10,6 +10,8 @@ import pytest
 from random_seeds import batches
 
 import tgdialect as tg
+from tgdialect.interpreter import run
+from tgdialect.lowering.pipeline import stages
 from tgdialect.targets import INTERPRETER
 
 CELLS = 'tensor<8xf32, #tg.place<"CPU", global>>'
@@ -93,3 +95,75 @@ def replacement(rank: int, axes: Sequence[int], is_of_old: bool) -> Callable[...
         return x, x.sum()
 
     return replaced
+
+
+KINDS = ("sum", "prod", "amax", "amin", "mean", "replace")
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("target", ["cpu", "c", INTERPRETER])
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_UPDATES", 90))
+def test_updates_of_cells_that_others_update_too(target: str, seeds: range):
+    """Positions that occur several times, that count from the end, or that are outside; of cells or
+    of whole rows, in order where that matters."""
+    for seed in seeds:
+        random = np.random.default_rng(seed)
+        rank, kind = int(random.integers(1, 4)), KINDS[seed % len(KINDS)]
+        dim, has_self = int(random.integers(rank)), bool(random.integers(2))
+        shape, updated = ([int(n) for n in random.integers(1, 7, rank)] for _ in range(2))
+        is_of_rows = bool(random.integers(2))
+        for axis in range(rank):
+            if axis != dim:
+                shorter = int(random.integers(1, shape[axis] + 1))
+                updated[axis] = shape[axis] if is_of_rows else shorter
+        dtype: Any = random.choice([np.float32, np.int32, np.int8])
+        x, updates = (random.integers(-3, 4, s).astype(dtype) for s in (shape, updated))
+        at = random.integers(-shape[dim] - 1, shape[dim] + 1, updated)
+        if is_of_rows:
+            at = at.take([0], 1 - dim) if rank == 2 else at
+        program = scattering(dim, kind, has_self, updated)
+        found = tg.compile(program, x, at, updates, target=target)(x, at, updates)
+        expected = updated_cells(x, np.broadcast_to(at, updated), updates, dim, kind, has_self)
+        np.testing.assert_allclose(found, expected, rtol=1e-6, err_msg=f"seed {seed}, {kind}")
+        lowered = tg.function(program).lower(x, at, updates)
+        for stage in stages() if target == INTERPRETER else ():
+            if stage.name != "tg-render":
+                module = lowered.module(stage.name.removeprefix("tg-"))
+                (found,) = run(module, "main", [x, at, updates])
+                np.testing.assert_allclose(found, expected, rtol=1e-6, err_msg=stage.name)
+
+
+def scattering(dim: int, kind: str, has_self: bool, shape: Sequence[int]) -> Callable[..., Any]:
+    """A function of a tensor, of positions and of updates, of this shape."""
+
+    def scattered(x: Any, at: Any, updates: Any) -> Any:
+        at = at.expand(*shape)
+        if kind == "replace":
+            return x.scatter(dim, at, updates)
+        return x.scatter_reduce(dim, at, updates, kind, has_self)
+
+    return scattered
+
+
+def updated_cells(
+    x: np.ndarray, at: np.ndarray, updates: np.ndarray, dim: int, kind: str, has_self: bool
+) -> np.ndarray:
+    """What a scatter gives, update by update."""
+    result, counts = x.copy(), np.zeros(x.shape, int)
+    joins = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+    for place in np.ndindex(*at.shape):
+        cell = list(place)
+        cell[dim] = int(at[place]) + (x.shape[dim] if at[place] < 0 else 0)
+        if not 0 <= cell[dim] < x.shape[dim]:
+            continue
+        here = tuple(cell)
+        is_first = counts[here] == 0 and not has_self
+        counts[here] += 1
+        if is_first or kind == "replace":
+            result[here] = updates[place]
+        else:
+            result[here] = joins.get(kind, np.add)(result[here], updates[place])
+    if kind == "mean":
+        counts = np.maximum(counts + has_self, 1)
+        result = result / counts if x.dtype.kind == "f" else result // counts.astype(x.dtype)
+    return result

@@ -185,7 +185,7 @@ class Schedule(Left):
     may_round: bool
     """Whether a heuristic may choose matrix instructions that round factors first."""
     packs_once: bool
-    """Whether what is packed of constants is packed once, not in each call of a loop."""
+    """Whether constants are packed once, not in each call of a loop."""
 
     def finish(self, kernel: tg.KernelOp | tg.ProgramOp) -> Mapping[tg.KernelOp, Packing]:
         assert isinstance(kernel, tg.KernelOp)

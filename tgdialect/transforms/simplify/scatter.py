@@ -3,6 +3,8 @@
 for k: out[k] = base(k) + (sum over d where idx(d) = k of v(d))     O(K D)
 for k: out[k] = base(k);  for d: out[idx(d)] += v(d)                O(K + D)
 
+So do maxima and products, whose loops over the updates have an order.
+
 A store that leaves all cells but one as they are is a store of that cell.
 
 for k: out[k] = v(k) if k = p else out[k]                           O(K)
@@ -26,8 +28,8 @@ from tgdialect.transforms.simplify.masks import constraints_of, emit_index, mask
 from tgdialect.transforms.simplify.reductions import computed_at, summed
 
 
-class _Sum(NamedTuple):
-    """A stored value as a sum of one REDUCE and other summands."""
+class _Total(NamedTuple):
+    """A stored value as a sum, maximum or product of one REDUCE of this kind and other operands."""
 
     reduction: tg.ReduceOp
     others: list[SSAValue]
@@ -47,11 +49,13 @@ def scatter(engine: Engine, end: Operation) -> SSAValue | None:
         return last
     # The body must be one STORE without a gate, of a sum with one REDUCE.
     location, dtype = store.buffer.owner, tg.dtype_of(store.value)
-    has_atomic_add = not dtype.is_bool and (dtype.is_integer or dtype.bits >= 32)
-    if not isinstance(location, tg.IndexOp) or not has_atomic_add:
+    if not isinstance(location, tg.IndexOp):
         return None
-    total = _sum(store.value)
+    total = _total(store.value)
     if total is None or total.reduction.ordered is not None:
+        return None
+    has_atomic_add = not dtype.is_bool and (dtype.is_integer or dtype.bits >= 32)
+    if total.reduction.kind.data is tg.ReduceKind.ADD and not has_atomic_add:
         return None
     # No loop may carry an accumulator: its order of iterations would change.
     loops = closed_ranges(end)
@@ -130,22 +134,33 @@ def _stored_once(engine: Engine, end: tg.EndOp, store: tg.StoreOp) -> SSAValue |
     return None
 
 
-def _sum(value: SSAValue) -> _Sum | None:
-    """A value split into its summands, if exactly one of them is a REDUCE ADD with one use."""
-    reductions: list[tg.ReduceOp] = []
-    others: list[SSAValue] = []
-    stack = [value]
-    while stack:
-        value = stack.pop()
-        op = value.owner
-        once = value.has_one_use()
-        if isinstance(op, tg.AddOp) and once:
-            stack += [op.rhs, op.lhs]
-        elif isinstance(op, tg.ReduceOp) and once and op.kind.data is tg.ReduceKind.ADD:
-            reductions.append(op)
-        else:
-            others.append(value)
-    return _Sum(reductions[0], others) if len(reductions) == 1 else None
+def _total(value: SSAValue) -> _Total | None:
+    """A value split into its operands, if one of them is a REDUCE with one use, of the kind of the
+    ops that join it with the others, and no other is."""
+    for kind, joins in _JOINS.items():
+        reductions: list[tg.ReduceOp] = []
+        others: list[SSAValue] = []
+        stack = [value]
+        while stack:
+            each = stack.pop()
+            op, once = each.owner, each.has_one_use()
+            if isinstance(op, Operation) and op.name == joins and once:
+                stack += reversed(op.operands)
+            elif isinstance(op, tg.ReduceOp) and once and op.kind.data is kind:
+                reductions.append(op)
+            else:
+                others.append(each)
+        if len(reductions) == 1:
+            return _Total(reductions[0], others)
+    return None
+
+
+_JOINS = {
+    tg.ReduceKind.ADD: "tg.add",
+    tg.ReduceKind.MAX: "tg.max",
+    tg.ReduceKind.MUL: "tg.mul",
+}
+"""The op that joins two totals, by the kind of reduction."""
 
 
 def _scattered(
@@ -153,10 +168,10 @@ def _scattered(
     end: tg.EndOp,
     store: tg.StoreOp,
     location: tg.IndexOp,
-    total: _Sum,
+    total: _Total,
     axis: tg.RangeOp,
 ) -> SSAValue | None:
-    """Store the other summands in each cell, then add each update to its cell.
+    """Store the other operands in each cell, then join each update with its cell.
 
     `axis` is the loop over cells that the rewrite removes from the updates.
     """
@@ -199,24 +214,35 @@ def _scattered(
     value, index, tests = values[0], values[1 : 1 + len(index)], values[1 + len(index) :]
     conditions = [(test, holds) for test, (_, holds) in zip(tests, constraints.others, strict=True)]
     value = where_all(engine, total.reduction, conditions, value)
-    # Build the loops that store, and after them the loops that add.
-    base = tg.StoreOp(store.buffer, _added(engine, total))
+    # Build the loops that store, and after them the loops over the updates.
+    base = tg.StoreOp(store.buffer, _first(engine, total))
     first = tg.EndOp(base, end.ranges)
-    after = tg.AfterOp(location.source, [first.result])
+    kind, updates = total.reduction.kind.data, [loop.result for loop in reversed(inner)]
+    is_sum = kind is tg.ReduceKind.ADD
+    after = tg.AfterOp(location.source, [first.result, *(() if is_sum else updates)])
     cell = tg.IndexOp(after, index)
-    added = tg.AtomicAddOp(cell, value)
-    last = tg.EndOp(added, [*copies, *(loop.result for loop in reversed(inner))])
-    for op in (base, first, after, cell, added, last):
+    for op in (base, first, after, cell):
         engine.builder.insert(op)
+    if is_sum:
+        joined = engine.builder.insert(tg.AtomicAddOp(cell, value))
+    else:
+        old = engine.builder.put(tg.LoadOp(cell.result))
+        joined = engine.builder.insert(
+            tg.StoreOp(cell.result, engine.apply(_JOINS[kind], (old, value)))
+        )
+    last = engine.builder.insert(tg.EndOp(joined.results[0], [*copies, *updates]))
     end.result.replace_all_uses_with(last.result)
     for op in (end, store):
         Rewriter.erase_op(op)
     return last.result
 
 
-def _added(engine: Engine, total: _Sum) -> SSAValue:
-    """The initial value of each cell, before the additions."""
-    if total.others:  # An empty sum is +0, so a summand -0 becomes +0 also without updates.
-        return summed(engine, reduce(lambda a, b: engine.apply("tg.add", (a, b)), total.others))
-    element = tg.tensor(total.reduction.result).element_type
-    return engine.constant(tg.number_attribute(0, element))
+def _first(engine: Engine, total: _Total) -> SSAValue:
+    """The initial value of each cell, before the updates."""
+    kind, element = total.reduction.kind.data, tg.tensor(total.reduction.result).element_type
+    if not total.others:
+        neutral = tg.identity(kind, tg.DTYPES[element])
+        return engine.constant(tg.number_attribute(neutral, element))
+    joined = reduce(lambda a, b: engine.apply(_JOINS[kind], (a, b)), total.others)
+    # An empty sum is +0, so a summand -0 becomes +0 also without updates.
+    return summed(engine, joined) if kind is tg.ReduceKind.ADD else joined
