@@ -26,17 +26,18 @@ def constant_values(block: Block) -> set[Operation]:
 
 def may_be_one_hot(op: tg.ReduceOp) -> bool:
     """Whether comparisons mask a sum."""
-    return any(True for _ in paths_to_comparisons(op))
+    is_sum = op.kind.data is tg.ReduceKind.ADD
+    return is_sum and any(True for _ in paths_to_comparisons(op))
 
 
 def scatters(op: tg.ReduceOp, constants: set[Operation]) -> bool:
-    """Whether a sum adds each of its updates to one cell along another axis. It is not seen through
-    views between the sum and the comparison.
+    """Whether a sum adds each of its updates to one cell along another axis, or a maximum or a
+    product is of such. It is not seen through views between the sum and the comparison.
 
     One side of the comparison depends on the axis of the cells and on no memory. The other side
     depends on the summed axis.
     """
-    rank, (summed,) = len(tg.tensor(op.source).shape), tg.integers(op, "axes")
+    rank, axes = len(tg.tensor(op.source).shape), tg.integers(op, "axes")
 
     def own_axes(value: SSAValue) -> list[int]:
         shape = tg.tensor(value).get_shape()
@@ -48,16 +49,17 @@ def scatters(op: tg.ReduceOp, constants: set[Operation]) -> bool:
         left, right = path[-1].operands
         for one, other in ((left, right), (right, left)):
             is_number = one.owner in constants and other.owner not in constants
-            has_cells = len(axes := own_axes(one)) == 1 and axes != [summed]
-            if is_number and has_cells and summed in own_axes(other):
+            has_cells = len(cells := own_axes(one)) == 1 and cells != [*axes]
+            if is_number and has_cells and axes[0] in own_axes(other):
                 return True
     return False
 
 
 def paths_to_comparisons(op: tg.ReduceOp) -> Iterator[list[Operation]]:
-    """For each comparison that may mask a sum, one path of ops from the sum's operand to it."""
-    if op.kind.data is not tg.ReduceKind.ADD or len(tg.integers(op, "axes")) != 1:
+    """For each comparison that may mask a reduction, one path of ops from its operand to it."""
+    if len(tg.integers(op, "axes")) != 1:
         return
+    is_sum = op.kind.data is tg.ReduceKind.ADD
     users: dict[Operation, Operation] = {}
     stack: list[tuple[SSAValue, Operation]] = [(op.source, op)]
     while stack:
@@ -74,11 +76,13 @@ def paths_to_comparisons(op: tg.ReduceOp) -> Iterator[list[Operation]]:
                 yield path[::-1]
             case tg.StackOp() | tg.IndexOp() | tg.BitcastOp():
                 pass
+            case tg.MulOp() if not is_sum:
+                pass
             case tg.MulOp() | tg.AndOp():
                 stack += [(operand, owner) for operand in owner.operands]
             case tg.WhereOp() | tg.MovementOp():
                 stack.append((owner.operands[0], owner))
-            case tg.CastOp() if tg.dtype_of(owner.source).is_bool:
+            case tg.CastOp() if is_sum and tg.dtype_of(owner.source).is_bool:
                 stack.append((owner.source, owner))
             case _:
                 pass

@@ -93,6 +93,17 @@ def surrounding(depends: Iterable[Dependence]) -> tuple[Dependence, ...]:
     return tuple(lowest.items())
 
 
+def is_of_loops(index: Index) -> bool:
+    """Whether each position of an index is constant, or a whole loop variable plus a constant."""
+    for position in index:
+        for atom, coefficient in position.terms.items():
+            loop, divisor, extent = atom.digit if atom.kind == "digit" else (None, 0, None)
+            is_whole = loop is not None and divisor == 1 and extent in (None, loop.extent)
+            if len(position.terms) > 1 or coefficient != 1 or not is_whole:
+                return False
+    return True
+
+
 class Positions:
     """Creates positions, with unique atoms, and computes with them."""
 

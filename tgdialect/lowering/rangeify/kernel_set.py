@@ -82,7 +82,7 @@ class KernelSet:
     def _split(self, kernel: tg.KernelOp, *, is_shared: bool) -> KernelParts | None:
         """Simplify a new kernel, and split it. None if it reads memory that `is_shared` with its
         STOREs, and a read may come too late, before or after it is split."""
-        simplify(kernel)
+        simplify(kernel, may_order=not self._is_grid)
         if is_shared and _may_read_late(kernel):
             return None
         split = split_phases if self._is_grid else split_index_sets

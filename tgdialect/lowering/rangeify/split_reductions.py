@@ -17,7 +17,12 @@ from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.affine.views import affine_views
-from tgdialect.analysis.one_hot import constant_values, may_be_one_hot, scatters
+from tgdialect.analysis.one_hot import (
+    constant_values,
+    may_be_one_hot,
+    paths_to_comparisons,
+    scatters,
+)
 from tgdialect.analysis.parts import (
     COLUMNS,
     PARTS,
@@ -114,6 +119,8 @@ def _axis(op: tg.ReduceOp, target: Target) -> tuple[int, int, int] | None:
     source, result = tg.tensor(op.source).get_shape(), tg.tensor(op.result).get_shape()
     if may_be_one_hot(op):
         return None if target.is_grid else _scatter_axis(op)
+    if not target.is_grid and _scatters(op):
+        return _scatter_axis(op)
     for axis in tg.integers(op, "axes"):
         extent, cells, results = source[axis], math.prod(source), math.prod(result)
         is_last = math.prod(source[axis + 1 :]) == 1
@@ -133,14 +140,18 @@ def _axis(op: tg.ReduceOp, target: Target) -> tuple[int, int, int] | None:
 
 
 def _scatter_axis(op: tg.ReduceOp) -> tuple[int, int, int] | None:
-    """The same for a sum with a one-hot mask, if it scatters: the axis of the updates."""
+    """The same for a reduction that scatters: the axis of the updates."""
     (axis,) = tg.integers(op, "axes")
     extent = tg.tensor(op.source).get_shape()[axis]
     if not (parts := scatter_parts_of(extent, math.prod(tg.tensor(op.result).get_shape()))):
         return None
+    return (axis, parts, extent // parts) if _scatters(op) else None
+
+
+def _scatters(op: tg.ReduceOp) -> bool:
     block = op.parent_block()
     assert block is not None
-    return (axis, parts, extent // parts) if scatters(op, constant_values(block)) else None
+    return any(True for _ in paths_to_comparisons(op)) and scatters(op, constant_values(block))
 
 
 def _split(op: tg.ReduceOp, axis: int, parts: int, size: int) -> tg.ReduceOp:
@@ -151,7 +162,7 @@ def _split(op: tg.ReduceOp, axis: int, parts: int, size: int) -> tg.ReduceOp:
     if left := source[axis] - whole:
         even = put(tg.ShrinkOp(even, start, (*before, whole, *after)))
     # Parts are the batch of a product or scatter, whose results lie as those of the whole do.
-    is_first = _is_tiled(op) or may_be_one_hot(op)
+    is_first = _is_tiled(op) or may_be_one_hot(op) or _scatters(op)
     partial, result = _in_parts(op, even, {axis: size}, is_first=is_first)
     if left:
         start[axis] = whole

@@ -123,10 +123,13 @@ def scheduled_engine() -> Engine:
     return Engine(_KEEP_LOOPS)
 
 
-def simplify(root: Operation, engines: Mapping[Operation, Engine] = {}) -> bool:
+def simplify(
+    root: Operation, engines: Mapping[Operation, Engine] = {}, *, may_order: bool = False
+) -> bool:
     """Simplify all blocks inside `root`, as `SimplifyPass` does. Returns whether IR changed.
 
     Of the kernels in `engines` only what has changed since the engine's last walk is visited.
+    `may_order` says that a machine with few threads runs the kernel: less work may have an order.
     """
     changed = False
     stack = [root]
@@ -137,6 +140,7 @@ def simplify(root: Operation, engines: Mapping[Operation, Engine] = {}) -> bool:
         is_scheduled, is_selected = _stages_of(op)
         known = engines.get(op) if is_scheduled and not is_selected else None
         engine = known or Engine(_KEEP_LOOPS if is_scheduled else HANDLERS, selected=is_selected)
+        engine.may_order = may_order
         for region in op.regions:
             for block in region.blocks:
                 if not is_scheduled or any(map(is_rough, ops_of(block))):

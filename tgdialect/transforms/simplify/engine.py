@@ -127,6 +127,8 @@ class Engine:
 
     may_store = True
     """Whether a replacement may use a REG buffer."""
+    may_order = False
+    """Whether a replacement may give the iterations of parallel loops an order."""
 
     def __init__(self, handlers: Mapping[str, Handler], *, selected: bool = False) -> None:
         """Make an engine; `selected` says that `tg-select` has run on the kernel.

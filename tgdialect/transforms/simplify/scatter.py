@@ -3,7 +3,7 @@
 for k: out[k] = base(k) + (sum over d where idx(d) = k of v(d))     O(K D)
 for k: out[k] = base(k);  for d: out[idx(d)] += v(d)                O(K + D)
 
-So do maxima and products, whose loops over the updates have an order.
+So do maxima and products, whose loops over the updates have an order, where that may be.
 
 A store that leaves all cells but one as they are is a store of that cell.
 
@@ -23,6 +23,7 @@ from xdsl.rewriter import Rewriter
 from tgdialect.analysis.conditions import conjuncts
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.ops import tg
+from tgdialect.ops.reduce import ALU
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.masks import constraints_of, emit_index, masked, where_all
 from tgdialect.transforms.simplify.reductions import computed_at, summed
@@ -55,7 +56,8 @@ def scatter(engine: Engine, end: Operation) -> SSAValue | None:
     if total is None or total.reduction.ordered is not None:
         return None
     has_atomic_add = not dtype.is_bool and (dtype.is_integer or dtype.bits >= 32)
-    if total.reduction.kind.data is tg.ReduceKind.ADD and not has_atomic_add:
+    is_sum = total.reduction.kind.data is tg.ReduceKind.ADD
+    if not (has_atomic_add if is_sum else engine.may_order):
         return None
     # No loop may carry an accumulator: its order of iterations would change.
     loops = closed_ranges(end)
@@ -137,14 +139,14 @@ def _stored_once(engine: Engine, end: tg.EndOp, store: tg.StoreOp) -> SSAValue |
 def _total(value: SSAValue) -> _Total | None:
     """A value split into its operands, if one of them is a REDUCE with one use, of the kind of the
     ops that join it with the others, and no other is."""
-    for kind, joins in _JOINS.items():
+    for kind, joins in ALU.items():
         reductions: list[tg.ReduceOp] = []
         others: list[SSAValue] = []
         stack = [value]
         while stack:
             each = stack.pop()
             op, once = each.owner, each.has_one_use()
-            if isinstance(op, Operation) and op.name == joins and once:
+            if isinstance(op, joins) and once:
                 stack += reversed(op.operands)
             elif isinstance(op, tg.ReduceOp) and once and op.kind.data is kind:
                 reductions.append(op)
@@ -153,14 +155,6 @@ def _total(value: SSAValue) -> _Total | None:
         if len(reductions) == 1:
             return _Total(reductions[0], others)
     return None
-
-
-_JOINS = {
-    tg.ReduceKind.ADD: "tg.add",
-    tg.ReduceKind.MAX: "tg.max",
-    tg.ReduceKind.MUL: "tg.mul",
-}
-"""The op that joins two totals, by the kind of reduction."""
 
 
 def _scattered(
@@ -228,7 +222,7 @@ def _scattered(
     else:
         old = engine.builder.put(tg.LoadOp(cell.result))
         joined = engine.builder.insert(
-            tg.StoreOp(cell.result, engine.apply(_JOINS[kind], (old, value)))
+            tg.StoreOp(cell.result, engine.apply(ALU[kind].name, (old, value)))
         )
     last = engine.builder.insert(tg.EndOp(joined.results[0], [*copies, *updates]))
     end.result.replace_all_uses_with(last.result)
@@ -243,6 +237,6 @@ def _first(engine: Engine, total: _Total) -> SSAValue:
     if not total.others:
         neutral = tg.identity(kind, tg.DTYPES[element])
         return engine.constant(tg.number_attribute(neutral, element))
-    joined = reduce(lambda a, b: engine.apply(_JOINS[kind], (a, b)), total.others)
+    joined = reduce(lambda a, b: engine.apply(ALU[kind].name, (a, b)), total.others)
     # An empty sum is +0, so a summand -0 becomes +0 also without updates.
     return summed(engine, joined) if kind is tg.ReduceKind.ADD else joined

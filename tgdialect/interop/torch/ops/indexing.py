@@ -136,9 +136,8 @@ def _segments(ends: Tensor, count: Any) -> Tensor:
 def _by_segment(first: Tensor, segment: Tensor, rows: Tensor, reduce: Any) -> Tensor:
     """Rows reduced into that of their segment, with a first one for each; those of a segment beyond
     the last one are left out."""
-    more = first.cat(first[:1], dim=0)
     places = segment.cast("int64").reshape((-1, *[1] * (rows.ndim - 1))).expand(rows.shape)
-    return more.scatter_reduce(0, places, rows, reduce)[:-1]
+    return first.scatter_reduce(0, places, rows, reduce)
 
 
 def _masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ from tgdialect.analysis.affine.positions import depends_of, trips_of
 from tgdialect.analysis.one_hot import paths_to_comparisons
 from tgdialect.lowering.rangeify.planning.demand import Demand, Demands
 from tgdialect.ops import tg
+from tgdialect.ops.reduce import ALU
 
 SHORT_LOOP = 8
 """A reduction of at most this many elements counts as elementwise work: it is cheap enough to be
@@ -93,12 +94,13 @@ def epilogue(op: tg.ReduceOp) -> Sequence[Operation]:
         value = user.results[0]
 
 
-def whole_sum(op: tg.ReduceOp) -> Operation:
-    """The sum of a reduction and of values that need no other reduction, to which it is added."""
+def whole_total(op: tg.ReduceOp) -> Operation:
+    """The total of a reduction and of values that need no other reduction, as the sum of both, or
+    the maximum."""
     last: Operation = op
     while len(users := {use.operation for use in last.results[0].uses}) == 1:
         (user,) = users
-        if isinstance(user, tg.AddOp):
+        if isinstance(user, ALU[op.kind.data]):
             others = [v for v in user.operands if v is not last.results[0]]
             if any(isinstance(tg.behind(v, tg.MovementOp).owner, tg.ReduceOp) for v in others):
                 return last
@@ -117,7 +119,8 @@ def one_hot_mask(
     One side of the comparison depends on the axis and on no memory. The other side does not depend
     on the axis.
     """
-    if not (paths := list(paths_to_comparisons(op))):
+    paths = list(paths_to_comparisons(op))
+    if op.kind.data is not tg.ReduceKind.ADD or not paths:
         return frozenset()
     index = demands.loops(tg.shape_of(op.source))
     along = {loop for loop, _ in depends_of(*(index[axis] for axis in tg.integers(op, "axes")))}

@@ -22,7 +22,7 @@ from itertools import chain
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
 
-from tgdialect.analysis.affine.positions import depends_of, surrounding, trips_of
+from tgdialect.analysis.affine.positions import depends_of, is_of_loops, surrounding, trips_of
 from tgdialect.analysis.constants import derived_values
 from tgdialect.analysis.one_hot import constant_values, scatters
 from tgdialect.diagnostics import SHAPES, emit_remark, kept_facts, remarks_are_wanted
@@ -36,7 +36,7 @@ from tgdialect.lowering.rangeify.planning.contractions import (
     is_long,
     is_product,
     one_hot_mask,
-    whole_sum,
+    whole_total,
 )
 from tgdialect.lowering.rangeify.planning.demand import (
     LOAD,
@@ -185,7 +185,9 @@ class _Planner:
         """Whether a kernel may keep the rows of a product in LOCAL memory. Elsewhere, and where a
         matrix instruction computes a product, only a kernel of its own has register tiles."""
         self.scattered: set[Operation] = set()
-        """The sums that scatter, and are used by more than a sum with other values."""
+        """The reductions that scatter, and are used by more than a total with other values."""
+        self.prefixes: set[Operation] = set()
+        """The long reductions of prefixes, whose totals the loop over their results carries."""
         self.online: dict[Operation, OnlineSums] = {}
         """The ops inside of sums that are computed in one pass."""
         self.locations = _locations(self.block)
@@ -249,13 +251,14 @@ class _Planner:
 
     def classify(self, op: tg.ReduceOp, constants: set[Operation]) -> None:
         """Find out what kind of reduction a REDUCE is."""
+        is_sum = op.kind.data is tg.ReduceKind.ADD
         if self.is_closed(op):
             self.prices[op] = 1
         elif mask := one_hot_mask(self.demands, op, constants):
             self.demands.one_hot_sums.add(op)
             self.masks |= mask
-        elif len(tg.integers(op, "axes")) == 1 and scatters(op, constants):
-            last = whole_sum(op)
+        elif scatters(op, constants) and (is_sum or not self.target.is_grid):
+            last = whole_total(op)
             if not all(isinstance(use.operation, tg.StoreOp) for use in last.results[0].uses):
                 self.scattered.add(last)
         elif is_long(self.demands, op):
@@ -278,9 +281,13 @@ class _Planner:
                     self.pads.setdefault(pad, MANY_MASKS)
                 if self.target.matrix and has_narrow_factor(op):
                     self.may_share_products = False
-            elif not self.target.is_grid:
-                windowed = (pad for pad in padding(op) if not is_of_prefix(pad))
-                self.pads.update(dict.fromkeys(windowed, MANY_WINDOWS))
+            else:
+                pads = list(padding(op))
+                windowed = [pad for pad in pads if not is_of_prefix(pad)]
+                if len(windowed) < len(pads):
+                    self.prefixes.add(op)
+                if not self.target.is_grid:
+                    self.pads.update(dict.fromkeys(windowed, MANY_WINDOWS))
 
     def find_online_sums(self) -> None:
         """Find the sums that are computed in one pass over blocks of steps: those whose rows a
@@ -341,6 +348,8 @@ class _Planner:
         if op in self.scattered:
             # Only a kernel whose STOREs are this sum runs a loop over the updates alone.
             return self.realise(op, "realised: updates are added to its cells")
+        if op in self.prefixes and not all(is_of_loops(demand.at) for demand in asked):
+            return self.realise(op, "realised: the loop over its results carries a total")
         if (group := self.online.get(op)) is not None:
             # A score is computed once, in the block that all sums share.
             return [min(asked, key=lambda demand: demand.trips)] if op in group.once else asked
