@@ -55,9 +55,10 @@ def scatter(engine: Engine, end: Operation) -> SSAValue | None:
     total = _total(store.value)
     if total is None or total.reduction.ordered is not None:
         return None
-    has_atomic_add = not dtype.is_bool and (dtype.is_integer or dtype.bits >= 32)
-    is_sum = total.reduction.kind.data is tg.ReduceKind.ADD
-    if not (has_atomic_add if is_sum else engine.may_order):
+    # Totals of narrow floats are rounded once; there is no ATOMICADD of bools.
+    kind, is_exact = total.reduction.kind.data, dtype.is_integer or dtype.bits >= 32
+    has_loop = engine.may_order if kind is not tg.ReduceKind.ADD else not dtype.is_bool
+    if not has_loop or not (is_exact or kind is tg.ReduceKind.MAX):
         return None
     # No loop may carry an accumulator: its order of iterations would change.
     loops = closed_ranges(end)

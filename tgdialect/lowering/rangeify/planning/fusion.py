@@ -57,6 +57,7 @@ from tgdialect.lowering.rangeify.planning.padding import (
     MANY_WINDOWS,
     TILE_ROWS,
     Padded,
+    adds_unknown,
     is_of_prefix,
     padded_value,
     padding,
@@ -284,7 +285,8 @@ class _Planner:
             else:
                 pads = list(padding(op))
                 windowed = [pad for pad in pads if not is_of_prefix(pad)]
-                if len(windowed) < len(pads):
+                prefixes = [pad for pad in pads if pad not in windowed]
+                if any(tg.tensor(p.result).has_static_shape() or adds_unknown(p) for p in prefixes):
                     self.prefixes.add(op)
                 if not self.target.is_grid:
                     self.pads.update(dict.fromkeys(windowed, MANY_WINDOWS))

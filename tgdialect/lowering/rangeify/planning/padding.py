@@ -15,6 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.analysis.affine.positions import Index, Position
 from tgdialect.lowering.rangeify.planning.contractions import summed_product
 from tgdialect.ops import tg
+from tgdialect.ops.properties import excess
 
 MANY_MASKS = 16
 """Reads per element of a padded operand of a product from which on a kernel of its own stores the
@@ -164,6 +165,13 @@ def border(op: tg.PadOp, order: Sequence[int]) -> Iterator[Slabs]:
             shape = (*extents[:axis], width, *extents[axis + 1 :])
             yield Slabs(shape, [(*start[:axis], at, *start[axis + 1 :]) for at in places])
         start[axis], extents[axis] = before, old
+
+
+def adds_unknown(op: tg.PadOp) -> bool:
+    """Whether it is not known how many cells a PAD adds: as many as an axis of dynamic extent has,
+    for the windows of its prefixes, and not 1 for those of a convolution."""
+    pairs = zip(tg.shape_of(op.result), tg.shape_of(op.source), strict=True)
+    return any(excess((new,), old) is None for new, old in pairs)
 
 
 def is_of_prefix(op: tg.PadOp) -> bool:
