@@ -396,7 +396,7 @@ def module_of(model: Model, fixed: Mapping[str, float] = {}) -> ModuleOp:
         fix = ",".join(f'"{name}=NUMBER"' for name in names)
         message = (
             f"{reason}: run the model by tgdialect.interop.onnx.prepare, or fix what decides it, "
-            f"as tg-opt -f 'onnx{{fix={fix}}}' does"
+            f"as -f 'onnx{{fix={fix}}}' of tg-opt and tg-run does"
         )
         raise CompilationError(Diagnostic(message, file=model.file)) from None
     except Refused as reason:
