@@ -140,9 +140,9 @@ def computed(
     """
     if depth:
         if root not in known:
-            for source in sources(root):
-                if source not in known:
-                    computed(source, known, sources, compute, depth - 1)
+            # The last source first, as with a stack: some facts have numbers in this order.
+            for source in reversed([each for each in sources(root) if each not in known]):
+                computed(source, known, sources, compute, depth - 1)
             known[root] = compute(root)
         return known[root]
     stack = [root]
