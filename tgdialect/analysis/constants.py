@@ -101,6 +101,14 @@ def read_once(function: FuncOp) -> Set[SSAValue]:
     return given - {access.memory for access in accesses(calls) if access.op not in once}
 
 
+def are_data(module: ModuleOp) -> bool:
+    """Whether all constant arguments are BINARYs. A library for C derives values from them in its
+    first call, and from others in each: an address does not tell whether they are the same."""
+    arguments = (a for op in module.ops if isinstance(op, FuncOp) for a in op.args)
+    given = map(tg.argument_attributes, arguments)
+    return all("tg.data" in attributes for attributes in given if "tg.constant" in attributes)
+
+
 def constant_slots(module: ModuleOp) -> Mapping[str, Set[int]]:
     """By kernel, the slots whose argument is constant memory in every CALL, or the same in all
     steps of the loop that the CALL is in."""

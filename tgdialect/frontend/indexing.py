@@ -231,13 +231,18 @@ class Indexing(Reduction):
             total = total * extent + index
         return reduce(cls.bitwise_and, is_inside).where(total, -1) if is_inside else total
 
+    @property
+    def _expanded(self) -> Self | None:
+        """The tensor of which this one is an expansion; None if it is none."""
+        node = self.node
+        is_expansion = isinstance(node.prototype, tg.ExpandOp) and node.data is None
+        return self.of_node(node.operands[0]) if is_expansion else None
+
     def _from_front(self, extent: int, dtype: tg.DType) -> Self:
         """Positions along an axis, negative ones from its end, in a signed dtype that has all of
         the axis."""
-        node = self.node
-        if isinstance(node.prototype, tg.ExpandOp) and node.data is None:
+        if (source := self._expanded) is not None:
             # Each position once: rows of a scatter are at positions that are repeated.
-            source = self.of_node(node.operands[0])
             return source._from_front(extent, dtype)._broadcast_to(self.shape)
         if self.dtype == dtypes.uint64:
             return self.minimum(dtypes.int64.high).cast(dtypes.int64)

@@ -15,7 +15,6 @@ from tgdialect.frontend.base import (
 )
 from tgdialect.frontend.indexing import Indexing
 from tgdialect.frontend.symbolic import is_surely_less
-from tgdialect.ops import tg
 
 
 class Scattering(Indexing):
@@ -142,10 +141,9 @@ class Scattering(Indexing):
     def _hits(self, dim: int, index: Self) -> Self:
         """The mask of `_scatter_parts`, which has one cell along axes along which the index is
         expanded."""
-        node, alike = index.node, set[int]()
-        if isinstance(node.prototype, tg.ExpandOp) and node.data is None:
-            ones = (a for a, d in enumerate(self.of_node(node.operands[0]).shape) if d == 1)
-            alike = {a for a in ones if index.shape[a] == self.shape[a]} - {self._axis(dim)}
+        source = index._expanded
+        ones = (a for a, d in enumerate(source.shape if source is not None else ()) if d == 1)
+        alike = {a for a in ones if index.shape[a] == self.shape[a]} - {self._axis(dim)}
         index = index.shrink_to([1 if axis in alike else None for axis in range(self.ndim)])
         cells = self.full([1 if a in alike else d for a, d in enumerate(self.shape)], 0)
         return cells._scatter_parts(dim, index, index)[0]

@@ -48,8 +48,8 @@ def constant(array: Array) -> Tensor:
     """A tensor of the elements of an array, which the program carries as a BINARY; a CONST if all
     elements are equal. Shape and dtype are the array's.
 
-    A vector of one float that no formula would have is a weight, for which layers that are
-    alike have one kernel: a BINARY.
+    A vector of one float other than a multiple of 1/64 is taken for a weight and stays a BINARY:
+    layers that differ in weights alone share a kernel. Formulas have scalars and short fractions.
     """
     if array.size == 0:
         return Tensor.zeros(*array.shape, dtype=array.dtype)

@@ -63,7 +63,7 @@ class Affine(Generic[A]):
         """The greatest common divisor of the coefficients; 0 for a constant."""
         return math.gcd(*self.terms.values())
 
-    def divides_by(self, number: int) -> bool:
+    def is_multiple_of(self, number: int) -> bool:
         """Whether the sum is a multiple of a number, whatever its atoms are."""
         return self.divisor % number == 0 and self.constant % number == 0
 
@@ -226,7 +226,7 @@ def composed(of: Polynomial[A], value: Callable[[A], Polynomial[B] | None]) -> P
         if term is None:
             return None
         result += term
-    return result
+    return result if is_small(result) else None
 
 
 def renamed(of: Polynomial[A], name: Callable[[A], B]) -> Polynomial[B]:

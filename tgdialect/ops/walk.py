@@ -122,8 +122,9 @@ def nesting(ops: Iterable[Operation]) -> dict[Operation, tuple[Operation, ...]]:
 
 
 _DEPTH = 32
-"""How deep `computed` calls itself: most graphs are less deep. Larger: it may reach Python's limit,
-1000 by default; smaller: slower walks with an explicit stack."""
+"""How deep `computed` calls itself, in calls. Larger: it may reach Python's limit, 1000 by default;
+smaller: more walks take an explicit stack, which is slower. Most graphs are less deep; an order of
+magnitude."""
 
 
 def computed(

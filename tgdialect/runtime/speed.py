@@ -1,4 +1,5 @@
-"""Settings of the Python interpreter while a program is compiled, or the compiler imported."""
+"""Settings of the Python interpreter while a program is traced or compiled, or the compiler
+imported."""
 
 from __future__ import annotations
 

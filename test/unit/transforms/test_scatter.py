@@ -148,7 +148,7 @@ def scattering(dim: int, kind: str, has_self: bool, shape: Sequence[int]) -> Cal
 def updated_cells(
     x: np.ndarray, at: np.ndarray, updates: np.ndarray, dim: int, kind: str, has_self: bool
 ) -> np.ndarray:
-    """What a scatter gives, update by update."""
+    """The result of a scatter, update by update."""
     result, counts = x.copy(), np.zeros(x.shape, int)
     joins = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
     for place in np.ndindex(*at.shape):

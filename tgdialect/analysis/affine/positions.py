@@ -95,13 +95,18 @@ def surrounding(depends: Iterable[Dependence]) -> tuple[Dependence, ...]:
 
 def is_of_loops(index: Index) -> bool:
     """Whether each position of an index is constant, or a whole loop variable plus a constant."""
-    for position in index:
-        for atom, coefficient in position.terms.items():
-            loop, divisor, extent = atom.digit if atom.kind == "digit" else (None, 0, None)
-            is_whole = loop is not None and divisor == 1 and extent in (None, loop.extent)
-            if len(position.terms) > 1 or coefficient != 1 or not is_whole:
+
+    def is_of_loop(position: Position) -> bool:
+        match [*position.terms.items()]:
+            case []:
+                return True
+            case [(atom, 1)] if atom.kind == "digit":
+                loop, divisor, extent = atom.digit
+                return divisor == 1 and extent in (None, loop.extent)
+            case _:
                 return False
-    return True
+
+    return all(map(is_of_loop, index))
 
 
 class Positions:

@@ -206,7 +206,7 @@ class Axes:
 
     def is_multiple(self, range: tg.RangeOp, size: int) -> bool:
         """Whether the extent of a range is a multiple of a size in every call."""
-        return tg.polynomial(range.bound).divides_by(size)
+        return tg.polynomial(range.bound).is_multiple_of(size)
 
     def check_no_fragment(self, range: tg.RangeOp) -> None:
         """Raise IllegalOptError for a range that TC has made: an instruction decides its extent."""

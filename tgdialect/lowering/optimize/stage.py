@@ -10,7 +10,7 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.constants import constant_slots
+from tgdialect.analysis.constants import are_data, constant_slots
 from tgdialect.analysis.eviction import evicted_slots, note_evicted
 from tgdialect.analysis.symbols import called_in_loops, calling_last
 from tgdialect.diagnostics import errors_at, locate
@@ -131,8 +131,8 @@ def schedule_kernel(axes: Axes, target: Target) -> None:
 SHORT_PACKING = 1 << 16
 """The most elements of a constant whose packing has no schedule, as it is done once. Larger: first
 calls that pack one element after the other, in about 2 ns each; smaller: code for transposed
-squares, which takes 40 ms of a core to make. Of the 60 packed weights of a text detector (rapidocr)
-55 are that short."""
+squares, which takes 40 ms of a core to make (docs/notes/heuristic.md has the processor). Of the 60
+packed weights of a text detector (rapidocr) 55 are that short."""
 
 
 def schedule_prepacking(axes: Axes, target: Target, *, packs_once: bool = False) -> None:
@@ -292,7 +292,7 @@ class OptimizePass(LoweringPass):
             check_kernels(explicit, kernels)
         copying = copy_overwritten(module)
         constants, aliased = constant_slots(module), aliased_kernels(module)
-        in_loops = called_in_loops(module)
+        in_loops, packs_once = called_in_loops(module), are_data(module) and not target.is_grid
         evicted: Mapping[str, Set[int]] = {} if target.is_grid else evicted_slots(module, target)
         rest = Left() if self.mode == "none" else Simplification()
         for kernel in (*copying, *kernels):
@@ -309,8 +309,8 @@ class OptimizePass(LoweringPass):
                 opts = tuple(o for at, o in explicit if at in (None, name) and not is_new)
             machine = target.in_loop if name in in_loops else target
             note_evicted(kernel, evicted.get(name, frozenset()))
-            is_once = name not in in_loops and not target.is_grid
-            facts = tuple(sorted(slots)), name in aliased, self.mode == TF32, is_once
+            is_packed_once = packs_once and name not in in_loops
+            facts = tuple(sorted(slots)), name in aliased, self.mode == TF32, is_packed_once
             yield Scheduled(kernel, Schedule(machine, opts, *facts))
         for kernel in calling_last(op for op in module.ops if isinstance(op, tg.KernelOp)):
             if kernel.calls:

@@ -17,12 +17,7 @@ from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.affine.views import affine_views
-from tgdialect.analysis.one_hot import (
-    constant_values,
-    may_be_one_hot,
-    paths_to_comparisons,
-    scatters,
-)
+from tgdialect.analysis.one_hot import constant_values, may_be_one_hot, scatters
 from tgdialect.analysis.parts import (
     COLUMNS,
     PARTS,
@@ -87,7 +82,7 @@ class SplitReductionsPass(TargetFunctionPass):
     name = "tg-split-reductions"
 
     def rewrite(self, block: Block, target: Target) -> None:
-        analyses = analyses_of(block)
+        analyses, constants = analyses_of(block), constant_values(block)
         for op in ops_of(block):
             if (
                 not isinstance(op, tg.ReduceOp)
@@ -96,8 +91,10 @@ class SplitReductionsPass(TargetFunctionPass):
                 or not _is_splittable(op)
             ):
                 continue
-            if (split := _axis(op, target)) is not None:
-                realise(_split(op, *split))
+            is_scatter = not target.is_grid and scatters(op, constants)
+            if (split := _axis(op, target, is_scatter=is_scatter)) is not None:
+                # Parts are the batch of a product or scatter, whose results lie as the whole's do.
+                realise(_split(op, *split, is_first=is_scatter or _is_tiled(op)))
             elif not target.is_grid and (sizes := _cached_parts(op, target)):
                 partial, result = _in_parts(op, op.source, sizes)
                 Rewriter.replace_op(op, (), [result])
@@ -114,13 +111,16 @@ def _is_splittable(op: tg.ReduceOp) -> bool:
     )
 
 
-def _axis(op: tg.ReduceOp, target: Target) -> tuple[int, int, int] | None:
-    """The axis to split, the number of parts, and their size; None where splitting does not pay."""
+def _axis(op: tg.ReduceOp, target: Target, *, is_scatter: bool) -> tuple[int, int, int] | None:
+    """The axis to split, the number of parts, and their size; None where splitting does not pay.
+    That of a scatter is the axis of the updates."""
     source, result = tg.tensor(op.source).get_shape(), tg.tensor(op.result).get_shape()
+    if is_scatter:
+        (axis,) = tg.integers(op, "axes")
+        parts = scatter_parts_of(source[axis], math.prod(result))
+        return (axis, parts, source[axis] // parts) if parts else None
     if may_be_one_hot(op):
-        return None if target.is_grid else _scatter_axis(op)
-    if not target.is_grid and _scatters(op):
-        return _scatter_axis(op)
+        return None
     for axis in tg.integers(op, "axes"):
         extent, cells, results = source[axis], math.prod(source), math.prod(result)
         is_last = math.prod(source[axis + 1 :]) == 1
@@ -139,30 +139,14 @@ def _axis(op: tg.ReduceOp, target: Target) -> tuple[int, int, int] | None:
     return None
 
 
-def _scatter_axis(op: tg.ReduceOp) -> tuple[int, int, int] | None:
-    """The same for a reduction that scatters: the axis of the updates."""
-    (axis,) = tg.integers(op, "axes")
-    extent = tg.tensor(op.source).get_shape()[axis]
-    if not (parts := scatter_parts_of(extent, math.prod(tg.tensor(op.result).get_shape()))):
-        return None
-    return (axis, parts, extent // parts) if _scatters(op) else None
-
-
-def _scatters(op: tg.ReduceOp) -> bool:
-    block = op.parent_block()
-    assert block is not None
-    return any(True for _ in paths_to_comparisons(op)) and scatters(op, constant_values(block))
-
-
-def _split(op: tg.ReduceOp, axis: int, parts: int, size: int) -> tg.ReduceOp:
-    """Replace a REDUCE by two, and one of the remainder; returns the first."""
+def _split(op: tg.ReduceOp, axis: int, parts: int, size: int, *, is_first: bool) -> tg.ReduceOp:
+    """Replace a REDUCE by two, and one of the remainder; returns the first. The axis of parts
+    `is_first` if it is to be."""
     kind, source = op.kind.data, tg.tensor(op.source).get_shape()
     put, even, whole = tg.OpBuilder.before(op).put, op.source, parts * size
     start, before, after = [0] * len(source), source[:axis], source[axis + 1 :]
     if left := source[axis] - whole:
         even = put(tg.ShrinkOp(even, start, (*before, whole, *after)))
-    # Parts are the batch of a product or scatter, whose results lie as those of the whole do.
-    is_first = _is_tiled(op) or may_be_one_hot(op) or _scatters(op)
     partial, result = _in_parts(op, even, {axis: size}, is_first=is_first)
     if left:
         start[axis] = whole

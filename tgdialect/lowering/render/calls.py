@@ -7,7 +7,6 @@ its memory: a CALL has to satisfy both.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from functools import partial
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -21,8 +20,8 @@ from tgdialect.ops.affine import Polynomial, composed
 from tgdialect.ops.properties import show_dim
 
 Form = Polynomial[Hashable]
-"""A scalar as a polynomial of values that are not computed, and of quotients and the like: the name
-of the op, and the forms of its operands. Equal forms are equal scalars, of one program or two."""
+"""A scalar as a polynomial. Its atoms are values that are not computed, and numbers of quotients
+and the like (`_Forms`)."""
 
 
 class Requirement(NamedTuple):
@@ -55,43 +54,61 @@ def requirements(body: Block) -> Sequence[Requirement]:
 def check_call(op: tg.CallOp, wanted: Sequence[Requirement], intervals: MinMax) -> None:
     """Raise PassFailedException for an argument that is not proven to meet its requirement."""
     name = op.callee.string_value()
-    for slot, bounds, extents, scalars in wanted:
+    numbers: dict[Hashable, int] = {}
+    given = _Forms(intervals, numbers)
+    scalars = wanted[0].scalars.items() if wanted else ()
+    passed = {param: given[op.arguments[slot]] for param, slot in scalars}
+    asked = _Forms(intervals, numbers, passed)
+    for slot, bounds, extents, _ in wanted:
         argument = op.arguments[slot]
         if bounds is not None:
-            given = intervals[argument]
-            if not given.within(bounds.lo, bounds.hi):
+            interval = intervals[argument]
+            if not interval.within(bounds.lo, bounds.hi):
                 raise PassFailedException(
-                    f"argument {slot} of @{name} is in {given}, but has to be in {bounds}"
+                    f"argument {slot} of @{name} is in {interval}, but has to be in {bounds}"
                 )
-        if not extents:
-            continue
-        shape, own = tg.shape_of(argument), dict[SSAValue, Form]()
-        passed = {param: _form(op.arguments[i], own, intervals) for param, i in scalars.items()}
+        shape = tg.shape_of(argument) if extents else ()
         for axis, extent in extents:
-            if _form(extent, passed, intervals) != _form(shape[axis], own, intervals):
+            if asked[extent] != given.of(shape[axis]):
                 raise PassFailedException(
                     f"axis {axis} of argument {slot} of @{name} is not known to have the extent "
                     f"that the program asks for: it is {show_dim(shape[axis])}"
                 )
 
 
-def _form(dim: tg.Dim, known: dict[SSAValue, Form], intervals: MinMax) -> Form:
-    """The form of a scalar, with those of `known` values, to which it adds the ones that it needs.
-    A value that has only one possible value is a number."""
-    if isinstance(dim, int):
-        return Form(constant=dim)
-    if not isinstance(dim, SSAValue):
-        return Form({(dim,): 1})
-    if (found := known.get(dim)) is not None:
-        return found
-    op, expanded = dim.owner, tg.polynomial(dim, known)
-    form = partial(_form, known=known, intervals=intervals)
-    if (interval := intervals[dim]).is_constant:
-        found = Form(constant=int(interval.lo))
-    elif expanded.atom != (dim,):
-        found = composed(expanded, form)
-    elif isinstance(op, tg.ElementwiseOp):
-        key: Hashable = (op.name, dim.type, *map(form, op.operands))
-        found = Form({(key,): 1})
-    known[dim] = Form({(dim,): 1}) if found is None else found
-    return known[dim]
+class _Forms(tg.Computed[Form]):
+    """The forms of scalars: equal forms are equal scalars, of one program or of two whose forms
+    share their numbers. A value that has only one possible value is a number."""
+
+    def __init__(
+        self,
+        intervals: MinMax,
+        numbers: dict[Hashable, int],
+        known: Mapping[SSAValue, Form] = {},
+    ) -> None:
+        """`numbers` has those of ops that are no sums or products, by their names, types and the
+        forms of their operands; `known` the forms of the PARAMs of a program."""
+        super().__init__(known)
+        self._intervals, self._numbers = intervals, numbers
+
+    def of(self, dim: tg.Dim) -> Form:
+        """The form of an extent."""
+        if isinstance(dim, SSAValue):
+            return self[dim]
+        return Form(constant=dim) if isinstance(dim, int) else Form({(dim,): 1})
+
+    def _sources(self, value: SSAValue) -> Sequence[SSAValue]:
+        return value.owner.operands if isinstance(value.owner, tg.ElementwiseOp) else ()
+
+    def _compute(self, value: SSAValue) -> Form:
+        if (interval := self._intervals[value]).is_constant:
+            return Form(constant=int(interval.lo))
+        atom: Hashable = value
+        if isinstance(op := value.owner, tg.ElementwiseOp):
+            expanded = tg.polynomial(value, op.operands)
+            if expanded.atom == (value,):
+                key: Hashable = (op.name, value.type, *map(self.of, op.operands))
+                atom = self._numbers.setdefault(key, len(self._numbers))
+            elif (found := composed(expanded, self.of)) is not None:
+                return found
+        return Form({(atom,): 1})

@@ -6,7 +6,7 @@ that gate is false.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 from xdsl.ir import SSAValue
@@ -77,7 +77,7 @@ class BoundsChecks:
         """The comparisons `0 <= index` and `index < extent` that are not proven.
 
         For a ramp it is enough to prove them at its first and last index, or in each lane, of which
-        the gate may say something of its own.
+        the gate may say something of its own: i + [0, 1] < 5 implies 8 * i + [0, 8] < 40.
         """
         ends = [index, index]
         if is_ramp(index):
@@ -87,10 +87,14 @@ class BoundsChecks:
                 ends.reverse()
         first, last = (cast(Scalar, end) for end in ends)
         result: list[SSAValue] = []
-        if not self._is_less(-1, first, gate):
+        if not self._is_less(-1, first, gate) and not any(
+            self._is_less_by_limits(tg.Affine(constant=-1), lane, gate)
+            for lane in self._in_lanes(index, gate)
+        ):
             result.append(self._scalars.compare("cmpge", index, 0))
-        if not self._is_less(last, extent, gate) and not self._is_less_in_lanes(
-            index, extent, gate
+        if not self._is_less(last, extent, gate) and not any(
+            self._is_less_by_limits(lane, self._exact(extent, self._under(gate)), gate)
+            for lane in self._in_lanes(index, gate)
         ):
             result.append(self._scalars.compare("cmplt", index, extent))
         return result
@@ -124,32 +128,22 @@ class BoundsChecks:
             for factor in _common_factors(low - high, limit)
         )
 
-    def _is_less_in_lanes(self, index: LaneIndex, extent: Extent, gate: SSAValue | None) -> bool:
-        """Whether a ramp is less than an extent in each lane in which a gate is true. The numbers
-        of the lanes are a VCONST of the gate: i + [0, 1] < 5 implies 8 * i + [0, 8] < 40."""
+    def _in_lanes(self, index: LaneIndex, gate: SSAValue | None) -> Iterator[tg.Polynomial]:
+        """A ramp in each of its lanes, whose number is an atom: a VCONST that counts the lanes in a
+        condition of the gate."""
         if not is_ramp(index):
-            return False
-        intervals = self._under(gate)
-        numbers = {
-            atom
-            for limit in self._limits_under(gate)
-            for product in limit.terms
-            for atom in product
-            if isinstance(atom, SSAValue) and isinstance(atom.owner, tg.VConstOp)
-        }
-        for number in numbers:
-            first, *others = cast(tg.VConstOp, number.owner).values.get_values()
+            return
+        start, limits = self._exact(index.start, self._under(gate)), self._limits_under(gate)
+        for atom in dict.fromkeys(a for limit in limits for term in limit.terms for a in term):
+            op = atom.owner if isinstance(atom, SSAValue) else None
+            if not isinstance(op, tg.VConstOp) or len(op.values) != index.lanes:
+                continue
+            first, *others = numbers = [*op.values.get_values()]
             step = others[0] - first if others else 0
-            if len(others) + 1 != index.lanes or not step or index.step % step:
-                continue
-            if [*others] != [first + step * (i + 1) for i in range(len(others))]:
-                continue
-            factor = index.step // step
-            start = self._exact(index.start, intervals) - factor * first
-            low = start + tg.Affine({(number,): factor})
-            if self._is_less_by_limits(low, self._exact(extent, intervals), gate):
-                return True
-        return False
+            if step and numbers == [*range(first, first + step * index.lanes, step)]:
+                factor, rest = divmod(index.step, step)
+                if not rest:
+                    yield start - factor * first + tg.Affine({(atom,): factor})
 
     def _exact(self, index: Scalar, intervals: MinMax) -> tg.Polynomial:
         """An index as a polynomial over the integers. A sum that might wrap becomes an atom, for

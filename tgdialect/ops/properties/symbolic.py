@@ -171,11 +171,9 @@ def known_index(value: SSAValue) -> int | None:
 def substituted(polynomial_: Polynomial, values: Mapping[Atom, Dim]) -> Polynomial | None:
     """A polynomial with `values` substituted for its atoms; None if an atom has no value or the
     result is too large."""
-    return affine.composed(polynomial_, lambda atom: _found(values, atom))
-
-
-def _found(values: Mapping[Atom, Dim], atom: Atom) -> Polynomial | None:
-    return polynomial(values[atom]) if atom in values else None
+    return affine.composed(
+        polynomial_, lambda atom: polynomial(values[atom]) if atom in values else None
+    )
 
 
 _ARITHMETIC: dict[str, Callable[..., Any]] = {

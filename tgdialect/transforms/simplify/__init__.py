@@ -129,7 +129,8 @@ def simplify(
     """Simplify all blocks inside `root`, as `SimplifyPass` does. Returns whether IR changed.
 
     Of the kernels in `engines` only what has changed since the engine's last walk is visited.
-    `may_order` says that a machine with few threads runs the kernel: less work may have an order.
+    `may_order` lets rewrites that save work give the iterations of a parallel loop an order: not on
+    a grid, where one work item would run all of them.
     """
     changed = False
     stack = [root]

@@ -63,7 +63,8 @@ def simplify_where(engine: Engine, op: Operation) -> SSAValue | None:
 def simplify_connective(engine: Engine, op: Operation) -> SSAValue | None:
     """Simplify an operand of an AND where the other one is true, of an OR where it is false."""
     left, right = op.operands
-    # `tg-select` proves what the gates that it makes add to others, and lanes share their parts.
+    # After `tg-select` an operand stays as it is: gates of several lanes share it, and what another
+    # operand implies is left out already.
     if engine.selected or not tg.dtype_of(left).is_bool or left.type != right.type:
         return None
     holds = op.name == "tg.and"

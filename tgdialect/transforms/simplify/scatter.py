@@ -3,7 +3,8 @@
 for k: out[k] = base(k) + (sum over d where idx(d) = k of v(d))     O(K D)
 for k: out[k] = base(k);  for d: out[idx(d)] += v(d)                O(K + D)
 
-So do maxima and products, whose loops over the updates have an order, where that may be.
+Maxima and products are rewritten alike where `Engine.may_order`: there is no atomic op for them, so
+that their loop over the updates, which loads and stores, has an order.
 
 A store that leaves all cells but one as they are is a store of that cell.
 
@@ -37,7 +38,7 @@ class _Total(NamedTuple):
 
 
 def scatter(engine: Engine, end: Operation) -> SSAValue | None:
-    """Rewrite the loops that an END closes, if they store a sum that scatters, or one cell.
+    """Rewrite the loops that an END closes, if they store a total that scatters, or one cell.
 
     Returns the END of the loops over the updates, or what `_stored_once` does; None if no rewrite
     applies.
@@ -48,7 +49,7 @@ def scatter(engine: Engine, end: Operation) -> SSAValue | None:
         return None
     if (last := _stored_once(engine, end, store)) is not None or store.gate is not None:
         return last
-    # The body must be one STORE without a gate, of a sum with one REDUCE.
+    # The body must be one STORE without a gate, of a total with one REDUCE.
     location, dtype = store.buffer.owner, tg.dtype_of(store.value)
     if not isinstance(location, tg.IndexOp):
         return None
@@ -138,24 +139,26 @@ def _stored_once(engine: Engine, end: tg.EndOp, store: tg.StoreOp) -> SSAValue |
 
 
 def _total(value: SSAValue) -> _Total | None:
-    """A value split into its operands, if one of them is a REDUCE with one use, of the kind of the
-    ops that join it with the others, and no other is."""
-    for kind, joins in ALU.items():
-        reductions: list[tg.ReduceOp] = []
-        others: list[SSAValue] = []
-        stack = [value]
-        while stack:
-            each = stack.pop()
-            op, once = each.owner, each.has_one_use()
-            if isinstance(op, joins) and once:
-                stack += reversed(op.operands)
-            elif isinstance(op, tg.ReduceOp) and once and op.kind.data is kind:
-                reductions.append(op)
-            else:
-                others.append(each)
-        if len(reductions) == 1:
-            return _Total(reductions[0], others)
-    return None
+    """A value split into its operands, if exactly one of them is a REDUCE with one use, of the kind
+    of the ops that join it with the others."""
+    root = value.owner
+    kinds = (kind for kind, joins in ALU.items() if isinstance(root, joins))
+    kind = root.kind.data if isinstance(root, tg.ReduceOp) else next(kinds, None)
+    if kind is None:
+        return None
+    reductions: list[tg.ReduceOp] = []
+    others: list[SSAValue] = []
+    stack = [value]
+    while stack:
+        value = stack.pop()
+        op, once = value.owner, value.has_one_use()
+        if isinstance(op, ALU[kind]) and once:
+            stack += reversed(op.operands)
+        elif isinstance(op, tg.ReduceOp) and once and op.kind.data is kind:
+            reductions.append(op)
+        else:
+            others.append(value)
+    return _Total(reductions[0], others) if len(reductions) == 1 else None
 
 
 def _scattered(

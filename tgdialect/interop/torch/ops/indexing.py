@@ -111,20 +111,9 @@ def _embedding_bag(
     # The last bag has all that is left. Those that do not count are in one behind it.
     bag = _segments(offsets[1:count], indices.shape[0])
     bag = (indices == padding_idx).where(count, bag) if padding_idx >= 0 else bag
-    start = -math.inf if mode == _MAX_OF_BAGS else 0.0
-    first = Tensor.full((count, weight.shape[1]), start, dtype=weight.dtype)
-    found = _by_segment(first, bag, rows, "amax" if mode == _MAX_OF_BAGS else "sum")
-    if mode == _SUM_OF_BAGS:
-        return found, None, None, None
-    ones = Tensor.full(bag.shape, 1, dtype="int64")
-    number = _by_segment(Tensor.zeros((count,), dtype="int64"), bag, ones, "sum").unsqueeze(1)
-    if mode == _MAX_OF_BAGS:
-        return (number > 0).where(found, 0), None, None, None
-    return found / number.maximum(1).cast(found.dtype), None, None, None
-
-
-_SUM_OF_BAGS, _MAX_OF_BAGS = 0, 2
-"""PyTorch's numbers of ways to reduce bags; 1 is the mean."""
+    empty = Tensor.zeros((count, weight.shape[1]), dtype=weight.dtype)
+    reduce = ("sum", "mean", "amax")[mode]
+    return _by_segment(empty, bag, rows, reduce, include_self=False), None, None, None
 
 
 def _segments(ends: Tensor, count: Any) -> Tensor:
@@ -133,11 +122,13 @@ def _segments(ends: Tensor, count: Any) -> Tensor:
     return ends.cast("int64").searchsorted(Tensor.arange(count).cast("int64"), right=True)
 
 
-def _by_segment(first: Tensor, segment: Tensor, rows: Tensor, reduce: Any) -> Tensor:
+def _by_segment(
+    first: Tensor, segment: Tensor, rows: Tensor, reduce: Any, include_self: bool = True
+) -> Tensor:
     """Rows reduced into that of their segment, with a first one for each; those of a segment beyond
-    the last one are left out."""
+    the last one are left out. Without `include_self` the first is that of segments without rows."""
     places = segment.cast("int64").reshape((-1, *[1] * (rows.ndim - 1))).expand(rows.shape)
-    return first.scatter_reduce(0, places, rows, reduce)
+    return first.scatter_reduce(0, places, rows, reduce, include_self)
 
 
 def _masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:

@@ -57,8 +57,8 @@ from tgdialect.lowering.rangeify.planning.padding import (
     MANY_WINDOWS,
     TILE_ROWS,
     Padded,
-    adds_unknown,
     is_of_prefix,
+    is_surely_of_prefix,
     padded_value,
     padding,
 )
@@ -283,12 +283,10 @@ class _Planner:
                 if self.target.matrix and has_narrow_factor(op):
                     self.may_share_products = False
             else:
-                pads = list(padding(op))
-                windowed = [pad for pad in pads if not is_of_prefix(pad)]
-                prefixes = [pad for pad in pads if pad not in windowed]
-                if any(tg.tensor(p.result).has_static_shape() or adds_unknown(p) for p in prefixes):
+                if any(map(is_surely_of_prefix, padding(op))):
                     self.prefixes.add(op)
                 if not self.target.is_grid:
+                    windowed = (pad for pad in padding(op) if not is_of_prefix(pad))
                     self.pads.update(dict.fromkeys(windowed, MANY_WINDOWS))
 
     def find_online_sums(self) -> None:
@@ -348,8 +346,8 @@ class _Planner:
         if isinstance(op, tg.LoadOp) or op in self.stored:
             return self.realise(op, "realised: a copy of memory, or asked for before")
         if op in self.scattered:
-            # Only a kernel whose STOREs are this sum runs a loop over the updates alone.
-            return self.realise(op, "realised: updates are added to its cells")
+            # Only a kernel whose STOREs are this total runs a loop over the updates alone.
+            return self.realise(op, "realised: updates are joined with its cells")
         if op in self.prefixes and not all(is_of_loops(demand.at) for demand in asked):
             return self.realise(op, "realised: the loop over its results carries a total")
         if (group := self.online.get(op)) is not None:

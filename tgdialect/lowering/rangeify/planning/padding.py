@@ -167,13 +167,6 @@ def border(op: tg.PadOp, order: Sequence[int]) -> Iterator[Slabs]:
         start[axis], extents[axis] = before, old
 
 
-def adds_unknown(op: tg.PadOp) -> bool:
-    """Whether it is not known how many cells a PAD adds: as many as an axis of dynamic extent has,
-    for the windows of its prefixes, and not 1 for those of a convolution."""
-    pairs = zip(tg.shape_of(op.result), tg.shape_of(op.source), strict=True)
-    return any(excess((new,), old) is None for new, old in pairs)
-
-
 def is_of_prefix(op: tg.PadOp) -> bool:
     """Whether padding is as long as what is padded, or of a size that is not known: the windows of
     a prefix reduction, which becomes an accumulator that the loop over its results carries."""
@@ -185,3 +178,11 @@ def is_of_prefix(op: tg.PadOp) -> bool:
         max(offset, new - old - offset) >= max(old - 1, 1)
         for old, new, offset in zip(source, result, offsets, strict=True)
     )
+
+
+def is_surely_of_prefix(op: tg.PadOp) -> bool:
+    """Whether padding `is_of_prefix`, and not that of a convolution of dynamic extent, which adds a
+    known number of cells."""
+    pairs = zip(tg.shape_of(op.result), tg.shape_of(op.source), strict=True)
+    is_static = tg.tensor(op.result).has_static_shape()
+    return is_of_prefix(op) and (is_static or any(excess((n,), old) is None for n, old in pairs))
