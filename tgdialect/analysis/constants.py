@@ -7,7 +7,7 @@ An argument marked `{tg.constant}` has the same contents from one call to the ne
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
@@ -101,28 +101,42 @@ def read_once(function: FuncOp) -> Set[SSAValue]:
     return given - {access.memory for access in accesses(calls) if access.op not in once}
 
 
-def are_data(module: ModuleOp) -> bool:
-    """Whether all constant arguments are BINARYs. A library for C derives values from them in its
-    first call, and from others in each: an address does not tell whether they are the same."""
-    arguments = (a for op in module.ops if isinstance(op, FuncOp) for a in op.args)
-    given = map(tg.argument_attributes, arguments)
-    return all("tg.data" in attributes for attributes in given if "tg.constant" in attributes)
-
-
 def constant_slots(module: ModuleOp) -> Mapping[str, Set[int]]:
     """By kernel, the slots whose argument is constant memory in every CALL, or the same in all
     steps of the loop that the CALL is in."""
+
+    def memory(symbol: FuncOp | tg.KernelOp) -> Set[SSAValue]:
+        if isinstance(symbol, tg.KernelOp):
+            return _loop_constants(symbol)
+        return constants(symbol, symbol.body.block.ops).memory
+
+    return _slots(module, memory)
+
+
+def data_slots(module: ModuleOp) -> Mapping[str, Set[int]]:
+    """By kernel, the slots whose argument is a BINARY in every CALL, none of which is in a loop."""
+
+    def memory(symbol: FuncOp | tg.KernelOp) -> Set[SSAValue]:
+        arguments = symbol.args if isinstance(symbol, FuncOp) else ()
+        return {a for a in arguments if "tg.data" in tg.argument_attributes(a)}
+
+    return _slots(module, memory)
+
+
+def _slots(
+    module: ModuleOp, memory: Callable[[FuncOp | tg.KernelOp], Set[SSAValue]]
+) -> Mapping[str, Set[int]]:
+    """By kernel, the slots whose argument is such memory of the caller in every CALL."""
     found: dict[str, Set[int]] = {}
     for symbol in module.ops:
-        if isinstance(symbol, FuncOp) and not is_foreign(symbol):
-            memory = constants(symbol, symbol.body.block.ops).memory
-        elif isinstance(symbol, tg.KernelOp) and symbol.calls:
-            memory = _loop_constants(symbol)
-        else:
+        if not isinstance(symbol, FuncOp | tg.KernelOp):
             continue
+        if is_foreign(symbol) if isinstance(symbol, FuncOp) else not symbol.calls:
+            continue
+        known = memory(symbol)
         for call in symbol.body.block.ops:
             if isinstance(call, tg.CallOp):
-                slots = {i for i, a in enumerate(call.arguments) if tg.memory_of(a) in memory}
+                slots = {i for i, a in enumerate(call.arguments) if tg.memory_of(a) in known}
                 name = call.callee.string_value()
                 found[name] = slots & found.get(name, slots)
     return found

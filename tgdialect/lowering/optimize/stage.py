@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.constants import are_data, constant_slots
+from tgdialect.analysis.constants import constant_slots, data_slots
 from tgdialect.analysis.eviction import evicted_slots, note_evicted
 from tgdialect.analysis.symbols import called_in_loops, calling_last
 from tgdialect.diagnostics import errors_at, locate
@@ -135,14 +135,13 @@ squares, which takes 40 ms of a core to make (docs/notes/heuristic.md has the pr
 packed weights of a text detector (rapidocr) 55 are that short."""
 
 
-def schedule_prepacking(axes: Axes, target: Target, *, packs_once: bool = False) -> None:
+def schedule_prepacking(axes: Axes, target: Target, data: Collection[int] = ()) -> None:
     """Schedule the kernels that STAGEs of a kernel have made. The memory that one of them fills is
-    nothing that it reads. `packs_once` says that constants are packed once, not in each call."""
+    nothing that it reads. What is packed of the slots in `data` is packed once."""
     for kernel, packing in axes.prepacked.items():
         packed = Axes(kernel, aliased=frozenset())
         begin_schedule(packed)
-        is_done_once = packs_once and packing.slot in axes.constants
-        if not is_done_once or math.prod(packing.shape) > SHORT_PACKING:
+        if packing.slot not in data or math.prod(packing.shape) > SHORT_PACKING:
             schedule_kernel(packed, target)
 
 
@@ -184,8 +183,8 @@ class Schedule(Left):
     """Whether some CALL passes the same memory for two parameters."""
     may_round: bool
     """Whether a heuristic may choose matrix instructions that round factors first."""
-    packs_once: bool
-    """Whether constants are packed once, not in each call of a loop."""
+    data: tuple[int, ...]
+    """The slots whose contents are BINARYs, in order: what is packed of them is packed once."""
 
     def finish(self, kernel: tg.KernelOp | tg.ProgramOp) -> Mapping[tg.KernelOp, Packing]:
         assert isinstance(kernel, tg.KernelOp)
@@ -196,7 +195,7 @@ class Schedule(Left):
             schedule_kernel(axes, self.target)
         else:
             apply_explicit(axes, self.opts)
-        schedule_prepacking(axes, self.target, packs_once=self.packs_once)
+        schedule_prepacking(axes, self.target, self.data)
         for each in (*axes.prepacked, kernel):
             simplify(each, axes.engines)
         return axes.prepacked
@@ -292,7 +291,8 @@ class OptimizePass(LoweringPass):
             check_kernels(explicit, kernels)
         copying = copy_overwritten(module)
         constants, aliased = constant_slots(module), aliased_kernels(module)
-        in_loops, packs_once = called_in_loops(module), are_data(module) and not target.is_grid
+        in_loops = called_in_loops(module)
+        packed_once: Mapping[str, Set[int]] = {} if target.is_grid else data_slots(module)
         evicted: Mapping[str, Set[int]] = {} if target.is_grid else evicted_slots(module, target)
         rest = Left() if self.mode == "none" else Simplification()
         for kernel in (*copying, *kernels):
@@ -309,8 +309,8 @@ class OptimizePass(LoweringPass):
                 opts = tuple(o for at, o in explicit if at in (None, name) and not is_new)
             machine = target.in_loop if name in in_loops else target
             note_evicted(kernel, evicted.get(name, frozenset()))
-            is_packed_once = packs_once and name not in in_loops
-            facts = tuple(sorted(slots)), name in aliased, self.mode == TF32, is_packed_once
+            data = tuple(sorted(packed_once.get(name, ())))
+            facts = tuple(sorted(slots)), name in aliased, self.mode == TF32, data
             yield Scheduled(kernel, Schedule(machine, opts, *facts))
         for kernel in calling_last(op for op in module.ops if isinstance(op, tg.KernelOp)):
             if kernel.calls:

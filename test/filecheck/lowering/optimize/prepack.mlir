@@ -1,5 +1,6 @@
 // RUN: tg-opt %s -p 'tg-optimize{mode=explicit opts="split 1, 16, upcast","stage 2, 1, global" features=avx512f threads=1},tg-verify{level=kernels}' --verify-each=true | filecheck %s
 // RUN: tg-opt %s -p 'tg-optimize{mode=heuristic features=avx512f threads=1 l2=2097152},tg-verify{level=kernels}' | filecheck %s --check-prefix=MODEL
+// RUN: sed 's/tg.constant/tg.constant, tg.data = #tg.data<file "w.bin", offset = 0, length = 7680>/' %s | tg-opt - -p 'tg-optimize{mode=heuristic features=avx512f threads=1 l2=2097152}' | filecheck %s --check-prefixes=MODEL,DATA
 // RUN: tg-opt %s -p 'tg-optimize{mode=explicit opts="stage 2, 1, global","split 1, 16, upcast","stage 2, 3, global" features=avx512f threads=1},tg-verify{level=kernels}' --verify-each=true | filecheck %s --check-prefix=TWICE
 // RUN: not tg-opt %s -p 'tg-stage{slot=1 axis=1 space=global}' 2>&1 | filecheck %s --check-prefix=NOTHING
 // RUN: not tg-opt %s -p 'tg-stage{slot=0 axis=1 space=global}' 2>&1 | filecheck %s --check-prefix=RESULT
@@ -28,9 +29,9 @@
 // TWICE:       [[A:%.*]] = tg.after %{{.*}}, [[C]]
 // TWICE:       tg.call @gemm_prepack_2_1(%{{.*}}, [[A]])
 
-// What is short is packed without a schedule: its code is made for one run.
+// What is short and BINARY is packed without a schedule: its code is made for one run.
 // MODEL-LABEL: tg.kernel @gemm_prepack_2
-// MODEL:       tg.sink %{{.*}} opts []
+// DATA:        tg.sink %{{.*}} opts []
 // MODEL-LABEL: tg.kernel @gemm {
 // MODEL:       stage 2, 1, global
 
