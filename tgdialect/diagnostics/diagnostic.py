@@ -90,6 +90,18 @@ class Diagnostic:
     notes: tuple["Diagnostic", ...] = ()
     node: str | None = None
 
+    @property
+    def place(self) -> str:
+        """The position and the node, as `file.mlir:3:8` or `file.onnx: "/encoder/Conv_3"`; empty if
+        neither is known."""
+        file = None if self.file is None else printable(self.file)
+        place = ":".join(str(p) for p in (file, self.line, self.column) if p is not None)
+        if self.line is None:
+            place = file or ""
+        if self.node is None:
+            return place
+        return f"{place}: {printable(self.node)}" if place else printable(self.node)
+
     def render(self, colored: bool = False) -> str:
         """
         The message as Clang and MLIR write it, then its notes, without a final newline:
@@ -102,12 +114,7 @@ class Diagnostic:
 
         An error of an imported program names the node: `file.onnx: "/encoder/Conv_3": error: ...`.
         """
-        file = None if self.file is None else printable(self.file)
-        place = ":".join(str(p) for p in (file, self.line, self.column) if p is not None)
-        if self.line is None:
-            place = file or ""
-        if self.node is not None:
-            place = f"{place}: {printable(self.node)}" if place else printable(self.node)
+        place = self.place
         severity = f"{self.severity}:"
         if colored:
             severity = f"{_SEVERITY_COLORS[self.severity]}{severity}{RESET}"
@@ -241,6 +248,11 @@ def _at(
         return Diagnostic(message, severity, file, node=node)
     line, column = at.line.data or None, at.column.data or None
     return Diagnostic(message, severity, at.filename.data, line, column, node=node)
+
+
+def place_of(location: LocationAttr) -> str:
+    """A location as errors show it."""
+    return _at(location, "", Severity.REMARK).place
 
 
 def operation_diagnostic(

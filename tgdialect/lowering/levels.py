@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tgdialect.analysis.symbols import own_functions
-from tgdialect.diagnostics import errors_at
+from tgdialect.diagnostics import begins, errors_at
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.verify import LEVELS, verify_level
 from tgdialect.ops import tg
@@ -70,11 +70,15 @@ class KernelPass(LoweringPass):
         for symbol in ops_of(module.body.block):
             if isinstance(symbol, tg.KernelOp | tg.ProgramOp):
                 with errors_at(symbol):
-                    self.lower_kernel(symbol)
+                    if begins("kernel", symbol):
+                        self.lower_kernel(symbol)
+        if type(self).lower_function is KernelPass.lower_function:
+            return
         # Functions last: the effects of their CALLs are those of the lowered kernels.
         for function in own_functions(module):
             with errors_at(function):
-                self.lower_function(function)
+                if begins("function", function):
+                    self.lower_function(function)
 
 
 def check_level(module: ModuleOp, wanted: LoweringPass) -> None:

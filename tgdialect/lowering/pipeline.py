@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 from xdsl.dialects.builtin import ModuleOp
 
+from tgdialect.diagnostics import running
 from tgdialect.lowering.callify import CallifyPass
 from tgdialect.lowering.expand import ExpandPass
 from tgdialect.lowering.levels import KernelPass, LoweringPass, is_before
@@ -85,7 +86,9 @@ def run_stages(
     The level is not checked; `LoweringPass.apply` checks it.
     """
     for stage in passes:
-        stage.lower(module)
+        with running(stage.name, module) as is_allowed:
+            if is_allowed:
+                stage.lower(module)
         if after is not None:
             after(stage, module)
 

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Collection, Sequence
 from functools import partial
 
+from tgdialect.diagnostics import Limit
 from tgdialect.tools.console import (
     ConsoleParser,
     add_flags,
@@ -84,6 +85,13 @@ def _boolean(text: str) -> bool:
     return values[text.lower()]
 
 
+def _limit(text: str) -> Limit:
+    """Parses `12`, or `12.3` for 3 of the rewrites inside of action 12."""
+    action, dot, inner = text.partition(".")
+    count = whole_number(0, 10**9)
+    return Limit(count(action), count(inner) if dot else None)
+
+
 _FLAGS = """
 passes
   -p --passes PIPELINE...: passes to run, as in 'cse,tg-optimize{mode=none}'; another -p adds to
@@ -95,6 +103,9 @@ passes
   --allow-external: offer passes and -t that start other programs (mlir-opt, cc, ptxas)
   --disable-verify: verify nothing
   --verify-roundtrip: check that the input, printed and parsed again, is the same module
+  --tg-action-limit N: stop after N actions: rewrites, OptOps and steps of stages; N.M: and do only
+    the first M of the rewrites that action N consists of. The program is one in between, which
+    verifies and means the same
   --shrink: exit code 0 exactly if a pass raised ShrinkException
 input
   -f --frontend FORMAT: input format (default: by the extension of the file)
@@ -122,6 +133,8 @@ diagnostics, to stderr
   --mlir-print-ir-after-change: with --mlir-print-ir-after or -after-all: print only what has
     changed
   --mlir-print-ir-after-failure: print the IR after a pass only if it failed
+  --log-actions-to FILE: write each action that passes do, with its number, pattern, op and
+    location; - is stderr
   --dump-pass-pipeline: print the pipeline before it runs
   --mlir-print-remarks: print why passes did what they did, such as why a kernel was split
   --print-between-passes: print the IR between each two passes
@@ -149,6 +162,8 @@ def add_arguments(
         target={"default": "mlir", "metavar": None},
         mlir_elide_elementsattrs_if_larger={"type": whole_number(0, 2**31)},
         output_split_marker={"default": SPLIT_MARK},
+        tg_action_limit={"type": _limit},
+        log_actions_to={"type": file_name},
     )
     if isinstance(parser, OptParser):
         parser.option_strings += [name for action in added for name in action.option_strings]

@@ -33,7 +33,9 @@ from tgdialect.diagnostics import (
     diagnose,
     exception_text,
     locate,
+    may_act,
     one_line,
+    running,
     verify_module,
 )
 from tgdialect.environment import SettingError
@@ -298,7 +300,9 @@ class PassRunner:
         start = time.perf_counter()
         try:
             with timing.measure(pass_.name), failures_as_diagnostics(f"pass {pass_.name}", file):
-                with alone(op) as module:
+                with alone(op) as module, running(pass_.name, module) as is_allowed:
+                    if not is_allowed:
+                        return
                     if isinstance(pass_, LevelCheckedPass) and not self.checks_each:
                         pass_.lower(module)
                     else:
@@ -333,7 +337,8 @@ class PassRunner:
             ) from error
         # Only stages have one. They check the level of their input themselves.
         level = getattr(pass_, "level_after", None)
-        if self.args.verify_each and isinstance(level, str) and isinstance(op, ModuleOp):
+        is_asked = self.args.verify_each and may_act()
+        if is_asked and isinstance(level, str) and isinstance(op, ModuleOp):
             # Imported late, since it imports every tg operation.
             from tgdialect.lowering.verify import verify_level
 

@@ -8,9 +8,10 @@ fails writes nothing, neither to stdout nor to the file of `-o`.
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from io import StringIO
 from itertools import zip_longest
 from typing import IO, Any, ClassVar, cast
@@ -28,6 +29,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from tgdialect import registry
 from tgdialect.diagnostics import (
+    Actions,
     CompilationError,
     Diagnostic,
     Severity,
@@ -46,6 +48,7 @@ from tgdialect.tools.console import (
     print_traceback,
     report,
     show,
+    tool_errors,
     write_files,
 )
 from tgdialect.tools.instrumentation import (
@@ -290,7 +293,7 @@ class TgOptMain(xDSLOptMain):
         module = None
         try:
             remarks = self.args.mlir_print_remarks
-            with diagnostic_handler(produced.append, remarks=remarks):
+            with diagnostic_handler(produced.append, remarks=remarks), self.counted_actions():
                 with timing.measure("Parser"):
                     module = self.parse_source(chunk)
                 if self.args.verify_roundtrip:
@@ -307,6 +310,25 @@ class TgOptMain(xDSLOptMain):
             else:
                 produced += error.diagnostics
         return "", produced
+
+    @contextmanager
+    def counted_actions(self) -> Generator[None]:
+        """A scope in which actions are counted, logged and limited, as the flags say."""
+        limit, log = self.args.tg_action_limit, self.args.log_actions_to
+        if limit is None and log is None:
+            yield
+            return
+        # Imported late: few runs count.
+        from tgdialect.actions.listening import listening
+
+        with ExitStack() as opened:
+            stream = sys.stderr
+            if log not in (None, "-"):
+                with tool_errors(OSError, context=f"cannot write {log}: "):
+                    stream = opened.enter_context(open(log, "a", encoding="utf-8"))
+            write = None if log is None else partial(print, file=stream)
+            opened.enter_context(listening(Actions(limit, on_action=write)))
+            yield
 
     def parse_source(self, source: SourceFile) -> ModuleOp:
         """The module in the source, by the frontend for its format."""

@@ -13,7 +13,7 @@ from xdsl.rewriter import Rewriter
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.validity import Validity
 from tgdialect.custom import REGISTERED
-from tgdialect.diagnostics import errors_at
+from tgdialect.diagnostics import begins, errors_at
 from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.kernels.writer import Library
 from tgdialect.ops import tg
@@ -58,6 +58,8 @@ def choose_sorts(module: ModuleOp, target: str | None = None) -> None:
     chooser = _Chooser(Library(module), is_grid=settle_target(module, target).is_grid)
     for op in nested_ops(module):
         if isinstance(op, tg.CallOp) and op.callee.string_value() in declared:
+            if not begins("sort", op):
+                return
             with errors_at(op):
                 chooser.replace(op)
     for symbol in declared.values():

@@ -17,6 +17,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.diagnostics import begins
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import elementwise, tg
 from tgdialect.transforms.cancelling_logarithms import (
@@ -154,4 +155,6 @@ class DecomposePass(ModulePass):
         while todo:
             each = todo.pop()
             if each.name in chosen or (self.soft_casts and is_soft_cast(each)):
+                if not begins("recipe", each):
+                    break
                 todo += decompose(each)

@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import begins, locate
 from tgdialect.ops import tg
 from tgdialect.ops.properties import NAME_THE_EXTENT
 
@@ -53,6 +53,8 @@ def broadcast_operands(op: tg.ElementwiseOp, known: Known) -> None:
         if tg.same_shape(source, target):
             continue
         key = (op.parent, operand, target)
+        if not begins("broadcast", op):
+            return
         if key not in known:
             known[key] = _broadcast(op, operand, source, target)
         op.operands[index] = known[key]

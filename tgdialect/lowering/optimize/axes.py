@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from typing import NamedTuple, TypeVar, cast
 
@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.affine.strides import unclamped
 from tgdialect.analysis.overwriting import check_overwriting
 from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
+from tgdialect.diagnostics import acted, told
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.passed_memory import aliased_kernels
@@ -99,6 +100,8 @@ class Axes:
         self.kernel.body.add_block(trial.kernel.body.detach_block(trial.kernel.body.block))
         self._engine = trial._engine
         self.changed()
+        if not self.is_copy:
+            acted("matrix instructions", self.kernel)
 
     @property
     def target(self) -> Target:
@@ -171,7 +174,8 @@ class Axes:
         was now."""
         self._is_rough = self._waits
         if not self._waits:
-            simplify(self.kernel, self.engines)
+            with told(None) if self.is_copy else nullcontext():
+                simplify(self.kernel, self.engines)
         self.changed()
         return not self._waits
 

@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.constants import constant_slots, data_slots
 from tgdialect.analysis.eviction import evicted_slots, note_evicted
 from tgdialect.analysis.symbols import called_in_loops, calling_last
-from tgdialect.diagnostics import errors_at, locate
+from tgdialect.diagnostics import begins, errors_at, locate
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize import cpu
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, Packing
@@ -266,7 +266,8 @@ class OptimizePass(LoweringPass):
     def lower(self, module: ModuleOp) -> None:
         for scheduled in self.scheduled(module):
             with errors_at(scheduled.kernel):
-                pass_packed({scheduled.kernel: scheduled.finish()})
+                if begins("schedule", scheduled.kernel):
+                    pass_packed({scheduled.kernel: scheduled.finish()})
 
     def scheduled(self, module: ModuleOp) -> Iterator[Scheduled]:
         """Lower a module, but for what concerns one kernel alone. Gives each kernel, with what is

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.diagnostics import SHAPES, kept_facts, locate
+from tgdialect.diagnostics import SHAPES, begins, kept_facts, locate, may_act
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.rangeify.alike import Alike, Facts, structure_of_task
@@ -34,6 +34,8 @@ from tgdialect.ops.views import movements
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
 from tgdialect.transforms.simplify import simplify
+
+PRIVATE = StringAttr("private")
 
 
 class _Lowered(NamedTuple):
@@ -82,9 +84,17 @@ class _FunctionKernels:
         for number, task in enumerate(self.order):
             self.donors.last_read.update((memory, number) for memory, _ in task.reads)
         effects: dict[SSAValue | None, None] = {}
+        done: dict[SSAValue, SSAValue] = {}
+        """The effects of the STOREs and CALLs of the program that have been done."""
         for number, task in enumerate(self.order):
+            if not begins("kernel", task.op):
+                effects.update(dict.fromkeys(self.kept(self.order[number:], done)))
+                break
             self.number = number
-            effects[self.run_task(task)] = None
+            effect = self.run_task(task)
+            effects[effect] = None
+            if effect is not None:
+                done[task.op.results[0]] = effect
         self.donors.erase_views()
         self.host.finish(effect for effect in effects if effect is not None)
         self.donors.finish()
@@ -95,6 +105,24 @@ class _FunctionKernels:
         if not isinstance(op, tg.TgOp) or op not in self.plan.realised:
             return store
         return op if store_of_result(store.value, self.is_valid) is store else store
+
+    def kept(self, tasks: Sequence[Task], values: dict[SSAValue, SSAValue]) -> Iterator[SSAValue]:
+        """The effects of tasks that no kernel does, as these are not to be built.
+
+        `values` has the effects of those that came before them.
+        """
+        for op, made in self.realised.items():
+            if made.places:
+                continue  # It is computed again.
+            value = self.host.read(made.data, made.order)
+            if made.mask is not None:
+                is_valid = self.host.read(made.mask, made.order)
+                invalid = self.host.put(tg.ConstOp(tg.InvalidAttr(tg.tensor(value).element_type)))
+                value = self.host.put(tg.WhereOp(is_valid, value, invalid))
+            values[op.results[0]] = value
+        for task in tasks:
+            if isinstance(task.op, tg.CallOp | tg.StoreOp) and task.op.results[0] not in values:
+                yield self.host.keep(task.op, values)
 
     # -- tasks
 
@@ -332,7 +360,8 @@ class BuildKernelsPass(LoweringPass):
         functions = functions_in_order(module)
         for function in functions:
             if isinstance(function, tg.KernelOp):
-                _call_kernels(function)
+                if may_act():
+                    _call_kernels(function)
                 continue
             devices = [tg.place(a).device for a in function.args if tg.is_memory(a)]
             device = next((d for d in devices if isinstance(d, str)), "CPU")
@@ -343,13 +372,15 @@ class BuildKernelsPass(LoweringPass):
             module.body.block.insert_ops_before(made.kernels.kernels, function)
         # Outlined functions, whose calls are in their callers now.
         for function in functions:
-            if isinstance(function, FuncOp) and function.sym_visibility == StringAttr("private"):
+            is_private = isinstance(function, FuncOp) and function.sym_visibility == PRIVATE
+            if is_private and may_act():
                 module.body.block.erase_op(function)
         for symbol in given:
             if symbol.parent is not None and not _is_scheduled(symbol):
                 simplify(symbol)
         for kernel in online:
-            kernel.skip_masked()
+            if may_act():
+                kernel.skip_masked()
 
 
 def _call_kernels(kernel: tg.KernelOp) -> None:

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, Block, SSAValue
 
 from tgdialect.analysis.memory_order import written_operands
+from tgdialect.diagnostics import begins
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.function_pass import FunctionPass
 from tgdialect.ops import tg
@@ -31,7 +32,8 @@ class CopyNonContiguousPass(FunctionPass):
         for call in ops_of(block):
             if isinstance(call, tg.CallOp):
                 memory = [a for a in dict.fromkeys(call.arguments) if tg.is_memory(a)]
-                if views := [a for a in memory if not all(map(_keeps_contiguous, movements(a)))]:
+                views = [a for a in memory if not all(map(_keeps_contiguous, movements(a)))]
+                if views and begins("copy", call):
                     copy_arguments(call, views)
 
 

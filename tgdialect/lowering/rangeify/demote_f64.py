@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from tgdialect.diagnostics import begins
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.function_pass import TargetFunctionPass
 from tgdialect.ops import tg
@@ -51,6 +52,8 @@ def demote_f64(block: Block) -> None:
     ops = ops_of(block)
     demoted = _values_between_casts(ops)
     users = [op for op in ops if any(v in demoted for v in (*op.operands, *op.results))]
+    if not users or not begins("demote", users[0]):
+        return
     new: dict[SSAValue, SSAValue] = {}
     for op in users:
         assert isinstance(op, tg.ElementwiseOp | tg.MovementOp)

@@ -175,6 +175,31 @@ class HostFunction(Calls):
         self._old.insert(self._old.index(user), op)
         return tg.OpBuilder.before(user).put(op)
 
+    def keep(self, op: Operation, values: dict[SSAValue, SSAValue]) -> SSAValue:
+        """Put an old op, and those that it is computed from, after the CALLs so far.
+
+        `values` has what stands for values that CALLs have computed, and gets those of the new ops.
+        """
+        needed = {op}
+        for each in reversed(self._old):
+            if each in needed:
+                sources = (operand.owner for operand in each.operands if operand not in values)
+                needed.update(source for source in sources if isinstance(source, Operation))
+        for each in self._old:
+            if each not in needed or isinstance(each, tg.BufferOp):
+                continue
+            if each is op or not values.keys() >= {*each.results}:
+                self.insert(each.clone(values))
+        return values[op.results[0]]
+
+    def read(self, data: SSAValue, order: Sequence[int]) -> SSAValue:
+        """The value that a buffer has after the CALLs so far, whose axes it has in another
+        order."""
+        view = self._current.get(data, data)
+        if order:
+            view = self.put(tg.PermuteOp(view, [order.index(axis) for axis in range(len(order))]))
+        return self.put(tg.LoadOp(view))
+
     def buffer(self, like: SSAValue, dtype: Attribute, order: Sequence[int] = ()) -> SSAValue:
         """A new buffer in global memory with the shape of a value, or its axes in another order."""
         buffer = buffer_like(like, dtype, self._device, next(self.free_slots), order)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block
 
+from tgdialect.diagnostics import begins
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.analyses import analyses_of
 from tgdialect.lowering.rangeify.function_pass import TargetFunctionPass
@@ -34,6 +35,8 @@ class PlanFusionPass(TargetFunctionPass):
         is_valid = analyses.validity.__getitem__
         function = block.parent_op()
         assert isinstance(function, FuncOp)
+        if not begins("plan", function):
+            return
         donors = Donors(function)
         windows = [op for op in donors.windows() if store_of_result(op.results[0], is_valid)]
         donors.erase_views()

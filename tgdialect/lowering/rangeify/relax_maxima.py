@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 
+from tgdialect.diagnostics import begins
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.function_pass import TargetFunctionPass
 from tgdialect.ops import tg
@@ -28,7 +29,7 @@ class RelaxMaximaPass(TargetFunctionPass):
     def rewrite(self, block: Block, target: Target) -> None:
         if not has_cheap_maxima(target):
             for op in ops_of(block):
-                if isinstance(op, tg.ReduceOp) and _is_shift(op):
+                if isinstance(op, tg.ReduceOp) and _is_shift(op) and begins("relax", op):
                     op.relaxed = UnitAttr()
 
 

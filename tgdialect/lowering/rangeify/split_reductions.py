@@ -26,6 +26,7 @@ from tgdialect.analysis.parts import (
     product_parts_of,
     scatter_parts_of,
 )
+from tgdialect.diagnostics import begins
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.analyses import analyses_of
 from tgdialect.lowering.rangeify.function_pass import TargetFunctionPass
@@ -94,8 +95,11 @@ class SplitReductionsPass(TargetFunctionPass):
             is_scatter = not target.is_grid and scatters(op, constants)
             if (split := _axis(op, target, is_scatter=is_scatter)) is not None:
                 # Parts are the batch of a product or scatter, whose results lie as the whole's do.
-                realise(_split(op, *split, is_first=is_scatter or _is_tiled(op)))
-            elif not target.is_grid and (sizes := _cached_parts(op, target)):
+                if begins("split", op):
+                    realise(_split(op, *split, is_first=is_scatter or _is_tiled(op)))
+                continue
+            sizes = {} if target.is_grid else _cached_parts(op, target)
+            if sizes and begins("split into cached parts", op):
                 partial, result = _in_parts(op, op.source, sizes)
                 Rewriter.replace_op(op, (), [result])
                 realise(partial)

@@ -27,6 +27,7 @@ from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.affine.views import AffineView, AxisView, affine_views
 from tgdialect.analysis.sparsity import elementwise_leaves, is_zero_where
+from tgdialect.diagnostics import begins
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.function_pass import FunctionPass
 from tgdialect.lowering.rangeify.planning.plan import realise
@@ -59,7 +60,8 @@ class SplitResiduesPass(FunctionPass):
 
     def rewrite(self, block: Block) -> None:
         for op in ops_of(block):
-            if isinstance(op, tg.ReduceOp) and _is_plain(op) and (found := _find(op)) is not None:
+            found = _find(op) if isinstance(op, tg.ReduceOp) and _is_plain(op) else None
+            if found is not None and begins("divide by residue", op):
                 Rewriter.replace_op(op, (), [found.emit()])
                 if len(found.sums) > 1:
                     realise(*found.sums)

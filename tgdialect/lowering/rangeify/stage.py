@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tgdialect.diagnostics import kept_facts
+from tgdialect.diagnostics import kept_facts, running
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.rangeify.analyses import ANALYSES
 from tgdialect.lowering.rangeify.build_kernels import BuildKernelsPass
@@ -54,4 +54,6 @@ class RangeifyPass(LoweringPass):
     def lower(self, module: ModuleOp) -> None:
         with kept_facts(ANALYSES):
             for step in self.passes():
-                step.lower(module)
+                with running(step.name, module) as is_allowed:
+                    if is_allowed:
+                        step.lower(module)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Block, SSAValue
 
+from tgdialect.diagnostics import begins
 from tgdialect.lowering.rangeify.function_pass import FunctionPass
 from tgdialect.ops import tg
 
@@ -28,7 +29,7 @@ class StoreBeforeMovementPass(FunctionPass):
                 is_of_memory = any(map(tg.is_memory, tg.operands_of(old := store.value)[:1]))
                 if is_of_memory and not isinstance(old.owner, tg.ReshapeOp):
                     break
-                if (back := moved_back(store.buffer, old)) is None:
+                if (back := moved_back(store.buffer, old)) is None or not begins("move", store):
                     break
                 store.operands = (tg.OpBuilder.before(store).put(back[0]), back[1])
                 if isinstance(old.owner, tg.TgOp) and not old.uses:

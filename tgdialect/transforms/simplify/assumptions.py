@@ -235,6 +235,7 @@ class _Assuming(Engine):
         self._values = ChainMap(self._own, outer._values)
         self._new: dict[SSAValue, SSAValue] = {}
         self.builder, self._depth = outer.builder, outer._depth
+        self._actions = outer._actions
 
     def visited(self) -> Mapping[Hashable, SSAValue]:
         return self._own

@@ -17,6 +17,7 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.validity import Validity
+from tgdialect.diagnostics import listener
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
 from tgdialect.ops.affine import Linear
@@ -155,6 +156,10 @@ class Engine:
         """The visits under conditions that this block has left of its budget (MAX_LOOKS)."""
         self._depth = 0
         self._changed = False
+        self._actions = listener()
+        """The listener that counts rewrites."""
+        self._rewrite = ""
+        """The name of the rewrite that is being tried."""
         self._backwards: set[tg.RangeOp] = set()
         """The loops that this engine has reversed."""
         self._settled = Settled()
@@ -163,6 +168,7 @@ class Engine:
 
     def run(self, block: Block) -> bool:
         """Simplify the ops of one block, but not its regions. Returns whether the IR changed."""
+        self._actions = listener()
         self.builder = tg.OpBuilder.at_end(block)
         self._changed = False
         while not self._walk(block):
@@ -197,6 +203,7 @@ class Engine:
                 self.builder.move_before(op)
                 self._visit(op)
         except _Backwards as turned:
+            self._acted("reverse loop", turned.loop)
             _turn_round(turned.loop)
             self._backwards.add(turned.loop)
             return False
@@ -232,38 +239,55 @@ class Engine:
             self._changed |= repair_end(op, self.loops, self.min_max)
         if op.name == tg.EndOp.name or op.name == tg.StoreOp.name:
             handler = self.handlers.get(op.name)
-            if handler is not None and op.parent is not None:
-                self._changed |= handler(self, op) is not None
+            is_allowed = handler is not None and op.parent is not None and self._may_act()
+            if handler is not None and is_allowed and handler(self, op) is not None:
+                self._changed = True
+                self._acted(handler.__name__, op)
             return None
         # The rest applies to ops that CSE may merge: no regions, one result, repeatable.
         if op.regions or len(op.results) != 1 or not _is_repeatable(op):
             return None
-        if self.selected and tg.dtype_of(op.results[0]).is_float:
-            return op.results[0]
         result = op.results[0]
+        if not self._may_act() or (self.selected and tg.dtype_of(result).is_float):
+            return result
         if op.name in COMMUTATIVE and is_constant(op.operands[0]):
             left, right = op.operands
             if not is_constant(right):
                 op.operands = (right, left)
                 self._changed = True
+                self._acted("constant last", op)
+                if not self._may_act():
+                    return result
         key = op_key(op)
         if not self._settled.is_first and self._stays(op, key):
             return result
         # Replace the op by an equal op that was visited before (CSE), or by a simpler value. An
         # equal op has no simpler value either, unless that depends on more than the operands.
-        new = None if depends_on_context(op) else self.visited().get(key)
+        new, self._rewrite = None, "equal op"
+        if not depends_on_context(op):
+            new = self.visited().get(key)
         if new is None:
             new = self._replacement(op) if self._depth < MAX_DEPTH else None
             if new is None or not self.loops.keeps(result, new):
-                new = self._values.setdefault(key, result)
+                new, self._rewrite = self._values.setdefault(key, result), "equal op"
         if new is result:
             if self._depth < MAX_DEPTH:
                 self._settled.note(op, key)
             return result
         self._changed = True
+        self._acted(self._rewrite, op)
         result.replace_all_uses_with(new)
         Rewriter.erase_op(op)
         return new
+
+    def _may_act(self) -> bool:
+        """Whether one more rewrite is allowed."""
+        return self._actions is None or self._actions.may_act(inner=self._depth > 0)
+
+    def _acted(self, rewrite: str, op: Operation) -> None:
+        """Count a rewrite of an op."""
+        if self._actions is not None:
+            self._actions.acted(rewrite, op, inner=self._depth > 0)
 
     def visited(self) -> Mapping[Hashable, SSAValue]:
         """The values of the ops that were visited with the intervals of now, by their keys."""
@@ -306,6 +330,7 @@ class Engine:
         """A simpler value that equals the op's result; None if no rewrite applies."""
         if op.name in OPS:
             if (folded := fold_elementwise(op)) is not None:
+                self._rewrite = "fold"
                 return self.constant(folded)
             if op.name != "tg.where" and tg.dtype_of(op.operands[0]).is_float:
                 return None
@@ -314,10 +339,15 @@ class Engine:
             if not tg.dtype_of(result).is_float and (value := self._only_value(result)) is not None:
                 element = tg.tensor(result).element_type
                 known = self.splat(tg.number_attribute(value, element), result.type)
+                self._rewrite = "only value"
             if known is not None or (known := self._apply_rules(op)) is not None:
                 return known
         handler = self.handlers.get(op.name)
-        return None if handler is None else handler(self, op)
+        if handler is None:
+            return None
+        value = handler(self, op)
+        self._rewrite = handler.__name__
+        return value
 
     def _only_value(self, value: SSAValue) -> int | None:
         """The constant value of an integer or bool, if its interval has one element."""
@@ -339,6 +369,7 @@ class Engine:
             result = op.results[0]
             value = build(rule.result, tg.tensor(result).element_type, inner, binding, self)
             if (widened := self.widened(value, result)) is not None:
+                self._rewrite = rule.name
                 return widened
         return None
 
@@ -396,11 +427,13 @@ class Engine:
             else:
                 Rewriter.erase_op(op)
         # Visit the others with this engine, which merges them with equal ops.
+        self._depth += 1
         for op in ops:
             if op.parent is not None:
                 self.builder.move_before(op)
                 result, new = op.results[0], self._visit(op)
                 value = new if result is value and new is not None else value
+        self._depth -= 1
         self.builder.insertion_point, self.builder.location = point, location
         return value
 

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ArrayAttr
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tgdialect.analysis.ranges import closed_ranges
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import acted, locate, may_act
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, NoChangeError
 from tgdialect.lowering.optimize.optops.merge import merge
@@ -49,6 +49,8 @@ def apply_opt(axes: Axes, which: tg.OptAttr) -> None:
     nothing; then the kernel is as it was.
     Raises PassFailedException where the kernel itself reads and writes memory in no order.
     """
+    if not axes.is_copy and not may_act():
+        raise NoChangeError("no more actions are allowed")
     if not axes.kernel.sink.opts:
         axes.check_memory_order()
     arguments = [a.data for a in which.arguments]
@@ -57,6 +59,8 @@ def apply_opt(axes: Axes, which: tg.OptAttr) -> None:
     except IllegalOptError as error:
         raise type(error)(f"{spelled(which)}: {error}") from None
     record(axes.kernel, which)
+    if not axes.is_copy:
+        acted(spelled(which), axes.kernel)
 
 
 def try_opt(axes: Axes, which: tg.OptAttr) -> bool:

@@ -1,0 +1,111 @@
+"""Listening to the actions of passes, those of other packages included.
+
+xDSL's passes do not count what they do. While somebody listens, each match of a
+`PatternRewriteWalker` that changes something is an action. It has the name of the pattern that made
+the first change.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from xdsl.ir import Operation, Region
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriter,
+    PatternRewriterListener,
+    PatternRewriteWalker,
+    RewritePattern,
+)
+from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
+
+from tgdialect.diagnostics import Actions, symbol_around, told
+
+_Walk = Callable[[PatternRewriteWalker, Region], bool]
+_WALK = PatternRewriteWalker.rewrite_region.__name__
+
+
+@contextmanager
+def listening(actions: Actions) -> Generator[None]:
+    """Within the context, passes tell `actions` what they do."""
+    walk = PatternRewriteWalker.rewrite_region
+    setattr(PatternRewriteWalker, _WALK, _counted(walk, actions))
+    try:
+        with told(actions):
+            yield
+    finally:
+        setattr(PatternRewriteWalker, _WALK, walk)
+
+
+def _counted(walk: _Walk, actions: Actions) -> _Walk:
+    """The walk of a `PatternRewriteWalker` whose matches are actions."""
+
+    def counted(walker: PatternRewriteWalker, region: Region) -> bool:
+        pattern, listener = walker.pattern, walker.listener
+        if isinstance(pattern, _Counted):
+            return walk(walker, region)
+        walker.pattern = counting = _Counted(pattern, actions)
+        walker.listener = counting.listener(listener)
+        try:
+            return walk(walker, region)
+        finally:
+            walker.pattern, walker.listener = pattern, listener
+
+    return counted
+
+
+class _Counted(RewritePattern):
+    """A pattern whose rewrites are actions. Those that choose another pattern have its name."""
+
+    def __init__(self, pattern: RewritePattern, actions: Actions) -> None:
+        self._pattern = pattern
+        self._actions = actions
+        self._name = ""
+        """The name of the pattern that has changed something in the present match."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        if not self._actions.may_act():
+            return
+        self._name, symbol = "", symbol_around(op)
+        self._pattern.match_and_rewrite(op, rewriter)
+        if rewriter.has_done_action:
+            self._actions.acted(self._name or pattern_name(self._pattern), op, symbol)
+
+    def listener(self, outer: PatternRewriterListener) -> PatternRewriterListener:
+        """A listener that notes who makes the first change of a match, and tells another one."""
+        heard = PatternRewriterListener(
+            operation_insertion_handler=[self._note],
+            operation_removal_handler=[self._note],
+            operation_modification_handler=[self._note],
+            operation_replacement_handler=[self._note],
+        )
+        heard.extend_from_listener(outer)
+        return heard
+
+    def _note(self, *_: object) -> None:
+        if not self._name:
+            self._name = _acting_pattern()
+
+
+_CHOOSING = (GreedyRewritePatternApplier, CanonicalizationRewritePattern, _Counted)
+"""Patterns that apply one of several. A change of their own is a fold, or removes a dead op."""
+
+
+def _acting_pattern() -> str:
+    """The name of the innermost pattern whose `match_and_rewrite` is running."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        pattern: Any = frame.f_locals.get("self")
+        if frame.f_code.co_name == "match_and_rewrite" and isinstance(pattern, RewritePattern):
+            return "fold or erase" if isinstance(pattern, _CHOOSING) else pattern_name(pattern)
+        frame = frame.f_back
+    return ""
+
+
+def pattern_name(pattern: RewritePattern) -> str:
+    """The name of a pattern: its own, or that of its class."""
+    name = getattr(pattern, "name", None)
+    return name if isinstance(name, str) else type(pattern).__name__

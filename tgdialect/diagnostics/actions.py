@@ -1,0 +1,174 @@
+"""Actions: rewrites of patterns, OptOps, and steps of stages, numbered in the order in which they
+are done.
+
+A program that is stopped after any action verifies and means the same. So bisection finds the
+action that breaks a program (docs/debugging.md). Without a listener the hooks cost one look-up:
+
+* a rewrite asks `may_act` before it changes anything, and calls `acted` after it has;
+* a step that is known to change something asks `begins`;
+* a pass is a step, within which `running` names it. What a pass does apart from its actions belongs
+  to that step.
+
+xDSL's passes call none of these: `tgdialect/actions/listening.py` counts the matches of patterns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import LocationAttr, StringAttr
+from xdsl.ir import Operation
+
+from tgdialect.diagnostics.diagnostic import place_of
+from tgdialect.diagnostics.locations import operation_location
+
+
+class Limit(NamedTuple):
+    """The last action that is done, and how many of the rewrites that it consists of."""
+
+    action: int
+    inner: int | None = None
+    """None for all. A rewrite of an op that another rewrite has just inserted is inside of it."""
+
+    def __str__(self) -> str:
+        return str(self.action) if self.inner is None else f"{self.action}.{self.inner}"
+
+
+@dataclass(frozen=True)
+class Action:
+    """An action that was done."""
+
+    number: int
+    inner: int
+    """The number of a rewrite inside of the action; 0 is the action itself, which comes last."""
+    stage: str
+    """The name of the pass."""
+    pattern: str
+    """The name of the pattern, rule, OptOp or step."""
+    op: str
+    """The name of the op that it was done to, with the symbol that the op is or is in."""
+    location: LocationAttr | None
+    """Where that op is in the source."""
+
+    @property
+    def label(self) -> str:
+        """The number, as `Limit` is printed."""
+        return str(Limit(self.number, self.inner or None))
+
+    def __str__(self) -> str:
+        at = "" if self.location is None else f" at {place_of(self.location)}"
+        return f"action {self.label}: {self.stage}: {self.pattern}: {self.op}{at}"
+
+
+class Actions:
+    """A listener: counts the actions, and allows no more than a limit."""
+
+    def __init__(
+        self, limit: Limit | None = None, *, on_action: Callable[[Action], object] | None = None
+    ) -> None:
+        self.limit = limit
+        self.count = 0
+        """How many actions were done."""
+        self.stage = ""
+        """The name of the pass that is running."""
+        self._inner = 0
+        self._on_action = on_action
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last action that is allowed was done."""
+        return self.limit is not None and self.count >= self.limit.action
+
+    def may_act(self, *, inner: bool = False) -> bool:
+        """Whether one more action is allowed, or a rewrite inside of the one that is being done."""
+        if self.limit is None:
+            return True
+        left = self.limit.action - self.count
+        if inner and left == 1 and self.limit.inner is not None:
+            return self._inner < self.limit.inner
+        return left > 0
+
+    def acted(self, pattern: str, op: Operation, symbol: str = "", *, inner: bool = False) -> None:
+        """Count an action. `symbol` is what an op that was erased was in."""
+        if inner:
+            self._inner += 1
+        else:
+            self.count += 1
+        if self._on_action is not None:
+            number, within = (self.count + 1, self._inner) if inner else (self.count, 0)
+            name = f"{op.name} {symbol or symbol_around(op)}".rstrip()
+            at = operation_location(op)
+            self._on_action(Action(number, within, self.stage, pattern, name, at))
+        if not inner:
+            self._inner = 0
+
+
+_ACTIONS: ContextVar[Actions | None] = ContextVar("actions", default=None)
+
+
+def listener() -> Actions | None:
+    """Whoever counts actions now; None if nobody does."""
+    return _ACTIONS.get()
+
+
+def may_act() -> bool:
+    """Whether one more action is allowed."""
+    actions = _ACTIONS.get()
+    return actions is None or actions.may_act()
+
+
+def acted(pattern: str, op: Operation) -> None:
+    """Count an action, which was done to an op."""
+    if (actions := _ACTIONS.get()) is not None:
+        actions.acted(pattern, op)
+
+
+def begins(pattern: str, op: Operation) -> bool:
+    """Whether a step of a stage is allowed, which is counted then."""
+    actions = _ACTIONS.get()
+    if actions is None:
+        return True
+    if not actions.may_act():
+        return False
+    actions.acted(pattern, op)
+    return True
+
+
+@contextmanager
+def running(name: str, op: Operation) -> Generator[bool]:
+    """The run of a pass on an op, which is an action. Gives whether it is allowed."""
+    actions = _ACTIONS.get()
+    if actions is None:
+        yield True
+        return
+    outer, actions.stage = actions.stage, name
+    try:
+        yield begins("pass", op)
+    finally:
+        actions.stage = outer
+
+
+@contextmanager
+def told(actions: Actions | None) -> Generator[None]:
+    """Within the context, our passes tell `actions` what they do; or nobody, as where they try what
+    may be thrown away."""
+    token = _ACTIONS.set(actions)
+    try:
+        yield
+    finally:
+        _ACTIONS.reset(token)
+
+
+def symbol_around(op: Operation) -> str:
+    """The innermost symbol that an op is, or is in, as `@main`; empty if there is none."""
+    around: Operation | None = op
+    while around is not None:
+        name = around.properties.get("sym_name") or around.attributes.get("sym_name")
+        if isinstance(name, StringAttr):
+            return f"@{name.data}"
+        around = around.parent_op()
+    return ""
