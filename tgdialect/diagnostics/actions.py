@@ -15,7 +15,7 @@ xDSL's passes call none of these: `tgdialect/actions/listening.py` counts the ma
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -76,6 +76,7 @@ class Actions:
         self.stage = ""
         """The name of the pass that is running."""
         self._inner = 0
+        self._depth = 0
         self._on_action = on_action
 
     @property
@@ -88,12 +89,22 @@ class Actions:
         if self.limit is None:
             return True
         left = self.limit.action - self.count
-        if inner and left == 1 and self.limit.inner is not None:
+        if (inner or self._depth) and left == 1 and self.limit.inner is not None:
             return self._inner < self.limit.inner
         return left > 0
 
+    @contextmanager
+    def trying(self) -> Generator[None]:
+        """A scope whose actions are inside of the one that is counted after it."""
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
+
     def acted(self, pattern: str, op: Operation, symbol: str = "", *, inner: bool = False) -> None:
         """Count an action. `symbol` is what an op that was erased was in."""
+        inner = inner or self._depth > 0
         if inner:
             self._inner += 1
         else:
@@ -125,6 +136,12 @@ def acted(pattern: str, op: Operation) -> None:
     """Count an action, which was done to an op."""
     if (actions := _ACTIONS.get()) is not None:
         actions.acted(pattern, op)
+
+
+def trying() -> AbstractContextManager[object]:
+    """A scope whose actions are inside of the one that is counted after it."""
+    actions = _ACTIONS.get()
+    return nullcontext() if actions is None else actions.trying()
 
 
 def begins(pattern: str, op: Operation) -> bool:

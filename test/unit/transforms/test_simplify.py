@@ -18,6 +18,7 @@ from tgdialect.ops.properties import number, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.transforms.simplify import HANDLERS, engine, simplify
 from tgdialect.transforms.simplify.matching import OPS
+from tgdialect.transforms.simplify.reductions import repeat_reduction
 
 
 @searched(800, programs())
@@ -157,7 +158,7 @@ def simplified(function: Callable[..., Expression]) -> str:
         arguments.append(Expression(param.result, block))
     use = test.TestOp(operands=[function(*arguments).value])
     block.add_op(use)
-    engine.Engine(HANDLERS).run(block)
+    engine.Engine(HANDLERS, repeat_reduction).run(block)
     return show(use.operands[0])
 
 

@@ -10,13 +10,14 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.structure import Structures
 from tgdialect.analysis.validity import Validity
-from tgdialect.diagnostics import facts
+from tgdialect.diagnostics import facts, told
 from tgdialect.lowering.rangeify.alike import Alike, Facts, Structure
 from tgdialect.lowering.rangeify.kernel import ClosedForm, KernelBuilder
 from tgdialect.lowering.rangeify.planning.online import OnlineSums
 from tgdialect.ops import tg
 from tgdialect.transforms.simplify import HANDLERS
 from tgdialect.transforms.simplify.engine import Engine
+from tgdialect.transforms.simplify.reductions import repeat_reduction
 
 
 class _Arithmetic(Engine):
@@ -104,7 +105,8 @@ class ClosedForms:
         buffer = builder.local_buffer(tg.tensor(op.result).element_type, ())
         store = tg.StoreOp(buffer, cell.value)
         block = builder.finish("trial", [builder.put(store)], ranges).body.block
-        _Arithmetic(HANDLERS).run(block)
+        with told(None):
+            _Arithmetic(HANDLERS, repeat_reduction).run(block)
         if any(isinstance(each, tg.ReduceOp) for each in block.ops):
             return False, None
         if cell.valid is not None or store.parent is None or not _is_of(store.value, ranges):

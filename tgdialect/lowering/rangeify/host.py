@@ -189,7 +189,9 @@ class HostFunction(Calls):
             if each not in needed or isinstance(each, tg.BufferOp):
                 continue
             if each is op or not values.keys() >= {*each.results}:
-                self.insert(each.clone(values))
+                assert isinstance(each, tg.TgOp)
+                new = self.insert(each.rebuild([values.get(o, o) for o in each.operands]))
+                values[each.results[0]] = new.results[0]
         return values[op.results[0]]
 
     def read(self, data: SSAValue, order: Sequence[int]) -> SSAValue:

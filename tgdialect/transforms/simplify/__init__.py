@@ -120,7 +120,7 @@ Engines = Mapping[Operation, Engine]
 
 def scheduled_engine() -> Engine:
     """An engine for one kernel that has a schedule, to simplify it several times."""
-    return Engine(_KEEP_LOOPS)
+    return Engine(_KEEP_LOOPS, repeat_reduction)
 
 
 def simplify(
@@ -140,7 +140,8 @@ def simplify(
             continue
         is_scheduled, is_selected = _stages_of(op)
         known = engines.get(op) if is_scheduled and not is_selected else None
-        engine = known or Engine(_KEEP_LOOPS if is_scheduled else HANDLERS, selected=is_selected)
+        handlers = _KEEP_LOOPS if is_scheduled else HANDLERS
+        engine = known or Engine(handlers, repeat_reduction, selected=is_selected)
         engine.may_order = may_order
         for region in op.regions:
             for block in region.blocks:

@@ -213,7 +213,7 @@ class _Assuming(Engine):
 
         `facts` are linear forms that are not negative in that case.
         """
-        super().__init__(outer.handlers)
+        super().__init__(outer.handlers, outer._repair)
         self.selected = outer.selected
         self._outer = outer
         self.validity = outer.validity

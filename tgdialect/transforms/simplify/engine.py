@@ -131,14 +131,18 @@ class Engine:
     may_order = False
     """Whether a replacement may give the iterations of parallel loops an order."""
 
-    def __init__(self, handlers: Mapping[str, Handler], *, selected: bool = False) -> None:
-        """Make an engine; `selected` says that `tg-select` has run on the kernel.
+    def __init__(
+        self, handlers: Mapping[str, Handler], repair: Handler, *, selected: bool = False
+    ) -> None:
+        """Make an engine; `selected` says that `tg-select` has run on the kernel. `repair` replaces
+        a REDUCE over a loop that its operand has lost, also where no more rewrites are allowed.
 
         After `tg-select`, LOADs execute unconditionally, so they keep their gates, and the engine
         skips ops on floats.
         """
         self.handlers = handlers
         self.selected = selected
+        self._repair = repair
         self.min_max = MinMax()
         self.validity = Validity()
         self.forms: MutableMapping[SSAValue, Linear] = {}
@@ -203,6 +207,7 @@ class Engine:
                 self.builder.move_before(op)
                 self._visit(op)
         except _Backwards as turned:
+            self._depth = 0
             self._acted("reverse loop", turned.loop)
             _turn_round(turned.loop)
             self._backwards.add(turned.loop)
@@ -248,7 +253,11 @@ class Engine:
         if op.regions or len(op.results) != 1 or not _is_repeatable(op):
             return None
         result = op.results[0]
-        if not self._may_act() or (self.selected and tg.dtype_of(result).is_float):
+        if not self._may_act():
+            # The operand of a REDUCE may have lost a loop by the last rewrite.
+            new = self._repair(self, op) if type(op) is tg.ReduceOp else None
+            return result if new is None else self._replace(op, new)
+        if self.selected and tg.dtype_of(result).is_float:
             return result
         if op.name in COMMUTATIVE and is_constant(op.operands[0]):
             left, right = op.operands
@@ -274,9 +283,13 @@ class Engine:
             if self._depth < MAX_DEPTH:
                 self._settled.note(op, key)
             return result
-        self._changed = True
         self._acted(self._rewrite, op)
-        result.replace_all_uses_with(new)
+        return self._replace(op, new)
+
+    def _replace(self, op: Operation, new: SSAValue) -> SSAValue:
+        """Replace an op by a value, which is returned."""
+        self._changed = True
+        op.results[0].replace_all_uses_with(new)
         Rewriter.erase_op(op)
         return new
 

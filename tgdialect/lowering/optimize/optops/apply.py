@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ArrayAttr
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tgdialect.analysis.ranges import closed_ranges
-from tgdialect.diagnostics import acted, locate, may_act
+from tgdialect.diagnostics import acted, locate, may_act, trying
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, NoChangeError
 from tgdialect.lowering.optimize.optops.merge import merge
@@ -55,7 +55,8 @@ def apply_opt(axes: Axes, which: tg.OptAttr) -> None:
         axes.check_memory_order()
     arguments = [a.data for a in which.arguments]
     try:
-        _RULES[tg.OptOp(which.op.data)](axes, *arguments)
+        with trying():
+            _RULES[tg.OptOp(which.op.data)](axes, *arguments)
     except IllegalOptError as error:
         raise type(error)(f"{spelled(which)}: {error}") from None
     record(axes.kernel, which)
