@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, ModuleOp, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, ModuleOp, NoneAttr, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import (
@@ -24,6 +24,7 @@ from tgdialect.actions.execution import Evaluate, has_tg
 from tgdialect.diagnostics import verify_module
 from tgdialect.lowering.verify import verify_level
 from tgdialect.ops import tg
+from tgdialect.ops.arguments import ARENAS
 
 _HARMLESS = {MemoryEffectKind.READ, MemoryEffectKind.ALLOC, MemoryEffectKind.FREE}
 
@@ -77,11 +78,14 @@ class Program:
     def add_argument(
         self, type: Attribute, value: Any, attributes: dict[str, Attribute] | None = None
     ) -> BlockArgument:
-        """A new last argument of the entry, which takes `value` if it is an input."""
+        """A new last argument of the entry but for arenas, which takes `value` if it is an
+        input."""
         function, block = self.function, self.function.body.block
         given = _argument_attributes(function)
-        argument = block.insert_arg(type, len(block.args))
-        function.arg_attrs = ArrayAttr([*given, DictionaryAttr(attributes or {})])
+        index = sum(ARENAS.isdisjoint(each.data) for each in given)
+        argument = block.insert_arg(type, index)
+        given.insert(index, DictionaryAttr(attributes or {}))
+        function.arg_attrs = ArrayAttr(given)
         position = self.input_position(argument)
         if self.inputs is not None and position is not None:
             self.inputs.insert(position, value)
@@ -155,7 +159,8 @@ class Program:
             len(ops),
             len(types) + sum(len(op.operands) for op in self.module.walk()),
             sum(math.prod(shape) for shape in static) + sum(map(len, static)),
-            sum(_dtype_weight(type.element_type) for type in tensors),
+            sum(_dtype_weight(type.element_type) for type in tensors)
+            + sum(type.encoding != NoneAttr() for type in tensors),
             sum(len(op.attributes) + len(op.properties) + _own_weight(op) for op in ops),
             sum(map(constant_weight, ops)),
             sum(map(_array_weight, self.inputs or ())),
@@ -210,6 +215,8 @@ def is_dead(op: Operation) -> bool:
         return False
     if isinstance(op, tg.ParamOp) or op.has_trait(IsTerminator) or op.has_trait(SymbolOpInterface):
         return False
+    if op.has_trait(tg.PureInGraph):  # Of which a LINEAR keeps those without uses.
+        return True
     effects = get_effects(op)
     return effects is not None and all(effect.kind in _HARMLESS for effect in effects)
 

@@ -36,6 +36,10 @@ from tgdialect.actions.reduce.program import (
 )
 from tgdialect.ops import tg
 
+_DEPTH, _WIDTH = 4, 8
+"""How many ops behind a value one of its type is looked for, and how many values beside each other.
+Larger: more candidates; smaller: a pair of conversions stays."""
+
 Change = Callable[[], None]
 Changes = Sequence[Change]
 
@@ -169,13 +173,13 @@ def _as_arguments(
 
 
 def _argument_type(program: Program, type: Attribute) -> Attribute:
-    """The type of an argument for a value: memory, where the other arguments are."""
+    """The type of an argument for a value: memory, where all arguments are."""
     if not tg.is_tensor(type):
         if type == tg.VOID or isinstance(type, tg.TupleType):
             raise Inapplicable
         return type
     place = tg.place_of(type)
-    if any(map(tg.is_memory, program.function.args)) and place.addrspace is None:
+    if program.level not in (None, "tensor") and place.addrspace is None:
         place = tg.PlaceAttr.of(place.device, tg.AddrSpace.GLOBAL, place.axis)
         return tg.tensor_type(type.element_type, type.get_shape(), place)
     return type
@@ -199,7 +203,12 @@ def equal_arguments(program: Program) -> Changes:
 
 def unused(program: Program) -> Changes:
     """Drop ops that have an effect, but whose results nothing needs."""
-    return [partial(drop, op) for op in _ops(program) if not op.has_trait(IsTerminator)]
+    kept = (tg.SinkOp, tg.ParamOp, tg.LinearOp)
+    return [
+        partial(drop, op)
+        for op in _ops(program)
+        if not (op.has_trait(IsTerminator) or isinstance(op, kept))
+    ]
 
 
 def values_as_arguments(program: Program) -> Changes:
@@ -212,13 +221,23 @@ def values_as_arguments(program: Program) -> Changes:
 
 
 def operands(program: Program) -> Changes:
-    """Replace values by operands of their ops."""
+    """Replace values by operands of their ops, or of the ops of these."""
     return [
         partial(replace, result, operand)
         for result in _used_results(program)
-        for operand in result.owner.operands
-        if operand.type == result.type
+        for operand in _nearest(result)
     ]
+
+
+def _nearest(value: SSAValue) -> Sequence[SSAValue]:
+    """The nearest values of the same type that a value is computed of."""
+    level: Sequence[SSAValue] = [value]
+    for _ in range(_DEPTH):
+        level = [o for v in level if isinstance(v.owner, Operation) for o in v.owner.operands]
+        if found := [operand for operand in level if operand.type == value.type]:
+            return found
+        level = level[:_WIDTH]
+    return ()
 
 
 def leaves(program: Program) -> Changes:
@@ -229,9 +248,8 @@ def leaves(program: Program) -> Changes:
         changes: list[Change] = []
         for value in [*block.args, *(r for op in block.ops for r in op.results)]:
             leaf = first.setdefault(value.type, value)
-            owner = value.owner
-            is_cheap = isinstance(owner, Block) or is_constant(owner)
-            if leaf is not value and not is_cheap and value.uses and value.type != tg.VOID:
+            is_argument = isinstance(value.owner, Block)
+            if leaf is not value and not is_argument and value.uses and value.type != tg.VOID:
                 changes.append(partial(replace, value, leaf))
         found += reversed(changes)
     return found

@@ -22,6 +22,7 @@ from xdsl.traits import SymbolOpInterface
 from tgdialect.actions.reduce.program import Inapplicable, Program, blocks_of, drop, replace
 from tgdialect.actions.reduce.steps import Change, Changes
 from tgdialect.ops import tg
+from tgdialect.ops.arguments import ARENAS
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.properties import result_type
 
@@ -121,14 +122,21 @@ def _without_slot(program: Program, owner: Operation, block: Block, slot: int) -
 
 
 def outputs(program: Program) -> Changes:
-    """Make results of BUFFERs of the entry, so that what is computed of them can go."""
+    """Make results of the BUFFERs of the entry and of the parts of its arenas, so that what is
+    computed of them can go."""
 
-    def output(buffer: tg.BufferOp) -> None:
-        argument = program.add_argument(buffer.result.type, None, {"tg.output": UnitAttr()})
-        replace(buffer.result, argument)
+    def output(memory: SSAValue) -> None:
+        argument = program.add_argument(memory.type, None, {"tg.output": UnitAttr()})
+        replace(memory, argument)
+
+    def is_part(op: Operation) -> bool:
+        source = op.operands[0] if isinstance(op, tg.MovementOp) else None
+        is_argument = isinstance(source, BlockArgument)
+        return is_argument and not ARENAS.isdisjoint(tg.argument_attributes(source))
 
     ops = program.function.body.block.ops
-    return [partial(output, op) for op in ops if isinstance(op, tg.BufferOp) and not op.dims]
+    buffers = (op for op in ops if isinstance(op, tg.BufferOp) and not op.dims or is_part(op))
+    return [partial(output, op.results[0]) for op in buffers]
 
 
 def versions(program: Program) -> Changes:
@@ -138,6 +146,21 @@ def versions(program: Program) -> Changes:
         for op in reversed(_ops(program))
         if isinstance(op, tg.AfterOp)
     ]
+
+
+def stored_values(program: Program) -> Changes:
+    """Use the value that was stored last in a memory in place of one that is loaded from it."""
+    found: list[Change] = []
+    for block in blocks_of(program.module):
+        stored: dict[tuple[SSAValue, Attribute], SSAValue] = {}
+        for op in block.ops:
+            if isinstance(op, tg.StoreOp):
+                stored[tg.memory_of(op.buffer), op.value.type] = op.value
+            elif isinstance(op, tg.LoadOp):
+                value = stored.get((tg.memory_of(op.buffer), op.result.type))
+                if value is not None and op.result.uses:
+                    found.append(partial(replace, op.result, value))
+    return found[::-1]
 
 
 def bypasses(program: Program) -> Changes:
@@ -201,7 +224,7 @@ def extents(program: Program) -> Changes:
 
 def _resize(program: Program, extent: Mapping[int, int]) -> None:
     def convert(type: Tensor) -> Tensor:
-        shape = [extent.get(d, d) for d in type.get_shape()]
+        shape = tuple(extent.get(d, d) for d in type.get_shape())
         return tg.tensor_type(type.element_type, shape, tg.place_of(type))
 
     def adapt(op: Operation) -> None:
@@ -247,7 +270,8 @@ def _without_axes(program: Program, of: tuple[int, int] | None) -> None:
         source, result = op.operands[0], op.results[0]
         wanted = convert(_type(result))
         if _type(source) == wanted:
-            replace(result, source)
+            result.replace_all_uses_with(source)
+            drop(op)
         elif isinstance(op, tg.ReduceOp):
             raise Inapplicable
         elif isinstance(op, tg.ResizeOp):
@@ -285,6 +309,15 @@ def _compute_in(program: Program, old: Attribute, new: Attribute) -> None:
     _retype(program, convert, adapt)
 
 
+def places(program: Program) -> Changes:
+    """Let values be on no device, and arguments be no memory."""
+
+    def convert(type: Tensor) -> Tensor:
+        return tg.tensor_type(type.element_type, type.get_shape())
+
+    return [partial(_retype, program, convert, lambda _: None)]
+
+
 def _tensors(program: Program) -> Iterable[SSAValue]:
     """The values of static shape."""
     for op in program.module.walk():
@@ -311,6 +344,8 @@ def _retype(
         if op.parent is None or op.name.startswith(("builtin.", "func.")):
             continue
         adapt(op)
+        if op.parent is None:
+            continue
         for result in op.results:
             if not isinstance(op, tg.TgOp) or tg.is_type_written(op):
                 if tg.is_tensor(result.type):
