@@ -1,5 +1,11 @@
-"""Tools that look at passes from outside: counting what they do, and finding what broke a program.
+"""Tools that look at passes from outside, and find the step that broke a program by running what
+it makes.
 
 * `listening.py`: a listener for the actions of our passes (`tgdialect/diagnostics/actions.py`) and
-  of any that use xDSL's `PatternRewriter`.
+  of any that use xDSL's `PatternRewriter`;
+* `compare.py`: the first value in which two runs differ;
+* `execution.py`: the meaning of a module, on the interpreters;
+* `predicate.py`: whether a module still shows a failure: by a command, or by its meaning;
+* `bisect.py`: the first action after which a program is wrong;
+* `reduce`: the smallest module that shows a failure.
 """

@@ -1,0 +1,65 @@
+"""The meaning of a module, on the interpreters: ours for `tg`, xDSL's for other dialects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.interpreter import Interpreter
+from xdsl.interpreters import register_implementations
+from xdsl.ir import Attribute, Operation
+from xdsl.traits import SymbolTable
+from xdsl.utils.exceptions import InterpretationError
+
+from tgdialect.plugin import named
+from tgdialect.universe import INTERPRETER
+
+Evaluate = Callable[[ModuleOp, str, Sequence[Any]], list[Any]]
+"""Runs the entry of a module on inputs: the results, then the inputs as they are afterwards."""
+
+_OWN = ("tg.", "func.", "builtin.")
+"""The dialects that our interpreter runs alone."""
+
+
+def has_tg(module: Operation) -> bool:
+    """Whether a module has ops of `tg`."""
+    return any(op.name.startswith("tg.") for op in module.walk())
+
+
+def evaluate(module: ModuleOp, entry: str, inputs: Sequence[Any]) -> list[Any]:
+    """The results of an entry, then the inputs as they are afterwards. `inputs` are not changed.
+
+    A module of `tg` runs on our interpreter, one of other dialects on xDSL's, where ops of `tg` may
+    be among them. Raises InterpretationError where the program has no meaning.
+    """
+    arrays = [np.array(value) if isinstance(value, np.ndarray) else value for value in inputs]
+    is_own = all(op.name.startswith(_OWN) for op in module.walk())
+    if has_tg(module) and is_own:
+        return [*named(INTERPRETER)(module, entry, arrays), *arrays]
+    return [*_evaluate_foreign(module, entry, arrays), *arrays]
+
+
+def _evaluate_foreign(module: ModuleOp, entry: str, inputs: Iterable[Any]) -> Sequence[Any]:
+    interpreter = Interpreter(module)
+    register_implementations(interpreter, Context())
+    named("tgdialect.interpreter:register_tg_implementations")(interpreter)
+    function = SymbolTable.lookup_symbol(module, entry)
+    if not isinstance(function, FuncOp):
+        raise InterpretationError(f"there is no function @{entry}")
+    types = function.function_type.inputs.data
+    values = tuple(_python_value(*pair) for pair in zip(inputs, types, strict=True))
+    try:
+        return interpreter.call_op(function, values)
+    except (ArithmeticError, NotImplementedError, AssertionError) as error:
+        raise InterpretationError(f"xDSL's interpreter: {error or type(error).__name__}") from error
+
+
+def _python_value(value: Any, type: Attribute) -> Any:
+    """A number for an argument that is one: xDSL's interpreter computes in Python's."""
+    if isinstance(type, IntegerType | IndexType):
+        return int(value)
+    return float(value) if isinstance(type, AnyFloat) else value

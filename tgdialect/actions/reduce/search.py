@@ -1,0 +1,301 @@
+"""The search for the smallest program: candidates of each step, from large to small changes, in as
+many processes as there are jobs.
+
+A candidate is a program after some changes of a step. It is tried only if it is smaller, valid and
+at its level. Of several that are tried at once the first one in order is taken, so that the result
+does not depend on the number of jobs.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context
+from multiprocessing.connection import wait
+from multiprocessing.context import ForkProcess
+from typing import NoReturn
+
+from tgdialect.actions.predicate import Predicate
+from tgdialect.actions.reduce import steps, tg_steps
+from tgdialect.actions.reduce.program import Inapplicable, Program
+from tgdialect.actions.reduce.steps import Changes
+from tgdialect.forking import end_without_handlers, no_warnings_of_forks
+
+_FIRST_CHUNKS = 32
+"""Into how many chunks the changes of a step are divided at most in the first round; in later ones
+into eight times as many. More: a step that nothing allows costs more runs; fewer: the next step
+gets a larger program."""
+_GRACE = 2.0
+"""The seconds that a process which is told to end has to kill what it has started."""
+_IS_INTERESTING, _IS_NOT, _IS_NO_CANDIDATE = 0, 1, 2
+"""The exit codes of a process that tries a candidate."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """Changes that are tried in chunks, or one of which is chosen by bisection."""
+
+    name: str
+    changes: Callable[[Program], Changes]
+    bisects: bool = False
+
+
+def _step(changes: Callable[[Program], Changes], bisects: bool = False) -> Step:
+    return Step(changes.__name__.replace("_", " "), changes, bisects)
+
+
+STEPS = (
+    _step(steps.symbols),
+    _step(steps.results),
+    _step(steps.beginnings, bisects=True),
+    _step(steps.results),
+    _step(steps.endings, bisects=True),
+    _step(steps.arguments),
+    _step(steps.inlined),
+    _step(tg_steps.outputs),
+    _step(steps.unused),
+    _step(steps.symbols),
+    _step(tg_steps.ranges),
+    _step(tg_steps.stored_values),
+    _step(steps.operands),
+    _step(steps.leaves),
+    _step(steps.values_as_arguments),
+    Step("zeros", partial(steps.constants, number=0)),
+    Step("ones", partial(steps.constants, number=1)),
+    _step(steps.results),
+    _step(steps.arguments),
+    _step(steps.equal_arguments),
+    _step(steps.unused),
+    _step(tg_steps.bypasses),
+    _step(tg_steps.versions),
+    _step(tg_steps.gates),
+    _step(tg_steps.parameters),
+    _step(tg_steps.opts),
+    _step(tg_steps.extents),
+    _step(tg_steps.scalars),
+    _step(tg_steps.dtypes),
+    _step(tg_steps.places),
+    _step(steps.attributes),
+    Step("constants 0", partial(steps.numbers, wanted=lambda _: 0)),
+    Step("constants 1", partial(steps.numbers, wanted=lambda _: 1)),
+    Step("halves", partial(steps.numbers, wanted=lambda n: math.trunc(n / 2))),
+    Step("whole numbers", partial(steps.numbers, wanted=lambda n: math.trunc(n))),
+    Step("inputs 0", partial(steps.inputs, wanted=lambda a: a * 0)),
+    Step("inputs 1", partial(steps.inputs, wanted=lambda a: a * 0 + 1)),
+    Step("first inputs", partial(steps.inputs, wanted=lambda a: a * 0 + a.flat[0])),
+    Step("whole inputs", partial(steps.inputs, wanted=steps.rounded)),
+    _step(tg_steps.splats),
+)
+"""The steps of a round, in order: first those that take most away."""
+
+
+class OutOfTime(Exception):
+    """The time for the search is over."""
+
+
+@dataclass
+class Search:
+    """A search, and the smallest interesting program that it has found.
+
+    `runs` says how often the predicate was asked; candidates that are tried beside the one that is
+    taken do not count. With `timeout`, or more than one job, candidates are tried in processes of
+    their own; one that takes more than `timeout` seconds is not interesting, and one that ends its
+    process by a signal is if `crashes`.
+    """
+
+    best: Program
+    is_interesting: Predicate
+    jobs: int = 1
+    seconds: float | None = None
+    timeout: float | None = None
+    crashes: bool = False
+    progress: Callable[[Search], None] = lambda _: None
+    runs: int = 0
+    step: int = 0
+    name: str = ""
+    _start: float = field(default_factory=time.monotonic)
+
+    def run(self) -> bool:
+        """Reduce until no step finds anything. Returns whether there was time for that."""
+        chunks = _FIRST_CHUNKS
+        try:
+            while True:
+                found, is_finest = False, True
+                while self.step < len(STEPS):
+                    step = STEPS[self.step]
+                    self.name = step.name
+                    smaller, finest = self._bisect(step) if step.bisects else self._thin(step, chunks)
+                    found, is_finest = found or smaller, is_finest and finest
+                    self.step += 1
+                self.step = 0
+                if not found and is_finest:
+                    return True
+                chunks *= 8
+        except OutOfTime:
+            return False
+
+    def first_check(self) -> bool:
+        """Whether the program is interesting to begin with."""
+        return self._first([lambda: self.best.clone()]) is not None
+
+    # -- the changes of a step -----------------------------------------------------------------------
+
+    def _thin(self, step: Step, chunks: int) -> tuple[bool, bool]:
+        """Apply chunks of changes, each half as large as before. Returns whether the program is
+        smaller now, and whether chunks of one change were tried."""
+        count = self._count(step)
+        least = max(1, count // chunks)
+        size, found = count, False
+        while size >= 1:
+            position = 0
+            while position < count:
+                starts = range(position, count, size)
+                makers = [partial(self._changed, step, s, s + size) for s in starts]
+                if (hit := self._first(makers)) is None:
+                    break
+                self._take(makers[hit]())
+                found, position, count = True, starts[hit], self._count(step)
+            size = min(size, count) // 2 if size // 2 >= least else 0
+        return found, least == 1
+
+    def _bisect(self, step: Step) -> tuple[bool, bool]:
+        """Apply the first change that is interesting, if all after it are."""
+        count = self._count(step)
+        low, high = 0, count
+        while low < high:
+            middle = (low + high) // 2
+            if self._first([partial(self._changed, step, middle, middle + 1)]) is not None:
+                high = middle
+            else:
+                low = middle + 1
+        if high == count:
+            return False, True
+        self._take(self._changed(step, high, high + 1))
+        return True, True
+
+    def _count(self, step: Step) -> int:
+        try:
+            return len(step.changes(self.best))
+        except Inapplicable:
+            return 0
+
+    def _changed(self, step: Step, start: int, stop: int) -> Program:
+        """The best program after some changes. Raises `Inapplicable` unless it is smaller."""
+        program = self.best.clone()
+        for change in [*step.changes(program)][start:stop]:
+            with suppress(Inapplicable):
+                change()
+        program.finish()
+        if not program.weight() < self.best.weight():
+            raise Inapplicable
+        return program
+
+    def _take(self, program: Program) -> None:
+        self.best = program
+        self.progress(self)
+
+    # -- candidates ----------------------------------------------------------------------------------
+
+    def _first(self, makers: Sequence[Callable[[], Program]]) -> int | None:
+        """The number of the first maker whose program is interesting."""
+        is_alone = self.jobs == 1 and self.timeout is None
+        verdicts = map(self._judge, makers) if is_alone else self._judge_beside(makers)
+        for number, verdict in enumerate(verdicts):
+            self.runs += verdict != _IS_NO_CANDIDATE
+            if verdict == _IS_INTERESTING:
+                return number
+            self.progress(self)
+            if self.seconds is not None and time.monotonic() - self._start > self.seconds:
+                raise OutOfTime
+        return None
+
+    def _judge(self, make: Callable[[], Program]) -> int:
+        try:
+            program = make()
+            program.verify()
+        except Exception:  # A change of any op may break any rule of any dialect, in any way.
+            return _IS_NO_CANDIDATE
+        with suppress(Exception):  # Another failure than the one that is looked for.
+            if self.is_interesting(program.module, program.inputs):
+                return _IS_INTERESTING
+        return _IS_NOT
+
+    def _judge_beside(self, makers: Sequence[Callable[[], Program]]) -> Iterator[int]:
+        """The verdicts in order, found by processes that run beside each other."""
+        running: dict[int, tuple[ForkProcess, float]] = {}
+        verdicts: dict[int, int] = {}
+        begun = 0
+        try:
+            for number in range(len(makers)):
+                while number not in verdicts:
+                    while begun < len(makers) and len(running) < self.jobs:
+                        running[begun] = self._begin(makers[begun])
+                        begun += 1
+                    self._wait(running, verdicts)
+                yield verdicts.pop(number)
+        finally:
+            for process, _ in running.values():
+                _end(process)
+
+    def _begin(self, make: Callable[[], Program]) -> tuple[ForkProcess, float]:
+        process = get_context("fork").Process(target=_answer, args=(self._judge, make))
+        with no_warnings_of_forks():
+            process.start()
+        limit = math.inf if self.timeout is None else time.monotonic() + self.timeout
+        return process, limit
+
+    def _wait(
+        self, running: dict[int, tuple[ForkProcess, float]], verdicts: dict[int, int]
+    ) -> None:
+        """Wait until a process ends, or its time is over."""
+        first = min(limit for _, limit in running.values())
+        left = None if first == math.inf else max(0.0, first - time.monotonic())
+        wait([process.sentinel for process, _ in running.values()], left)
+        for number, (process, limit) in [*running.items()]:
+            if process.exitcode is not None:
+                code = process.exitcode
+                verdicts[number] = _verdict(code, self.crashes)
+            elif time.monotonic() >= limit:
+                _end(process)
+                verdicts[number] = _IS_NOT
+            else:
+                continue
+            del running[number]
+
+
+def _verdict(code: int, crashes: bool) -> int:
+    """The verdict that an exit code says, which is negative after a signal."""
+    if code in (_IS_INTERESTING, _IS_NOT, _IS_NO_CANDIDATE):
+        return code
+    return _IS_INTERESTING if crashes and code < 0 else _IS_NOT
+
+
+def _answer(
+    judge: Callable[[Callable[[], Program]], int], make: Callable[[], Program]
+) -> NoReturn:
+    """The main function of a process, which ends with the verdict. It prints nothing, and when it is
+    told to end it ends what it has started."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _leave)
+    end_without_handlers()
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (1, 2):
+        os.dup2(null, stream)
+    raise SystemExit(judge(make))
+
+
+def _leave(*_: object) -> NoReturn:
+    raise SystemExit(_IS_NOT)
+
+
+def _end(process: ForkProcess) -> None:
+    process.terminate()
+    process.join(_GRACE)
+    process.kill()
+    process.join()
