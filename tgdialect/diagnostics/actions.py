@@ -6,6 +6,7 @@ action that breaks a program (docs/debugging.md). Without a listener the hooks c
 
 * a rewrite asks `may_act` before it changes anything, and calls `acted` after it has;
 * a step that is known to change something asks `begins`;
+* the rules of a step that is done as a whole are `noted`: they have no numbers of their own;
 * a pass is a step, within which `running` names it. What a pass does apart from its actions belongs
   to that step.
 
@@ -44,7 +45,8 @@ class Action:
 
     number: int
     inner: int
-    """The number of a rewrite inside of the action; 0 is the action itself, which comes last."""
+    """The number of a rewrite inside of the action; 0 is the action itself, which comes last. -1 is
+    a rule of a step, which comes after it."""
     stage: str
     """The name of the pass."""
     pattern: str
@@ -57,21 +59,37 @@ class Action:
     @property
     def label(self) -> str:
         """The number, as `Limit` is printed."""
-        return str(Limit(self.number, self.inner or None))
+        return str(Limit(self.number, self.inner if self.inner > 0 else None))
+
+    @property
+    def is_note(self) -> bool:
+        """Whether this is a rule of a step that is done as a whole."""
+        return self.inner < 0
+
+    @property
+    def what(self) -> str:
+        """The pattern and the op."""
+        at = "" if self.location is None else f" at {place_of(self.location)}"
+        return f"{self.pattern}: {self.op}{at}"
 
     def __str__(self) -> str:
-        at = "" if self.location is None else f" at {place_of(self.location)}"
-        return f"action {self.label}: {self.stage}: {self.pattern}: {self.op}{at}"
+        inside = "in " if self.is_note else ""
+        return f"{inside}action {self.label}: {self.stage}: {self.what}"
 
 
 class Actions:
     """A listener: counts the actions, and allows no more than a limit."""
 
     def __init__(
-        self, limit: Limit | None = None, *, on_action: Callable[[Action], object] | None = None
+        self,
+        limit: Limit | None = None,
+        *,
+        count: int = 0,
+        on_action: Callable[[Action], object] | None = None,
     ) -> None:
+        """`count` is how many actions were done before, `on_action` is told each."""
         self.limit = limit
-        self.count = 0
+        self.count = count
         """How many actions were done."""
         self.stage = ""
         """The name of the pass that is running."""
@@ -104,18 +122,23 @@ class Actions:
 
     def acted(self, pattern: str, op: Operation, symbol: str = "", *, inner: bool = False) -> None:
         """Count an action. `symbol` is what an op that was erased was in."""
-        inner = inner or self._depth > 0
-        if inner:
+        if inner or self._depth:
             self._inner += 1
+            self._tell(self.count + 1, self._inner, pattern, op, symbol)
         else:
             self.count += 1
+            self._inner = 0
+            self._tell(self.count, 0, pattern, op, symbol)
+
+    def note(self, rule: str, op: Operation) -> None:
+        """Note a rule of the last step, applied to an op."""
+        self._tell(self.count, -1, rule, op)
+
+    def _tell(self, number: int, inner: int, pattern: str, op: Operation, symbol: str = "") -> None:
         if self._on_action is not None:
-            number, within = (self.count + 1, self._inner) if inner else (self.count, 0)
             name = f"{op.name} {symbol or symbol_around(op)}".rstrip()
             at = operation_location(op)
-            self._on_action(Action(number, within, self.stage, pattern, name, at))
-        if not inner:
-            self._inner = 0
+            self._on_action(Action(number, inner, self.stage, pattern, name, at))
 
 
 _ACTIONS: ContextVar[Actions | None] = ContextVar("actions", default=None)
@@ -153,6 +176,13 @@ def begins(pattern: str, op: Operation) -> bool:
         return False
     actions.acted(pattern, op)
     return True
+
+
+def noted(rule: str, op: Operation) -> None:
+    """Note that a step applies a rule to an op. A step is done as a whole: its rules have no
+    numbers, and say what has made a result."""
+    if (actions := _ACTIONS.get()) is not None:
+        actions.note(rule, op)
 
 
 @contextmanager

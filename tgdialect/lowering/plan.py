@@ -24,6 +24,7 @@ from tgdialect.analysis.index_expressions import ComputedExtents, index_argument
 from tgdialect.analysis.liveness import LinearAccesses, LiveRange, live_ranges
 from tgdialect.analysis.min_max import MinMax, most_elements
 from tgdialect.analysis.symbols import symbols_around
+from tgdialect.diagnostics import begins
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.lowering.recomputation import emit_sum
@@ -418,6 +419,8 @@ def _replace_by_view(
 ) -> None:
     """Replace a buffer by a view of the arena, from an offset on. `size` is its greatest one in
     bytes, or its elements as an index value."""
+    if not begins("place", buffer):
+        return
     builder = tg.OpBuilder.before(buffer)
     put = builder.put
     itemsize, elements = tg.dtype_of(buffer.result).itemsize, size
@@ -482,7 +485,8 @@ def plan_program(program: tg.ProgramOp) -> None:
         candidates = owners[buffer.result.type, parallel]
         for index, (last, owner) in enumerate(candidates):
             between = bisect_left(barriers, start) - bisect_right(barriers, last)
-            if last < start and (not needs_barrier or between > 0):
+            is_free = last < start and (not needs_barrier or between > 0)
+            if is_free and begins("share", buffer):
                 candidates[index] = (end, owner)
                 if positions[buffer] < positions[owner]:
                     # A view of the buffer may come before the owner.

@@ -10,7 +10,7 @@ from xdsl.ir import Block
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.diagnostics import add_note, locate
+from tgdialect.diagnostics import add_note, locate, noted
 from tgdialect.ops import tg
 from tgdialect.work_items.barriers import Barriers, Conflict, ConflictError
 
@@ -27,6 +27,7 @@ def insert_barriers(block: Block) -> None:
     except ConflictError as error:
         raise _error(error.conflict, "no barrier can order the two") from error
     for op in places:
+        noted("barrier", op)
         tg.OpBuilder.before(op).insert(tg.BarrierOp([]))
 
 

@@ -13,7 +13,7 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.symbols import is_foreign
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import locate, noted
 from tgdialect.fast_xdsl.walk import nested_ops, ops_of
 from tgdialect.ops import tg
 from tgdialect.targets.costs import own_cost
@@ -190,6 +190,7 @@ class Flattening(Substitution):
     def convert_op(self, op: Operation) -> None:
         if not isinstance(op, tg.TgOp) or op.regions:
             raise self.error(f"{op.name} does not belong in a tensor program", op)
+        noted("convert", op)
         self.values[op.results[0]] = self.converted(op)
 
     def converted(self, op: tg.TgOp) -> SSAValue:

@@ -9,7 +9,7 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.diagnostics import errors_at, locate
+from tgdialect.diagnostics import errors_at, locate, noted
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.ops import compute, framework, indexing, vectors
 from tgdialect.legacy.ops import memory as old
@@ -52,6 +52,7 @@ class GraphUpgrade:
             if rule is None:
                 message = f"{op.name} belongs in a kernel, not in a program on tensors"
                 raise locate(PassFailedException(message), op)
+            noted(rule.__name__, op)
             with errors_at(op):
                 new = rule(op)
             if new is not None:

@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import needed_ops
-from tgdialect.diagnostics import lasting_hint, locate
+from tgdialect.diagnostics import lasting_hint, locate, noted
 from tgdialect.legacy.attributes import LegacyWmmaAttr, UnrolledAxes
 from tgdialect.legacy.ops import control, framework
 from tgdialect.legacy.ops import memory as old_memory
@@ -127,6 +127,7 @@ class OrderedKernel:
                 self.values[operand] = self.variables[variable]
         rule = getattr(self, f"on_{op.name.removeprefix('tg_legacy.').replace('.', '_')}", None)
         if rule is not None:
+            noted(rule.__name__, op)
             rule(op)
         elif isinstance(op, tg.TgOp) and not _is_computed(op):
             raise PassFailedException(f"{op.name} does not belong in a kernel")

@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import is_expanded
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import locate, noted
 from tgdialect.lowering.expand.expansion import ExpandedRanges, Expansion
 from tgdialect.ops import tg
 
@@ -32,6 +32,7 @@ class Rules:
         """Expand an op, other than a REDUCE, whose operands have been expanded."""
         expansion = self.expansion
         expansion.location = op.location
+        noted("expand", op)
         operands = [expansion.value(o) for o in op.operands]
         if isinstance(op, tg.RangeOp) and is_expanded(op):
             new = expansion.lanes(op)

@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.movement import moved
 from tgdialect.analysis.affine.positions import Index, Position, interval_of
-from tgdialect.diagnostics import kernel_location, locate
+from tgdialect.diagnostics import kernel_location, locate, noted
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.kernel_memory import grouped, new_buffer
 from tgdialect.lowering.rangeify.cells import (
@@ -145,6 +145,7 @@ class KernelBuilder(ScalarEmitter):
     def _rule(self, op: Operation, index: Index) -> Lowering:
         for kind, rule in RULES:
             if isinstance(op, kind):
+                noted(rule.__name__, op)
                 return rule(self, op, index)
         message = f"{op.name} does not belong in a function on memory"
         raise locate(PassFailedException(message), op)

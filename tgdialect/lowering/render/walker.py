@@ -21,7 +21,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import register_loops
 from tgdialect.analysis.symbols import symbols_around
 from tgdialect.custom import REGISTERED, signature_of_call, signature_of_custom
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import locate, noted
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.lacking import forms_of
 from tgdialect.lowering.render.calls import Requirement, check_call
@@ -151,6 +151,7 @@ class LinearWalker(Generic[V]):
                 raise locate(error, op) from error
 
     def _render(self, op: Operation) -> None:
+        noted("render", op)
         if (handler := self._handlers.get(type(op))) is not None:
             handler(self, op)
         elif isinstance(op, tg.MovementOp) and op.operands[0] in self._memory:

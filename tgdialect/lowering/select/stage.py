@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.affine.bounds import interval
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import too_much_code
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import locate, noted
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import KernelPass
@@ -116,6 +116,7 @@ def select(ops: Sequence[Operation], target: Target) -> tuple[Block, Set[Operati
         try:
             if (rule := _RULES.get(type(op))) is None:
                 raise PassFailedException(f"the target {target.name} has no {op.name}")
+            noted(rule.__name__, op)
             result = rule(kernel, op)
         except PassFailedException as error:
             raise locate(error, op) from error

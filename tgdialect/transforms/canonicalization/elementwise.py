@@ -53,6 +53,9 @@ class ApplyIdentities(RewritePattern):
     apply where a RANGE would be lost. `tg-simplify` applies it and repairs the loop.
     """
 
+    name = "identity"
+    """The name of the rule that was applied last."""
+
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         validity = Validity()
         for rule, pattern in RULES.candidates(op):
@@ -69,6 +72,7 @@ class ApplyIdentities(RewritePattern):
             if value is not None and (
                 not may_lose or tg.dependent_ranges(result) <= tg.dependent_ranges(value)
             ):
+                self.name = rule.name
                 rewriter.inline_block(new.block, InsertPoint.before(op))
                 rewriter.replace(op, (), (value,))
                 return

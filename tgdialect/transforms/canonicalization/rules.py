@@ -30,6 +30,7 @@ class Replacement(RewritePattern):
 
     def __init__(self, rule: Rule) -> None:
         self._rule = rule
+        self.name = rule.__name__
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         new = self._rule(op)

@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tgdialect.analysis.validity import Validity
-from tgdialect.diagnostics import SHAPES, kept_facts, locate
+from tgdialect.diagnostics import SHAPES, kept_facts, locate, noted
 from tgdialect.ops import tg
 from tgdialect.ops.source import parameter_values, parameters
 from tgdialect.transforms.gradient.builder import Builder, is_float, zeros_like
@@ -129,11 +129,13 @@ class _Reverse:
         if isinstance(op, tg.MovementOp):
             found = gradient_of_windows(self._builder, op.result, gradient, self._ends)
             if found is not None:
+                noted("gradient of windows", op)
                 yield found
                 return
         rule = RULES.get(type(op))
         if rule is None:
             raise locate(PassFailedException(f"{op.name} has no gradient"), op)
+        noted("gradient", op)
         for operand, part in zip(op.operands, rule(self._builder, op, gradient), strict=True):
             if part is None or operand not in self._varying:
                 continue

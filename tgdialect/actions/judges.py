@@ -1,0 +1,105 @@
+"""Judges of modules for bisection: by their meaning, and by commands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import InterpretationError
+
+from tgdialect.actions.bisect import Untestable
+from tgdialect.actions.compare import Difference, first_difference
+from tgdialect.actions.execution import Evaluate, evaluate
+from tgdialect.actions.predicate import Command, Outcome
+
+_GOOD, _SKIP = 0, 125
+"""The exit codes that say that a program is right, or that it cannot be tested, as for
+`git bisect run`."""
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """The entry of a module has the results, and leaves the inputs, that are `wanted`."""
+
+    entry: str
+    inputs: Sequence[Any]
+    wanted: Sequence[Any]
+    run: Evaluate = evaluate
+
+    @classmethod
+    def of(
+        cls, module: ModuleOp, entry: str, inputs: Sequence[Any], run: Evaluate = evaluate
+    ) -> Meaning:
+        """The meaning of a module. Raises InterpretationError if it has none."""
+        return cls(entry, inputs, evaluate(module, entry, inputs), run)
+
+    def __call__(self, module: ModuleOp) -> Difference | str | None:
+        try:
+            found = self.run(module, self.entry, self.inputs)
+        except InterpretationError as error:
+            return f"it cannot be run: {error}"
+        return first_difference(found, self.wanted)
+
+
+@dataclass(frozen=True)
+class ByCommand:
+    """A command says of the text of a module whether it is right.
+
+    It is wrong if all `conditions` of the command hold. Without any the exit code decides, as for
+    `git bisect run`: 0 is right, 125 cannot be tested, and others are wrong.
+    """
+
+    command: Command
+
+    def __call__(self, module: ModuleOp) -> str | None:
+        outcome = self.command.outcome(module)
+        if self.command.conditions:
+            is_wrong = all(condition(outcome) for condition in self.command.conditions)
+        elif outcome.exit == _SKIP:
+            raise Untestable
+        else:
+            is_wrong = outcome.exit != _GOOD
+        return _said(outcome) if is_wrong else None
+
+
+@dataclass(frozen=True)
+class Slower:
+    """A command takes no more than `factor` times what it takes for the program before all passes,
+    the shortest of `tries` times each."""
+
+    command: Command
+    factor: float
+    most: float
+    tries: int = 3
+
+    @classmethod
+    def than(cls, module: ModuleOp, command: Command, factor: float, tries: int = 3) -> Slower:
+        """The judge that has timed the command for a module. Raises ValueError if it fails."""
+        outcome = _quickest(command, module, tries)
+        if outcome.exit:
+            raise ValueError(f"the command that is to be timed fails: {_said(outcome)}")
+        return cls(command, factor, factor * outcome.seconds, tries)
+
+    def __call__(self, module: ModuleOp) -> str | None:
+        outcome = _quickest(self.command, module, self.tries)
+        if outcome.exit:
+            raise Untestable
+        if outcome.seconds <= self.most:
+            return None
+        return (
+            f"the command takes {outcome.seconds:.3g} s, and {self.most / self.factor:.3g} before"
+        )
+
+
+def _quickest(command: Command, module: ModuleOp, tries: int) -> Outcome:
+    outcomes = [command.outcome(module) for _ in range(tries)]
+    return min(outcomes, key=lambda outcome: (outcome.exit != 0, outcome.seconds))
+
+
+def _said(outcome: Outcome) -> str:
+    """How a command has ended, with the last line of what it has said."""
+    lines = (outcome.stderr or outcome.stdout).strip().splitlines()
+    last = f": {lines[-1]}" if lines else ""
+    return f"exit code {outcome.exit} after {outcome.seconds:.3g} s{last}"
