@@ -64,7 +64,8 @@ class Culprit:
     `before` is the module without it, and `after` the one with it, which `failure` says what is
     wrong with. `action` is None where a pass fails in what it does after its last action: `after`
     is then what it has left. With `limit` the program is wrong, with a smaller one it is not.
-    `runs` is how often a pass has run, or a module was judged.
+    `suspects` are the rules that a step has applied which is done as a whole. `runs` is how often
+    a pass has run, or a module was judged.
     """
 
     stage: str
@@ -74,6 +75,7 @@ class Culprit:
     before: ModuleOp
     after: ModuleOp
     runs: int
+    suspects: Sequence[Action] = ()
 
     def __str__(self) -> str:
         if self.action is not None:
@@ -137,17 +139,18 @@ class Bisection:
             return Culprit(step.name, None, limit, failure, before.module, whole.module, self.runs)
         number = _first(base.count, whole.count, lambda n: at(Limit(n)))
         # A rewrite inside of it, if one breaks the program and the action without it does not.
-        parts = [a.inner for a in whole.log if a.number == number]
+        own = [a for a in whole.log if a.number == number]
+        parts = [a.inner for a in own]
         limit, before = Limit(number), Limit(number - 1)
         if (most := max(parts, default=0)) and at(Limit(number, 0)) is None:
             inner = _first(0, most, lambda n: at(Limit(number, n)))
             limit, before = Limit(number, inner), Limit(number, inner - 1)
         after = self._after(step, base, limit)
-        key = (number, limit.inner or 0)
-        action = next((a for a in whole.log if (a.number, a.inner) == key), None)
+        action = next((a for a in own if a.inner == (limit.inner or 0)), None)
+        suspects = [a for a in own if a.is_note]
         failure = self._wrong(after, f"{step.name} up to {limit}")
         left = self._after(step, base, before).module
-        return Culprit(step.name, action, limit, failure, left, after.module, self.runs)
+        return Culprit(step.name, action, limit, failure, left, after.module, self.runs, suspects)
 
     def _after(self, step: Step, base: _State, limit: Limit | None) -> _State:
         """The module after a pass, or some of its actions."""

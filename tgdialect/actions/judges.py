@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.actions.bisect import Untestable
+from tgdialect.actions.children import ChildFailed, in_child
 from tgdialect.actions.compare import Difference, first_difference
 from tgdialect.actions.execution import Evaluate, evaluate
 from tgdialect.actions.predicate import Command, Outcome
+from tgdialect.runtime.compiler import compile
+from tgdialect.runtime.staged import rendered_function
 
 _GOOD, _SKIP = 0, 125
 """The exit codes that say that a program is right, or that it cannot be tested, as for
@@ -41,6 +46,27 @@ class Meaning:
         except InterpretationError as error:
             return f"it cannot be run: {error}"
         return first_difference(found, self.wanted)
+
+
+@dataclass(frozen=True)
+class Execution:
+    """Runs a module on the interpreter, and one that `tg-render` has left on this CPU, in a process
+    of its own that may take `timeout` seconds."""
+
+    timeout: float | None = None
+
+    def __call__(self, module: ModuleOp, entry: str, inputs: Sequence[Any]) -> list[Any]:
+        if rendered_function(module, entry) is None:
+            return evaluate(module, entry, inputs)
+        try:
+            return in_child(partial(self._compiled, module, entry, inputs), self.timeout)
+        except ChildFailed as error:
+            raise InterpretationError(str(error)) from error
+
+    def _compiled(self, module: ModuleOp, entry: str, inputs: Sequence[Any]) -> list[Any]:
+        arrays = [np.array(value) for value in inputs]
+        results = compile(module, entry=entry, opt="none", allow_custom=True)(*arrays)
+        return [*(results if isinstance(results, tuple) else (results,)), *arrays]
 
 
 @dataclass(frozen=True)

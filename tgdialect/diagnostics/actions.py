@@ -67,10 +67,14 @@ class Action:
         return self.inner < 0
 
     @property
+    def place(self) -> str:
+        """Where that op is in the source, as errors show it; empty if it is not known."""
+        return "" if self.location is None else place_of(self.location)
+
+    @property
     def what(self) -> str:
         """The pattern and the op."""
-        at = "" if self.location is None else f" at {place_of(self.location)}"
-        return f"{self.pattern}: {self.op}{at}"
+        return f"{self.pattern}: {self.op}" + (f" at {self.place}" if self.place else "")
 
     def __str__(self) -> str:
         inside = "in " if self.is_note else ""

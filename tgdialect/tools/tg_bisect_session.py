@@ -1,0 +1,118 @@
+"""One invocation of tg-bisect: read the program, search, and show the action."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import InterpretationError
+
+from tgdialect.actions.bisect import Bisection, Culprit, Judge, NothingToBisect
+from tgdialect.actions.compare import Difference
+from tgdialect.actions.judges import ByCommand, Execution, Meaning, Slower
+from tgdialect.actions.predicate import Command
+from tgdialect.diagnostics import printable, symbol_around
+from tgdialect.runtime.progress import progress
+from tgdialect.tools.console import ToolError, UsageError, show, tool_errors
+from tgdialect.tools.examination import Examined, examined
+
+_MOST_LINES = 40
+"""The most lines of a text before and after an action that are shown. More: a kernel that a stage
+has rewritten fills the screen; fewer: the lines that matter may be missing."""
+_CONTEXT = 2
+"""The unchanged lines around changed ones."""
+
+
+def bisect_session(options: argparse.Namespace) -> None:
+    """Execute the command line. Raises `CompilationError` for mistakes of the user, and if there is
+    no action to be found."""
+    program = examined(options)
+    with progress(f"bisecting {options.file}") as work:
+
+        def report(text: str) -> None:
+            work.note = text
+
+        judge = _judge(options, program)
+        search = Bisection(program.module, program.steps, judge, options.timeout, report)
+        with tool_errors(NothingToBisect, ValueError):
+            found = search.culprit()
+    if options.json:
+        show(f"{json.dumps(_as_json(found), indent=2)}\n")
+    else:
+        show("\n".join(_lines(found)) + "\n")
+
+
+def _judge(options: argparse.Namespace, program: Examined) -> Judge:
+    """What says of a module that it is wrong."""
+    if options.command is None:
+        try:
+            run = Execution(options.timeout)
+            return Meaning.of(program.module, program.entry, program.inputs, run)
+        except InterpretationError as error:
+            raise ToolError(f"the program itself cannot be run: {error}") from error
+    try:
+        command = Command.parse(options.command, vars(options)["if"], options.timeout)
+    except ValueError as error:
+        raise UsageError(f"--command or --if: {error}") from error
+    with tool_errors(OSError, context=f"cannot start {command.args[0]}: "):
+        if options.if_slower is None:
+            command.outcome(ModuleOp([]))  # Whether it can be started.
+            return ByCommand(command)
+        with tool_errors(ValueError):
+            return Slower.than(program.module, command, options.if_slower)
+
+
+def _lines(found: Culprit) -> Iterator[str]:
+    yield printable(str(found))
+    yield f"  {printable(str(found.failure))}"
+    for note in found.suspects:
+        yield f"  in it: {printable(note.what)}"
+    yield ""
+    yield from changed_lines(found.before, found.after)
+
+
+def _as_json(found: Culprit) -> dict[str, object]:
+    failure = found.failure
+    if isinstance(failure, Difference):
+        failure = {
+            "result": failure.result,
+            "index": failure.index,
+            "found": str(failure.found),
+            "wanted": str(failure.wanted),
+            "count": failure.count,
+        }
+    action = found.action
+    return {
+        "limit": str(found.limit),
+        "pass": found.stage,
+        "pattern": action and action.pattern,
+        "op": action and action.op,
+        "location": action and action.place,
+        "inside": [note.what for note in found.suspects],
+        "failure": failure if isinstance(failure, dict) else str(failure),
+        "before": str(found.before),
+        "after": str(found.after),
+        "runs": found.runs,
+    }
+
+
+def changed_lines(before: ModuleOp, after: ModuleOp) -> Iterator[str]:
+    """The lines that differ in the symbols of two modules, as a unified diff."""
+    old, new = _symbols(before), _symbols(after)
+    lines: list[str] = []
+    for name in dict.fromkeys((*old, *new)):
+        a, b = (str(all[name]).splitlines() if name in all else [] for all in (old, new))
+        if a != b:
+            lines += [f"{name}:", *list(difflib.unified_diff(a, b, lineterm="", n=_CONTEXT))[2:]]
+    yield from map(printable, lines[:_MOST_LINES])
+    if len(lines) > _MOST_LINES:
+        yield f"... and {len(lines) - _MOST_LINES} more lines"
+
+
+def _symbols(module: ModuleOp) -> dict[str, Operation]:
+    """The ops of a module, by their symbols or positions."""
+    return {symbol_around(op) or f"op {i}": op for i, op in enumerate(module.ops)}
