@@ -10,7 +10,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.interpreter import Interpreter
-from xdsl.interpreters import register_implementations
 from xdsl.ir import Attribute, Operation
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
@@ -44,6 +43,9 @@ def evaluate(module: ModuleOp, entry: str, inputs: Sequence[Any]) -> list[Any]:
 
 
 def _evaluate_foreign(module: ModuleOp, entry: str, inputs: Iterable[Any]) -> Sequence[Any]:
+    # Late: it imports all dialects of xDSL, which takes a second.
+    from xdsl.interpreters import register_implementations
+
     interpreter = Interpreter(module)
     register_implementations(interpreter, Context())
     named("tgdialect.interpreter:register_tg_implementations")(interpreter)

@@ -110,7 +110,8 @@ def _crossing(block: Block, count: int, used: Sequence[Operation]) -> list[SSAVa
         for op in before
         if not is_constant(op)
         for result in op.results
-        if result.type != tg.VOID and any(_ancestor(u.operation, block) in after for u in result.uses)
+        if result.type != tg.VOID
+        and any(_ancestor(u.operation, block) in after for u in result.uses)
     ]
 
 
@@ -208,6 +209,7 @@ def unused(program: Program) -> Changes:
         partial(drop, op)
         for op in _ops(program)
         if not (op.has_trait(IsTerminator) or isinstance(op, kept))
+        and not any(r.uses for r in op.results if r.type != tg.VOID)
     ]
 
 
