@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from typing import Any
 
-import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -35,7 +35,7 @@ def evaluate(module: ModuleOp, entry: str, inputs: Sequence[Any]) -> list[Any]:
     A module of `tg` runs on our interpreter, one of other dialects on xDSL's, where ops of `tg` may
     be among them. Raises InterpretationError where the program has no meaning.
     """
-    arrays = [np.array(value) if isinstance(value, np.ndarray) else value for value in inputs]
+    arrays: list[Any] = [deepcopy(value) for value in inputs]
     is_own = all(op.name.startswith(_OWN) for op in module.walk())
     if has_tg(module) and is_own:
         return [*named(INTERPRETER)(module, entry, arrays), *arrays]

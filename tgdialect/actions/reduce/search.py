@@ -33,7 +33,8 @@ into eight times as many. More: a step that nothing allows costs more runs; fewe
 gets a larger program."""
 _WAYS = 6
 """How many places are tried at once where a program may be cut. More: a cut is found although a
-smaller one is not interesting, and more jobs have work; fewer: fewer runs if that does not occur."""
+smaller one is not interesting, and more jobs have work; fewer: fewer runs where that does not
+occur."""
 _GRACE = 2.0
 """The seconds that a process which is told to end has to kill what it has started."""
 _IS_INTERESTING, _IS_NOT, _IS_NO_CANDIDATE = 0, 1, 2
@@ -160,7 +161,7 @@ class Search:
         """Whether the program is interesting to begin with."""
         return self._first([lambda: self.best.clone()]) is not None
 
-    # -- the changes of a step -----------------------------------------------------------------------
+    # -- the changes of a step ---------------------------------------------------------------------
 
     def _thin(self, step: Step, chunks: int) -> tuple[bool, bool]:
         """Apply chunks of changes, each half as large as before. Returns whether the program is
@@ -218,7 +219,7 @@ class Search:
         self.best = program
         self.progress(self)
 
-    # -- candidates ----------------------------------------------------------------------------------
+    # -- candidates --------------------------------------------------------------------------------
 
     def _first(self, makers: Sequence[Callable[[], Program]]) -> int | None:
         """The number of the first maker whose program is interesting."""
@@ -295,8 +296,8 @@ def _verdict(code: int, crashes: bool) -> int:
 
 
 def _answer(judge: Callable[[Callable[[], Program]], int], make: Callable[[], Program]) -> NoReturn:
-    """The main function of a process, which ends with the verdict. It prints nothing, and when it is
-    told to end it ends what it has started."""
+    """The main function of a process, which ends with the verdict. It prints nothing, and when it
+    is told to end it ends what it has started."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
     end_without_handlers()
