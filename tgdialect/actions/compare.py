@@ -19,8 +19,8 @@ TOLERANCES = {
     "float8_e5m2": 0.5,
 }
 """The relative differences that are roundings, by dtype. Larger: a miscompile that changes a value
-slightly is overlooked; smaller: another order of a sum counts as one. Each is some thousand units in
-the last place of a wide dtype and two of a narrow one, found on the sums of the examples."""
+slightly is overlooked; smaller: another order of a sum counts as one. Each is some thousand units
+in the last place of a wide dtype and two of a narrow one, found on the sums of the examples."""
 
 
 @dataclass(frozen=True)

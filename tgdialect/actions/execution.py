@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from typing import Any
 
-import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.interpreter import Interpreter
-from xdsl.interpreters import register_implementations
 from xdsl.ir import Attribute, Operation
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
@@ -36,7 +35,7 @@ def evaluate(module: ModuleOp, entry: str, inputs: Sequence[Any]) -> list[Any]:
     A module of `tg` runs on our interpreter, one of other dialects on xDSL's, where ops of `tg` may
     be among them. Raises InterpretationError where the program has no meaning.
     """
-    arrays = [np.array(value) if isinstance(value, np.ndarray) else value for value in inputs]
+    arrays: list[Any] = [deepcopy(value) for value in inputs]
     is_own = all(op.name.startswith(_OWN) for op in module.walk())
     if has_tg(module) and is_own:
         return [*named(INTERPRETER)(module, entry, arrays), *arrays]
@@ -44,6 +43,9 @@ def evaluate(module: ModuleOp, entry: str, inputs: Sequence[Any]) -> list[Any]:
 
 
 def _evaluate_foreign(module: ModuleOp, entry: str, inputs: Iterable[Any]) -> Sequence[Any]:
+    # Late: it imports all dialects of xDSL, which takes a second.
+    from xdsl.interpreters import register_implementations
+
     interpreter = Interpreter(module)
     register_implementations(interpreter, Context())
     named("tgdialect.interpreter:register_tg_implementations")(interpreter)

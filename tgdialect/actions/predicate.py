@@ -172,9 +172,9 @@ class ChangedMeaning:
     """A predicate: passes change the results of an entry.
 
     `transform` changes the module in place. `after` runs what it leaves, by default the
-    interpreter. A program whose meaning cannot be computed before is not interesting, and neither is
-    one that the passes refuse. With `fails`, it is one that runs before and not any more after the
-    passes; without, one whose results differ.
+    interpreter. A program whose meaning cannot be computed before is not interesting, and neither
+    is one that the passes refuse. With `fails`, it is one that runs before the passes and not any
+    more after them; without, one whose results differ.
     """
 
     entry: str

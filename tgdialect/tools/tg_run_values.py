@@ -305,9 +305,11 @@ def write_outputs(paths: Sequence[str], arrays: Sequence[Array]) -> None:
     Raises `CompilationError` if a file cannot be written.
     """
 
-    def writer(array: Array) -> Callable[[BinaryIO], object]:
-        # NumPy's `tofile`, which it calls for a file, can neither write to a pipe nor say why it
-        # has failed.
-        return lambda file: np.save(_Writer(file), _storable(array), allow_pickle=False)
+    write_files(paths, [npy_writer(array) for array in arrays])
 
-    write_files(paths, [writer(array) for array in arrays])
+
+def npy_writer(array: Array) -> Callable[[BinaryIO], object]:
+    """What writes the .npy file of an array, for `write_files`."""
+    # NumPy's `tofile`, which it calls for a file, can neither write to a pipe nor say why it has
+    # failed.
+    return lambda file: np.save(_Writer(file), _storable(array), allow_pickle=False)

@@ -65,8 +65,8 @@ def reduce(
     """The smallest module that is found of which `is_interesting(module, inputs)` holds.
 
     `module` is not changed. `inputs` are those of the `entry`, as arrays or Python numbers; they
-    change with its arguments. `run` computes the values that take the place of what is cut off; with
-    None, and without inputs, nothing does. The module stays valid, and at its level.
+    change with its arguments. `run` computes the values that take the place of what is cut off;
+    with None, and without inputs, nothing does. The module stays valid, and at its level.
 
     Candidates are tried in `jobs` processes, on which the result does not depend; with one and no
     `timeout` in this process. `timeout` is the time for one candidate, `seconds` for all. A

@@ -125,7 +125,7 @@ class Program:
         except Exception as error:
             raise Inapplicable from error
 
-    # -- whether it is a candidate -------------------------------------------------------------------
+    # -- whether it is a candidate -----------------------------------------------------------------
 
     def finish(self) -> None:
         """Erase what is dead, and make the types of functions those of their bodies."""
@@ -287,7 +287,7 @@ def _own_weight(op: Operation) -> int:
 def constant_weight(op: Operation) -> float:
     """How far the number of a constant is from 0 and 1."""
     if isinstance(op, tg.BinaryDataOp):
-        return 1.0 if np.any(op.data.array()) else 0.0
+        return 1.0 if np.any(op.data.array) else 0.0
     value = op.properties.get("value")
     number = getattr(getattr(value, "value", value), "data", None)
     return number_weight(number) if isinstance(number, int | float) else 0.0

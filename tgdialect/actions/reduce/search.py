@@ -31,6 +31,10 @@ _FIRST_CHUNKS = 32
 """Into how many chunks the changes of a step are divided at most in the first round; in later ones
 into eight times as many. More: a step that nothing allows costs more runs; fewer: the next step
 gets a larger program."""
+_WAYS = 6
+"""How many places are tried at once where a program may be cut. More: a cut is found although a
+smaller one is not interesting, and more jobs have work; fewer: fewer runs where that does not
+occur."""
 _GRACE = 2.0
 """The seconds that a process which is told to end has to kill what it has started."""
 _IS_INTERESTING, _IS_NOT, _IS_NO_CANDIDATE = 0, 1, 2
@@ -39,24 +43,30 @@ _IS_INTERESTING, _IS_NOT, _IS_NO_CANDIDATE = 0, 1, 2
 
 @dataclass(frozen=True)
 class Step:
-    """Changes that are tried in chunks, or one of which is chosen by bisection."""
+    """Changes that are tried in chunks. If it `narrows`, one of them is chosen: the first are the
+    largest, and what a small one leaves out a large one does, too."""
 
     name: str
     changes: Callable[[Program], Changes]
-    bisects: bool = False
+    narrows: bool = False
 
 
-def _step(changes: Callable[[Program], Changes], bisects: bool = False) -> Step:
-    return Step(changes.__name__.replace("_", " "), changes, bisects)
+def _step(changes: Callable[[Program], Changes], narrows: bool = False) -> Step:
+    return Step(changes.__name__.replace("_", " "), changes, narrows)
 
 
-STEPS = (
+CUTS = (
     _step(steps.symbols),
     _step(steps.results),
-    _step(steps.beginnings, bisects=True),
+    _step(steps.beginnings, narrows=True),
     _step(steps.results),
-    _step(steps.endings, bisects=True),
+    _step(steps.endings, narrows=True),
     _step(steps.arguments),
+)
+"""The steps that take most away of a large program, which are repeated before the others."""
+
+STEPS = (
+    *CUTS,
     _step(steps.inlined),
     _step(tg_steps.outputs),
     _step(steps.unused),
@@ -126,15 +136,22 @@ class Search:
         chunks = _FIRST_CHUNKS
         try:
             while True:
-                found, is_finest = False, True
+                is_smaller = has_cut = False
+                is_finest = True
                 while self.step < len(STEPS):
                     step = STEPS[self.step]
                     self.name = step.name
-                    smaller, finest = self._bisect(step) if step.bisects else self._thin(step, chunks)
-                    found, is_finest = found or smaller, is_finest and finest
+                    if step.narrows:
+                        found, finest = self._narrow(step), True
+                    else:
+                        found, finest = self._thin(step, chunks)
+                    is_smaller, is_finest = is_smaller or found, is_finest and finest
+                    has_cut = has_cut or found
                     self.step += 1
+                    if self.step == len(CUTS) and has_cut:
+                        self.step, has_cut = 0, False
                 self.step = 0
-                if not found and is_finest:
+                if not is_smaller and is_finest:
                     return True
                 chunks *= 8
         except OutOfTime:
@@ -144,7 +161,7 @@ class Search:
         """Whether the program is interesting to begin with."""
         return self._first([lambda: self.best.clone()]) is not None
 
-    # -- the changes of a step -----------------------------------------------------------------------
+    # -- the changes of a step ---------------------------------------------------------------------
 
     def _thin(self, step: Step, chunks: int) -> tuple[bool, bool]:
         """Apply chunks of changes, each half as large as before. Returns whether the program is
@@ -164,20 +181,22 @@ class Search:
             size = min(size, count) // 2 if size // 2 >= least else 0
         return found, least == 1
 
-    def _bisect(self, step: Step) -> tuple[bool, bool]:
-        """Apply the first change that is interesting, if all after it are."""
-        count = self._count(step)
-        low, high = 0, count
+    def _narrow(self, step: Step) -> bool:
+        """Apply one change, the largest that is found to be interesting: the first of some at equal
+        distances, then of some between it and the one before. Returns whether there is one."""
+        low, high = 0, self._count(step)
+        best: int | None = None
         while low < high:
-            middle = (low + high) // 2
-            if self._first([partial(self._changed, step, middle, middle + 1)]) is not None:
-                high = middle
+            numbers = range(low, high, math.ceil((high - low) / _WAYS))
+            hit = self._first([partial(self._changed, step, n, n + 1) for n in numbers])
+            if hit is None:
+                low = numbers[-1] + 1
             else:
-                low = middle + 1
-        if high == count:
-            return False, True
-        self._take(self._changed(step, high, high + 1))
-        return True, True
+                best = high = numbers[hit]
+                low = numbers[hit - 1] + 1 if hit else high
+        if best is not None:
+            self._take(self._changed(step, best, best + 1))
+        return best is not None
 
     def _count(self, step: Step) -> int:
         try:
@@ -200,7 +219,7 @@ class Search:
         self.best = program
         self.progress(self)
 
-    # -- candidates ----------------------------------------------------------------------------------
+    # -- candidates --------------------------------------------------------------------------------
 
     def _first(self, makers: Sequence[Callable[[], Program]]) -> int | None:
         """The number of the first maker whose program is interesting."""
@@ -276,11 +295,9 @@ def _verdict(code: int, crashes: bool) -> int:
     return _IS_INTERESTING if crashes and code < 0 else _IS_NOT
 
 
-def _answer(
-    judge: Callable[[Callable[[], Program]], int], make: Callable[[], Program]
-) -> NoReturn:
-    """The main function of a process, which ends with the verdict. It prints nothing, and when it is
-    told to end it ends what it has started."""
+def _answer(judge: Callable[[Callable[[], Program]], int], make: Callable[[], Program]) -> NoReturn:
+    """The main function of a process, which ends with the verdict. It prints nothing, and when it
+    is told to end it ends what it has started."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
     end_without_handlers()

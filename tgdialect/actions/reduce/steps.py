@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects import arith, func
@@ -58,6 +58,10 @@ def _used_results(program: Program) -> Iterator[SSAValue]:
             yield from (r for r in op.results if r.uses and r.type != tg.VOID)
 
 
+def _is_constant(value: SSAValue) -> bool:
+    return isinstance(value.owner, Operation) and is_constant(value.owner)
+
+
 # -- whole symbols ---------------------------------------------------------------------------------
 
 
@@ -84,7 +88,7 @@ def symbols(program: Program) -> Changes:
     return found
 
 
-# -- results, and the beginning and the end of the entry ----------------------------------------------
+# -- results, and the beginning and the end of the entry -------------------------------------------
 
 
 def results(program: Program) -> Changes:
@@ -110,7 +114,8 @@ def _crossing(block: Block, count: int, used: Sequence[Operation]) -> list[SSAVa
         for op in before
         if not is_constant(op)
         for result in op.results
-        if result.type != tg.VOID and any(_ancestor(u.operation, block) in after for u in result.uses)
+        if result.type != tg.VOID
+        and any(_ancestor(u.operation, block) in after for u in result.uses)
     ]
 
 
@@ -208,15 +213,14 @@ def unused(program: Program) -> Changes:
         partial(drop, op)
         for op in _ops(program)
         if not (op.has_trait(IsTerminator) or isinstance(op, kept))
+        and not any(r.uses for r in op.results if r.type != tg.VOID)
     ]
 
 
 def values_as_arguments(program: Program) -> Changes:
     """Let arguments take the place of values, with what the values are."""
     block = program.function.body.block
-    values = [
-        v for v in _used_results(program) if v.owner.parent is block and not is_constant(v.owner)
-    ]
+    values = [v for v in _used_results(program) if v.owner.parent is block and not _is_constant(v)]
     return [partial(_as_arguments, program, [v]) for v in values]
 
 
@@ -266,7 +270,7 @@ def constants(program: Program, number: int) -> Changes:
         owner.parent.insert_ops_before(ops, owner)
         replace(value, ops[-1].results[0])
 
-    values = (v for v in _used_results(program) if not is_constant(v.owner))
+    values = (v for v in _used_results(program) if not _is_constant(v))
     return [partial(constant, value) for value in values]
 
 
@@ -282,12 +286,13 @@ def constant_ops(value: SSAValue, number: int) -> list[Operation]:
             ops.append(tg.ExpandOp(ops[-1].results[0], shape))
         return ops
     if isinstance(type, IntegerType | IndexType):
-        return [arith.ConstantOp(IntegerAttr(number, type))]
+        return [arith.ConstantOp(IntegerAttr[Any](number, cast(IndexType, type)))]
     if isinstance(type, AnyFloat):
         return [arith.ConstantOp(FloatAttr(float(number), type))]
     if not is_tg and tg.is_tensor(type) and type.has_static_shape():
-        data: Any = [float(number) if isinstance(type.element_type, AnyFloat) else number]
-        return [arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(type, data), type)]
+        data = [float(number) if isinstance(type.element_type, AnyFloat) else number]
+        splat = DenseIntOrFPElementsAttr.from_list(cast(Any, type), data)
+        return [arith.ConstantOp(splat, type)]
     raise Inapplicable
 
 

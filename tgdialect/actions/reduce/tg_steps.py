@@ -135,7 +135,7 @@ def outputs(program: Program) -> Changes:
         return is_argument and not ARENAS.isdisjoint(tg.argument_attributes(source))
 
     ops = program.function.body.block.ops
-    buffers = (op for op in ops if isinstance(op, tg.BufferOp) and not op.dims or is_part(op))
+    buffers = (op for op in ops if (isinstance(op, tg.BufferOp) and not op.dims) or is_part(op))
     return [partial(output, op.results[0]) for op in buffers]
 
 
@@ -235,7 +235,7 @@ def _resize(program: Program, extent: Mapping[int, int]) -> None:
             shape = [extent.get(d, d) for d in tg.integers(op, "shape")]
             op.shape = DenseArrayBase.from_list(i64, shape)
         if isinstance(op, tg.ShrinkOp):
-            sizes = zip(tg.static_shape(op.source.type), tg.integers(op, "shape"), strict=True)
+            sizes = zip(_type(op.source).get_shape(), tg.integers(op, "shape"), strict=True)
             last = [source - size for source, size in sizes]
             offsets = [min(o, n) for o, n in zip(tg.integers(op, "offsets"), last, strict=True)]
             op.offsets = DenseArrayBase.from_list(i64, offsets)
@@ -364,13 +364,11 @@ def _set_type(value: SSAValue, type: Attribute) -> None:
 
 def _convert_input(program: Program, argument: BlockArgument, type: Tensor) -> None:
     """Let the input of an argument of the entry have a new type."""
-    function = program.function
-    if argument.block is not function.body.block or program.inputs is None:
+    if program.inputs is None or argument.block is not program.function.body.block:
         return
     if (position := program.input_position(argument)) is None:
         return
-    old = program.inputs[position]
-    if old is None:
+    if (old := program.inputs[position]) is None:
         return
     array, shape = np.asarray(old), type.get_shape()
     if len(shape) == array.ndim:
