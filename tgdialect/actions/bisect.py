@@ -51,6 +51,8 @@ class Step(NamedTuple):
 class Failed:
     """A pass raises an exception, or takes too long."""
 
+    kind: str
+    """The exception's class."""
     reason: str
 
     def __str__(self) -> str:
@@ -59,7 +61,7 @@ class Failed:
 
 @dataclass(frozen=True)
 class Culprit:
-    """The action that breaks a program.
+    """The action that breaks a program: one of a pass, the `step`, that ran on the module `base`.
 
     `before` is the module without it, and `after` the one with it, which `failure` says what is
     wrong with. `action` is None where a pass fails in what it does after its last action: `after`
@@ -68,7 +70,8 @@ class Culprit:
     a pass has run, or a module was judged.
     """
 
-    stage: str
+    step: Step
+    base: ModuleOp
     action: Action | None
     limit: Limit
     failure: Any
@@ -80,7 +83,7 @@ class Culprit:
     def __str__(self) -> str:
         if self.action is not None:
             return str(self.action)
-        return f"{self.stage}, after action {self.limit}"
+        return f"{self.step.name}, after action {self.limit}"
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,8 @@ class Bisection:
             # It is what the pass does besides actions, or fails to do.
             before, limit = self._after(step, base, Limit(whole.count)), Limit(whole.count)
             failure = self._wrong(whole, step.name)
-            return Culprit(step.name, None, limit, failure, before.module, whole.module, self.runs)
+            modules = before.module, whole.module
+            return Culprit(step, base.module, None, limit, failure, *modules, self.runs)
         number = _first(base.count, whole.count, lambda n: at(Limit(n)))
         # A rewrite inside of it, if one breaks the program and the action without it does not.
         own = [a for a in whole.log if a.number == number]
@@ -150,7 +154,8 @@ class Bisection:
         suspects = [a for a in own if a.is_note]
         failure = self._wrong(after, f"{step.name} up to {limit}")
         left = self._after(step, base, before).module
-        return Culprit(step.name, action, limit, failure, left, after.module, self.runs, suspects)
+        modules = left, after.module
+        return Culprit(step, base.module, action, limit, failure, *modules, self.runs, suspects)
 
     def _after(self, step: Step, base: _State, limit: Limit | None) -> _State:
         """The module after a pass, or some of its actions."""
@@ -163,7 +168,7 @@ class Bisection:
             with listening(actions), time_limit(self.timeout):
                 step.run(module)
         except Exception as error:
-            failure = Failed(exception_text(error))
+            failure = Failed(type(error).__name__, exception_text(error))
         return _State(module, actions.count, log, failure)
 
     def _wrong(self, state: _State, name: str) -> Any:

@@ -88,7 +88,7 @@ def _as_json(found: Culprit) -> dict[str, object]:
     action = found.action
     return {
         "limit": str(found.limit),
-        "pass": found.stage,
+        "pass": found.step.name,
         "pattern": action and action.pattern,
         "op": action and action.op,
         "location": action and action.place,

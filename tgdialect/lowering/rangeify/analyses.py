@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.structure import Structures
 from tgdialect.analysis.validity import Validity
-from tgdialect.diagnostics import facts, told
+from tgdialect.diagnostics import acted, facts, may_act, trying
 from tgdialect.lowering.rangeify.alike import Alike, Facts, Structure
 from tgdialect.lowering.rangeify.kernel import ClosedForm, KernelBuilder
 from tgdialect.lowering.rangeify.planning.online import OnlineSums
@@ -97,7 +97,10 @@ class ClosedForms:
 
     def _try(self, op: tg.ReduceOp) -> tuple[bool, ClosedForm | None]:
         """Simplify a kernel that stores the elements of a REDUCE: whether none is left in it, and
-        what it stores if that depends on the index alone."""
+        what it stores if that depends on the index alone. That is an action: without it, the
+        REDUCE is no closed form."""
+        if not may_act():
+            return False, None
         builder = KernelBuilder({}, {}, self.form, self._interval)
         shape = tg.shape_of(op.result)
         index, ranges = builder.loops(shape, tg.AxisType.LOOP)
@@ -105,10 +108,11 @@ class ClosedForms:
         buffer = builder.local_buffer(tg.tensor(op.result).element_type, ())
         store = tg.StoreOp(buffer, cell.value)
         block = builder.finish("trial", [builder.put(store)], ranges).body.block
-        with told(None):
+        with trying():
             _Arithmetic(HANDLERS, repeat_reduction).run(block)
         if any(isinstance(each, tg.ReduceOp) for each in block.ops):
             return False, None
+        acted("closed form", op)
         if cell.valid is not None or store.parent is None or not _is_of(store.value, ranges):
             return True, None
         axes = (axis for axis, extent in enumerate(shape) if extent != 1)
