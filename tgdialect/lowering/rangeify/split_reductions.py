@@ -26,6 +26,7 @@ from tgdialect.analysis.parts import (
     product_parts_of,
     scatter_parts_of,
 )
+from tgdialect.diagnostics import RemarkKind, emit_remark
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.analyses import analyses_of
 from tgdialect.lowering.rangeify.function_pass import TargetFunctionPass
@@ -93,9 +94,15 @@ class SplitReductionsPass(TargetFunctionPass):
                 continue
             is_scatter = not target.is_grid and scatters(op, constants)
             if (split := _axis(op, target, is_scatter=is_scatter)) is not None:
+                axis, parts, size = split
+                message = f"split along axis {axis} into {parts} parts of {size}"
+                more = {"Axis": axis, "Parts": parts, "Size": size}
+                emit_remark(op, message, "SplitReduction", RemarkKind.PASSED, **more)
                 # Parts are the batch of a product or scatter, whose results lie as the whole's do.
                 realise(_split(op, *split, is_first=is_scatter or _is_tiled(op)))
             elif not target.is_grid and (sizes := _cached_parts(op, target)):
+                message = f"split into parts of {[*sizes.values()]} along axes {[*sizes]}, for L1"
+                emit_remark(op, message, "SplitReduction", RemarkKind.PASSED, L1=target.l1)
                 partial, result = _in_parts(op, op.source, sizes)
                 Rewriter.replace_op(op, (), [result])
                 realise(partial)
