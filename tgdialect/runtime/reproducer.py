@@ -105,18 +105,18 @@ def leave(
         if (folder := _folder()) is None:
             return None
         tool = "tg-run" if pipeline is None else "tg-opt"
+        text = module if isinstance(module, str) else module()
         about = dict(options) | ({} if target is None else {"target": target})
-        text = reproducer_text(
-            module if isinstance(module, str) else module(),
-            pipeline=pipeline,
-            options=about | _specs(inputs or ()),
-            title=f"tgdialect reproducer: {kind}",
-            error=error,
-            command=f"{command or tool} --run-reproducer",
-        )
-        digest = sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+        facts: dict[str, Any] = {
+            "pipeline": pipeline,
+            "options": about | _specs(inputs or ()),
+            "error": error,
+            "command": command or tool,
+        }
+        digest = sha256(repr((text, facts)).encode()).hexdigest()[:16]
         path = folder / f"tg-{kind}-{digest}.mlir"
-        data = text.replace(_FILE, quote(str(path)), 1).encode("utf-8", "backslashreplace")
+        whole = reproducer_text(kind, text, file=str(path), **facts)
+        data = whole.encode("utf-8", "backslashreplace")
         if len(data) > MOST_BYTES:
             return None
         _write(path, data)
@@ -127,22 +127,26 @@ def leave(
 
 # -- the text --------------------------------------------------------------------------------------
 
-_FILE = "FILE"
-
 
 def reproducer_text(
+    kind: str,
     module: str,
     *,
+    file: str,
     pipeline: str | None,
     options: Mapping[str, str] = {},
-    title: str,
     error: BaseException | str,
     command: str,
 ) -> str:
-    """The text of a reproducer: comments, the module, and its resources. `FILE` in the command is
-    the name of the file."""
+    """The text of a reproducer, which is to be written to a file: comments, the module, and its
+    resources. The arguments are `leave`'s."""
     shown = error if isinstance(error, str) else exception_text(error)
-    lines = printable(one_line(shown))[:_LONGEST_ERROR]
+    comments = (
+        f"{_TITLE} {kind}",
+        f"{command} --run-reproducer {quote(file)}",
+        one_line(shown)[:_LONGEST_ERROR],
+        _versions(),
+    )
     resources: list[str] = []
     if pipeline is not None:
         own = {"pipeline": pipeline, "disable_threading": True, "verify_each": True}
@@ -151,10 +155,7 @@ def reproducer_text(
         resources.append(_resource(OURS, options))
     return "\n".join(
         (
-            f"// {title}",
-            f"// {command} {_FILE}",
-            f"// {lines}",
-            f"// {_versions()}",
+            *(f"// {printable(comment)}" for comment in comments),
             without_resources(module).rstrip(),
             "",
             "{-#",
@@ -167,13 +168,17 @@ def reproducer_text(
     )
 
 
+_TITLE = "tgdialect reproducer:"
+_COMMENTS = re.compile(rf"\A// {_TITLE}.*\n(?://.*\n){{3}}")
+"""The first lines of a reproducer."""
+
+
 def without_resources(text: str) -> str:
     """A text without the resources, and the comments, of the reproducer that it is."""
     start = external_resources_start(text)
     if start is None or not re.search(rf"\b({MLIR}|{OURS}):", text[start:]):
         return text
-    text = text[:start]
-    return re.sub(r"\A// tgdialect reproducer.*\n(?://.*\n){3}", "", text)
+    return _COMMENTS.sub("", text[:start])
 
 
 def _resource(name: str, fields: Mapping[str, str | bool]) -> str:
@@ -292,12 +297,15 @@ _LEFT = "reproducer"
 """The attribute of an error that has the path of its reproducer."""
 
 
-def name_in(error: BaseException, path: Path | None) -> None:
+def name_in(error: BaseException, path: str | Path | None) -> None:
     """Have an error say where its reproducer is."""
-    if path is None:
-        return
-    note = f"reproducer: {path}"
-    vars(error)[_LEFT] = path
+    if path is not None:
+        vars(error)[_LEFT] = path
+        note_in(error, f"reproducer: {path}")
+
+
+def note_in(error: BaseException, note: str) -> None:
+    """Add a line to what an error says."""
     if isinstance(error, CompilationError):
         first, *rest = error.diagnostics
         notes = (*first.notes, Diagnostic(note, Severity.NOTE))
