@@ -220,7 +220,7 @@ class Schedule(Left):
         more: dict[str, RemarkArgument] = {"OptOps": opts}
         shared = [r for r in axes.ranges.values() if r.axis_type.data is tg.AxisType.THREAD]
         extents = [tg.known_index(range.bound) or self.target.threads for range in shared]
-        more["Threads"] = math.prod(extents)
+        more["Threads"] = min(math.prod(extents), self.target.threads)
         if cycles is not None:
             more |= {"Cycles": cycles, "ThreadsFrom": self.target.parallel_cycles}
         at = "" if cycles is None else f" (about {cycles:.4g} cycles on one core)"
