@@ -32,8 +32,8 @@ class DumpTree:
     """The dumps of the operation of each folder, so far."""
 
     def write(self, pass_name: str, op: Operation, text: str) -> None:
-        """Write the text of an operation, as mlir-opt names files: `2_0_cse.mlir` is the first dump
-        of an operation that is in one of which two were written before. Raises ToolError."""
+        """Write the text of an operation, as mlir-opt names files: after `1_0_cse` comes `1_1_dce`
+        for an operation in one of which two dumps, 0 and 1, were written. Raises ToolError."""
         path = tuple(map(_folder_name, _around(op)))
         numbers = [max(self._counts[path[:i]] - 1, 0) for i in range(1, len(path))]
         numbers.append(self._counts[path])
