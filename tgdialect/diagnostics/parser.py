@@ -125,7 +125,7 @@ class LocatedParser(BoundedParser):
     """The offsets of the names of the operations that are being parsed, innermost last."""
     _first_uses: dict[str, Span]
     """The first use of each value that was used before its definition."""
-    resources: Resources
+    resources: dict[str, Mapping[str, str | bool | int]]
     """The resources at the end of the text that are of no dialect."""
 
     def __init__(self, ctx: Context, source: SourceFile) -> None:
@@ -215,7 +215,7 @@ class LocatedParser(BoundedParser):
     def _parse_owner(self) -> None:
         owner = self._resource_name()
         fields = self.parse_comma_separated_list(self.Delimiter.BRACES, self._parse_field)
-        self.resources = {**self.resources, owner: dict(fields)}
+        self.resources[owner] = dict(fields)
 
     def _parse_field(self) -> tuple[str, str | bool | int]:
         name = self._resource_name()
@@ -274,6 +274,14 @@ class LocatedParser(BoundedParser):
         self.raise_error(message, self._op_name_offsets[-1])
 
 
+class _ResourceParser(LocatedParser):
+    """Parses resources without the dialects that some are of."""
+
+    def _parse_single_dialect_resources(self) -> None:
+        self._resource_name()
+        self.parse_comma_separated_list(self.Delimiter.BRACES, self._parse_field)
+
+
 def external_resources_start(text: str) -> int | None:
     """Where the last dictionary of resources begins in a text of MLIR; None if there is none."""
     found = text.rfind("\n{-#")
@@ -286,7 +294,7 @@ def external_resources(source: SourceFile) -> Resources:
     if (start := external_resources_start(source.text)) is None:
         return {}
     line, _ = source.position(start)
-    parser = LocatedParser(Context(), SourceFile(source.name, source.text[start:], line))
+    parser = _ResourceParser(Context(), SourceFile(source.name, source.text[start:], line))
     try:
         parser.parse_module()
     except ParseError as error:

@@ -336,9 +336,9 @@ def _on_one_device(
 
 
 def _command(source: _Source, custom: CustomCode) -> str:
-    """The command that runs a program again, with what its text cannot allow or know."""
+    """The command that runs a program again, up to its file: what its text cannot allow or know."""
     folder = "".join(f" --data-folder {shlex.quote(each)}" for each in source.folders[:1])
-    return f"tg-run{folder}{' --allow-custom' * custom.allowed}"
+    return f"tg-run{folder}{' --allow-custom' * custom.allowed} --run-reproducer"
 
 
 def _import_compiler(target: Target) -> None:

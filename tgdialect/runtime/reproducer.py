@@ -61,6 +61,8 @@ FOLDER = "tg-reproducers"
 """The name of the folder beside the object cache."""
 _OWN = re.compile(r"tg-[a-z]+-[0-9a-f]{16}\.mlir(\.[0-9a-f]{16}\.tmp)?")
 """The names of reproducers, and of unfinished ones. No other file is deleted."""
+RUN = "--run-reproducer"
+"""The flag of `tg-opt` and `tg-run` that runs a reproducer."""
 MLIR = "mlir_reproducer"
 """The name of upstream's resources: `pipeline`, `disable_threading` and `verify_each`."""
 OURS = "tg_reproducer"
@@ -99,7 +101,8 @@ def leave(
         options: further options of it by their names in `tg-run`: `entry`, `opt`.
         inputs: arrays for the arguments of the entry, which are left out if they are large.
         error: what happened.
-        command: what runs the file again, without its name; by default `tg-opt` or `tg-run`.
+        command: what runs the file again, up to its name; by default `tg-opt --run-reproducer`, or
+            `tg-run --run-reproducer`.
     """
     try:
         if (folder := _folder()) is None:
@@ -111,7 +114,7 @@ def leave(
             "pipeline": pipeline,
             "options": about | _specs(inputs or ()),
             "error": error,
-            "command": command or tool,
+            "command": command or f"{tool} {RUN}",
         }
         digest = sha256(repr((text, facts)).encode()).hexdigest()[:16]
         path = folder / f"tg-{kind}-{digest}.mlir"
@@ -143,7 +146,7 @@ def reproducer_text(
     shown = error if isinstance(error, str) else exception_text(error)
     comments = (
         f"{_TITLE} {kind}",
-        f"{command} --run-reproducer {quote(file)}",
+        f"{command} {quote(file)}",
         one_line(shown)[:_LONGEST_ERROR],
         _versions(),
     )
@@ -153,19 +156,11 @@ def reproducer_text(
         resources.append(_resource(MLIR, own))
     if options:
         resources.append(_resource(OURS, options))
-    return "\n".join(
-        (
-            *(f"// {printable(comment)}" for comment in comments),
-            without_resources(module).rstrip(),
-            "",
-            "{-#",
-            "  external_resources: {",
-            ",\n".join(resources),
-            "  }",
-            "#-}",
-            "",
-        )
-    )
+    lines = [*(f"// {printable(comment)}" for comment in comments)]
+    lines += [without_resources(module).rstrip(), ""]
+    if resources:
+        lines += ["{-#", "  external_resources: {", ",\n".join(resources), "  }", "#-}", ""]
+    return "\n".join(lines)
 
 
 _TITLE = "tgdialect reproducer:"

@@ -375,7 +375,7 @@ class TgOptMain(xDSLOptMain):
         flags += ("--allow-unregistered-dialect",) if self.ctx.allow_unregistered else ()
         about: dict[str, Any] = {
             "pipeline": f"builtin.module({pipeline_text(steps)})",
-            "command": shlex.join((self.program, *flags)),
+            "command": shlex.join((self.program, *flags, reproducer.RUN)),
             "error": error.diagnostics[0].message,
         }
 

@@ -3,8 +3,11 @@ run again."""
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import re
+import resource
+import shlex
 import signal
 from collections.abc import Callable
 from multiprocessing import get_context
@@ -21,7 +24,7 @@ from tgdialect.diagnostics import CompilationError, SourceFile, external_resourc
 from tgdialect.runtime import beam, build, optimize, reproducer
 from tgdialect.runtime.compiler import load_module
 from tgdialect.runtime.reproducer import MOST, leave
-from tgdialect.tools import tg_opt, tg_run
+from tgdialect.tools import tg_compile, tg_opt, tg_run
 
 NEG = """func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
   %0 = tg.neg %x : tensor<3xf32>
@@ -120,6 +123,23 @@ def test_an_internal_error_in_a_tool(
     assert len(files(folder)) == 2  # The same failure leaves the same file.
 
 
+def test_an_internal_error_ahead_of_time(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = folder.parent.parent / "in.mlir"
+    file.write_text(NEG)
+    monkeypatch.setattr(build, "lower_kernel", fails(KeyError("surprise")))
+    args = ["-o", str(file.with_suffix(".tgx")), "--features", "", "--threads", "2"]
+    assert tg_compile.main([str(file), *args]) == 1
+    (name,) = files(folder)
+    assert f"reproducer: {folder / name}" in capsys.readouterr().err
+    command = (folder / name).read_text().splitlines()[1]
+    assert command.endswith(f" --entry main --features '' --threads 2 {folder / name}")
+    monkeypatch.chdir(file.parent)
+    assert tg_compile.main(shlex.split(command)[2:]) == 1
+    assert "KeyError: 'surprise'" in capsys.readouterr().err
+
+
 def test_the_end_of_llvm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """LLVM ends the child that compiles: the error is one of the program, and names the file."""
     lowered = tg.compile(NEG).module("render")
@@ -146,6 +166,8 @@ def test_a_process_that_crashes(folder: Path, monkeypatch: pytest.MonkeyPatch) -
 
     def crashing(self: Any, scheduled: Any) -> Any:
         assert os.getpid() != parent
+        faulthandler.disable()
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.kill(os.getpid(), signal.SIGSEGV)
         return elsewhere(self, scheduled)
 

@@ -15,6 +15,11 @@ module {
 }
 
 {-#
+  dialect_resources: {
+    builtin: {
+      blob1: "0x08000000010000000000000002000000000000000300000000000000"
+    }
+  },
   external_resources: {
     mlir_reproducer: {
       pipeline: "builtin.module(func.func(cse), dce)",
