@@ -1,6 +1,6 @@
 """The environment variables of this package: one table, by which they are read and documented.
 
-All are read alike: an empty value counts as absent, except for `TG_CACHE_DIR`. A wrong one raises
+All are read alike: an empty value counts as absent, except for folders. A wrong one raises
 `SettingError`, which says what is expected, where it is needed. A name `TG_*` that is in no table
 may be a mistake: it gives a warning, once per process.
 """
@@ -107,6 +107,16 @@ CACHE_MIB = Setting(
     1024,
     "1024",
     "The most MiB in the cache; what was not used for longest is deleted. 0: no cache.",
+)
+REPRODUCER_DIR: Setting[str | None] = Setting(
+    "TG_REPRODUCER_DIR",
+    _folder,
+    "a folder, or empty for none",
+    None,
+    "`tg-reproducers` in `TG_CACHE_DIR`, if there is a cache",
+    "The folder in which a failure of the compiler leaves a file that reproduces it, 20 at most "
+    "(docs/debugging.md). Empty: none.",
+    may_be_empty=True,
 )
 NUM_THREADS: Setting[int | None] = Setting(
     "TG_NUM_THREADS",

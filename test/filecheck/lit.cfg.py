@@ -40,6 +40,7 @@ _TOOLS = {
     "xdsl-opt": ("xdsl-opt",),
     "filecheck": ("filecheck",),
     "mlir-opt": ("mlir-opt-19", "mlir-opt"),
+    "llvm-remarkutil": ("llvm-remarkutil-19", "llvm-remarkutil"),
     "mlir-translate": ("mlir-translate-19", "mlir-translate"),
 }
 

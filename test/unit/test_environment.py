@@ -25,6 +25,7 @@ PACKAGE = Path(tg.__file__).parent
 
 RIGHT = {
     "TG_CACHE_DIR": {"/x/y": "/x/y", "": "", "/é": "/é", "/x/../y": "/y"},
+    "TG_REPRODUCER_DIR": {"/x/y": "/x/y", "": ""},
     "TG_CACHE_MIB": {"0": 0, "007": 7, "999999999": 999999999},
     "TG_NUM_THREADS": {"1": 1, "64": 64},
     "TG_COMPILE_PROCESSES": {"1": 1, "64": 64},
@@ -36,6 +37,7 @@ RIGHT = {
     "TG_PROGRESS": {"0": False, "1": True},
     "TG_DEBUG": {"0": False, "1": True},
 }
+FOLDERS = "TG_CACHE_DIR", "TG_REPRODUCER_DIR"
 HOSTILE = (
     *(
         "x",
@@ -81,7 +83,7 @@ every = pytest.mark.parametrize("variable", TABLE, ids=lambda each: each.name, i
 def test_absent_and_empty_values_are_the_default(variable: Setting, monkeypatch):
     assert variable.get() == variable.default
     monkeypatch.setenv(variable.name, "")
-    assert variable.get() == ("" if variable.name == "TG_CACHE_DIR" else variable.default)
+    assert variable.get() == ("" if variable.name in FOLDERS else variable.default)
 
 
 @every
@@ -94,8 +96,8 @@ def test_right_values(variable: Setting, monkeypatch: pytest.MonkeyPatch):
 
 @every
 def test_wrong_values_name_the_variable_and_what_is_expected(variable: Setting, monkeypatch):
-    wrong = [text for text in HOSTILE if text and variable.name != "TG_CACHE_DIR"]
-    if variable.name == "TG_CACHE_DIR":
+    wrong = [text for text in HOSTILE if text]
+    if variable.name in FOLDERS:
         wrong = ["~no-such-user/cache"]
     for text in wrong:
         monkeypatch.setenv(variable.name, text)

@@ -32,11 +32,15 @@ _FATAL = re.compile(
 _INTRINSIC = re.compile(r"@(llvm\.\w+\.[\w.]+)\(")
 
 
+class LLVMAbort(LLVMTranslationException):
+    """LLVM has ended the process that it was in."""
+
+
 def guarded(work: Callable[[str], T], ir: str) -> T:
     """The result of `work` for a module of LLVM IR. It calls LLVM, and is executed in a child.
 
-    Raises what `work` raises, and LLVMTranslationException if LLVM ends the child, or knows no
-    processor or feature of a name. `work` is executed here if there can be no child.
+    Raises what `work` raises, LLVMAbort if LLVM ends the child, and LLVMTranslationException if it
+    knows no processor or feature of a name. `work` is executed here if there can be no child.
     """
     # Files, since another child that is forked meanwhile would keep the ends of pipes open.
     with TemporaryFile() as said, TemporaryFile() as result:
@@ -53,9 +57,7 @@ def guarded(work: Callable[[str], T], ir: str) -> T:
                 f"LLVM has no {unknown[2]} '{unknown[1]}' for this architecture"
             )
         if status or not result.seek(0, os.SEEK_END):
-            raise LLVMTranslationException(
-                f"LLVM generates no code: {_reason(text, status)}{_needed(ir)}"
-            )
+            raise LLVMAbort(f"LLVM generates no code: {_reason(text, status)}{_needed(ir)}")
         result.seek(0)
         returned, raised = pickle.load(result)
     if raised is not None:

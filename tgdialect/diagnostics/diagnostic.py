@@ -12,13 +12,14 @@ from functools import cached_property
 from traceback import walk_tb
 from typing import TypeVar
 
-from xdsl.dialects.builtin import LocationAttr
+from xdsl.dialects.builtin import LocationAttr, StringAttr
 from xdsl.ir import Operation
 from xdsl.utils.colors import RESET, Colors
 from xdsl.utils.exceptions import DiagnosticException, MultipleSpansParseError, ParseError
 from xdsl.utils.lexer import Span
 
 from tgdialect.diagnostics.locations import file_location, names_text, operation_location
+from tgdialect.diagnostics.remarks import Remark, RemarkArgument, RemarkKind, remark_category
 
 CONTEXT_WIDTH = 160
 """A source line longer than this is shown only around the caret (dense literals are long)."""
@@ -78,7 +79,7 @@ class Diagnostic:
     """
     A message at a position in a file. `file`, `line`, `column` and `source_line` are None if they
     are unknown; lines and columns count from 1. `node` has the names in the location, in quotes, if
-    the program was imported: `"/encoder/Conv_3"`.
+    the program was imported: `"/encoder/Conv_3"`. `remark` has what a remark says in parts.
     """
 
     message: str
@@ -89,6 +90,7 @@ class Diagnostic:
     source_line: str | None = None
     notes: tuple["Diagnostic", ...] = ()
     node: str | None = None
+    remark: Remark | None = None
 
     @property
     def place(self) -> str:
@@ -155,8 +157,9 @@ def one_line(message: str) -> str:
 
 
 def exception_text(error: BaseException) -> str:
-    """The type and the message of an unforeseen exception, for an error message."""
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    """The type, the message and the notes of an unforeseen exception, for an error message."""
+    shown = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return "; ".join((shown, *getattr(error, "__notes__", ())))
 
 
 def attach_source(diagnostic: Diagnostic, source: SourceFile) -> Diagnostic:
@@ -188,6 +191,10 @@ class CompilationError(Exception):
         """The same error with the lines of `source` to which it refers."""
         shown = CompilationError([attach_source(each, source) for each in self.diagnostics])
         return shown.with_traceback(self.__traceback__)
+
+
+class InternalError(CompilationError):
+    """A failure of the compiler, and not of the program."""
 
 
 DiagnosticHandler = Callable[[Diagnostic], None]
@@ -267,10 +274,33 @@ def emit_warning(op: Operation, message: str) -> None:
     emit(operation_diagnostic(op, message, Severity.WARNING))
 
 
-def emit_remark(op: Operation, message: str) -> None:
-    """Remark on the operation (an optimization done or missed), if remarks are shown."""
+def emit_remark(
+    op: Operation,
+    message: str,
+    name: str = "Decision",
+    kind: RemarkKind = RemarkKind.ANALYSIS,
+    **arguments: RemarkArgument,
+) -> None:
+    """Remark on a decision about the operation, if remarks are shown.
+
+    `name` is the kind of decision in one word, and `arguments` are its reasons, in numbers where
+    there are some. What is costly to find is found only if `remarks_are_wanted`.
+    """
     if remarks_are_wanted():
-        emit(operation_diagnostic(op, message, Severity.REMARK))
+        found = operation_diagnostic(op, message, Severity.REMARK)
+        of = Remark(kind, name, found.message, remark_category(), _symbol_around(op), arguments)
+        emit(replace(found, remark=of))
+
+
+def _symbol_around(op: Operation) -> str:
+    """The name of the innermost symbol that an operation is, or is in; empty if there is none."""
+    around: Operation | None = op
+    while around is not None:
+        symbol = around.properties.get("sym_name", around.attributes.get("sym_name"))
+        if isinstance(symbol, StringAttr):
+            return symbol.data
+        around = around.parent_op()
+    return ""
 
 
 def locate(error: _Error, op: Operation) -> _Error:

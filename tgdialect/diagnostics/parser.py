@@ -6,7 +6,7 @@ import difflib
 import math
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -104,6 +104,10 @@ class _Lexer(FastLexer):
         return token
 
 
+Resources = Mapping[str, Mapping[str, str | bool | int]]
+"""Resources by their owner and name."""
+
+
 class LocatedParser(BoundedParser):
     """
     Parses `source` like xDSL's parser, within the bounds of `BoundedParser`, and further
@@ -121,6 +125,8 @@ class LocatedParser(BoundedParser):
     """The offsets of the names of the operations that are being parsed, innermost last."""
     _first_uses: dict[str, Span]
     """The first use of each value that was used before its definition."""
+    resources: dict[str, Mapping[str, str | bool | int]]
+    """The resources at the end of the text that are of no dialect."""
 
     def __init__(self, ctx: Context, source: SourceFile) -> None:
         self.source = source
@@ -128,6 +134,7 @@ class LocatedParser(BoundedParser):
         self._filename = builtin.StringAttr(source.name)
         self._op_name_offsets = []
         self._first_uses = {}
+        self.resources = {}
         super().__init__(ctx, source.text, source.name)
 
     def parse_module(self, allow_implicit_module: bool = True) -> builtin.ModuleOp:
@@ -202,6 +209,25 @@ class LocatedParser(BoundedParser):
             builtin.FileLineColLoc, filename=self._filename, line=line, column=column
         )
 
+    def _parse_external_resources(self) -> None:
+        self.parse_comma_separated_list(self.Delimiter.BRACES, self._parse_owner)
+
+    def _parse_owner(self) -> None:
+        owner = self._resource_name()
+        fields = self.parse_comma_separated_list(self.Delimiter.BRACES, self._parse_field)
+        self.resources[owner] = dict(fields)
+
+    def _parse_field(self) -> tuple[str, str | bool | int]:
+        name = self._resource_name()
+        if (value := self.parse_optional_boolean()) is None:
+            value = self.parse_optional_integer(allow_boolean=False)
+        return name, self.parse_str_literal() if value is None else value
+
+    def _resource_name(self) -> str:
+        name = self.parse_optional_str_literal() or self.parse_identifier()
+        self.parse_punctuation(":")
+        return name
+
     def parse_operation(self) -> Operation:
         depth = len(self._op_name_offsets)
         op = super().parse_operation()
@@ -246,6 +272,34 @@ class LocatedParser(BoundedParser):
         if nearest:
             message += f"; did you mean {' or '.join(nearest)}?"
         self.raise_error(message, self._op_name_offsets[-1])
+
+
+class _ResourceParser(LocatedParser):
+    """Parses resources without the dialects that some are of."""
+
+    def _parse_single_dialect_resources(self) -> None:
+        self._resource_name()
+        self.parse_comma_separated_list(self.Delimiter.BRACES, self._parse_field)
+
+
+def external_resources_start(text: str) -> int | None:
+    """Where the last dictionary of resources begins in a text of MLIR; None if there is none."""
+    found = text.rfind("\n{-#")
+    return 0 if found < 0 and text.startswith("{-#") else found + 1 or None
+
+
+def external_resources(source: SourceFile) -> Resources:
+    """The resources at the end of a text that are of no dialect, as `mlir_reproducer`. Raises
+    `CompilationError` if they are malformed."""
+    if (start := external_resources_start(source.text)) is None:
+        return {}
+    line, _ = source.position(start)
+    parser = _ResourceParser(Context(), SourceFile(source.name, source.text[start:], line))
+    try:
+        parser.parse_module()
+    except ParseError as error:
+        raise CompilationError(parse_error_diagnostic(error, parser.source)) from error
+    return parser.resources
 
 
 def decode_source(name: str, content: bytes) -> SourceFile:

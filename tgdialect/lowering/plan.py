@@ -24,7 +24,7 @@ from tgdialect.analysis.index_expressions import ComputedExtents, index_argument
 from tgdialect.analysis.liveness import LinearAccesses, LiveRange, live_ranges
 from tgdialect.analysis.min_max import MinMax, most_elements
 from tgdialect.analysis.symbols import symbols_around
-from tgdialect.diagnostics import begins
+from tgdialect.diagnostics import RemarkKind, begins, emit_remark, remarks_are_wanted
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.lowering.recomputation import emit_sum
@@ -121,6 +121,13 @@ def plan_function(function: FuncOp, alignment: int, *, may_grow: bool = False) -
             for block in blocks.values()
         ]
         offsets, size = assign_offsets(sizes, lives)
+        if remarks_are_wanted():
+            apart = sum(sizes)
+            message = (
+                f"arena of {size} bytes for {len(buffers)} buffers, which take {apart} bytes apart"
+            )
+            more = {"Arena": kind, "Bytes": size, "Buffers": len(buffers), "Apart": apart}
+            emit_remark(function, message, "Arena", RemarkKind.ANALYSIS, **more)
         start = 0
         if kind == "tg.workspace":
             total += size

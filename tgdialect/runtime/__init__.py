@@ -9,6 +9,7 @@ Compiling:
   `progress.py`: the line that says how far it is;
 * `optimize.py`: what times kernels for `tg-optimize`, BEAM, on this CPU and on devices; `beam.py`:
   the search on a machine;
+* `reproducer.py`: the files that failures of the compiler leave;
 * `find_windows.py`: finds the SHRINKs and PADs whose bounds a call has to check.
 
 Programs as data:

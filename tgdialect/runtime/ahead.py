@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -23,6 +24,7 @@ from tgdialect.runtime.images import NativeCode, digest_of
 from tgdialect.runtime.launcher import launcher_ir
 from tgdialect.runtime.program import DEFAULT_OPT, HOST, Program, with_contents
 from tgdialect.runtime.program_file import AnyProgram, ProgramFile, this_system
+from tgdialect.runtime.reproducer import reproducible
 from tgdialect.runtime.threads import openmp_ir, pool_ir
 from tgdialect.targets import DEFAULT_TARGET, TARGETS, Target, target_named
 from tgdialect.targets.attribute import MODULE_ATTRIBUTE, TargetAttr, target_of
@@ -62,6 +64,25 @@ def compile_ahead(
     """
     check_data_files(module)
     target = target or _target_of_device(module)
+    words = ["tg-compile", "-o", "out.tgx", "--target", target, "--opt", opt]
+    words += [word for entry in entries for word in ("--entry", entry)]
+    words += [] if features is None else ["--features", ",".join(features)]
+    words += [] if threads is None else ["--threads", str(threads)]
+    words += ["--allow-custom"] if allow_custom else []
+    with reproducible(lambda: str(module), command=shlex.join(words)):
+        return _compiled(module, entries, target, features, threads, opt, allow_custom)
+
+
+def _compiled(
+    module: ModuleOp,
+    entries: Sequence[str],
+    target: str,
+    features: Sequence[str] | None,
+    threads: int | None,
+    opt: str,
+    allow_custom: bool,
+) -> ProgramFile:
+    """The program for a target that is settled."""
     if target != DEFAULT_TARGET and (features is not None or threads is not None):
         raise ValueError(f"features and threads are of the target {DEFAULT_TARGET}, not {target}")
     options = opt, CustomCode(allow_custom)

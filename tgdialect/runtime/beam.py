@@ -12,14 +12,23 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.utils.exceptions import DiagnosticException
 
 from tgdialect.analysis.constants import constant_slots
+from tgdialect.diagnostics import (
+    RemarkArgument,
+    RemarkKind,
+    emit_remark,
+    exception_text,
+    remarks_are_wanted,
+)
 from tgdialect.environment import BEAM_SECONDS
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.optops.apply import (
@@ -37,7 +46,9 @@ from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.cache import cache_key, object_cache
+from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.progress import Progress, progress
+from tgdialect.runtime.reproducer import leave, name_in
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import state_target
 from tgdialect.transforms.simplify import simplify
@@ -78,13 +89,24 @@ class Bench(ABC):
     def key(self) -> Sequence[str]:
         """The inputs of the times, besides the kernel and the target."""
 
-    def compiled(self, candidate: tg.KernelOp) -> Run | None:
-        """The kernel with a schedule; None if some stage, or the device, refuses it."""
-        return self._run(*timed_module(candidate, self._call, self._arrays, self._target))
+    @property
+    @abstractmethod
+    def name(self) -> str | None:
+        """The target in words of a user; None is this CPU."""
+
+    def module(self, candidate: tg.KernelOp) -> tuple[ModuleOp, str, Sequence[Array]]:
+        """`timed_module` of the kernel with a schedule."""
+        return timed_module(candidate, self._call, self._arrays, self._target)
+
+    def compiled(self, candidate: tg.KernelOp) -> Run:
+        """The kernel with a schedule. Raises DiagnosticException or DeviceError if some stage, or
+        the device, refuses it, and MemoryError."""
+        return self._run(*self.module(candidate))
 
     @abstractmethod
-    def _run(self, module: ModuleOp, entry: str, arrays: Sequence[Array]) -> Run | None:
-        """The function `entry` of a module, with arrays for its arguments."""
+    def _run(self, module: ModuleOp, entry: str, arrays: Sequence[Array]) -> Run:
+        """The function `entry` of a module, with arrays for its arguments. Raises as
+        `compiled`."""
 
     def agree(self, run: Run, other: Run) -> bool:
         """Whether two schedules give the same results, up to the order of sums."""
@@ -142,6 +164,8 @@ class _Search:
     target: Target
     """The machine that schedules and instructions are for."""
     bench: Bench
+    _failures: set[type] = field(default_factory=set[type])
+    """The kinds of failures that have left a reproducer."""
 
     def best(self, heuristic: Opts, width: int, seconds: float, shown: Progress) -> Opts:
         """The best schedule, from the store or by a search that is noted in `shown`."""
@@ -179,6 +203,12 @@ class _Search:
         )
         # Store the winner.
         opts = self._quickest(heuristic, found)
+        if remarks_are_wanted():
+            kind = RemarkKind.MISSED if opts == heuristic else RemarkKind.PASSED
+            taken = "; ".join(map(spelled, opts))
+            message = f"beam: {taken} is the best of {timed} schedules ({1e3 * quickest:.3f} ms)"
+            more: dict[str, RemarkArgument] = {"OptOps": taken, "Trials": timed, "Best": quickest}
+            emit_remark(self.kernel, message, "Beam", kind, **more)
         _FOUND[key] = text = "\n".join(spelled(o) for o in opts)
         if store is not None:
             store.put(key, text.encode())
@@ -193,6 +223,7 @@ class _Search:
             if after is None or math.isinf(seconds):
                 break
             if before is not None and not self.bench.agree(before, after):
+                self._leave(opts, "other results than the heuristic's schedule has")
                 continue
             if before is None:
                 return opts
@@ -203,11 +234,46 @@ class _Search:
 
     def _compiled(self, opts: Opts) -> Run | None:
         candidate = scheduled(self.kernel, opts)
-        return None if candidate is None else self.bench.compiled(candidate)
+        return None if candidate is None else self._run(candidate)
 
     def _seconds(self, candidate: tg.KernelOp, limit: float) -> float:
-        run = self.bench.compiled(candidate)
+        run = self._run(candidate)
         return math.inf if run is None else _fastest(run, limit)
+
+    def _run(self, candidate: tg.KernelOp) -> Run | None:
+        """A candidate, compiled; None if some stage, or the device, refuses it."""
+        opts = tuple(candidate.sink.opts or ())  # Compiling it changes the kernel.
+        try:
+            return self.bench.compiled(candidate)
+        except MemoryError:
+            return None
+        except (DiagnosticException, DeviceError) as error:
+            self._leave(opts, error)
+            return None
+        except Exception as error:
+            name_in(error, self._leave(opts, error))
+            raise
+
+    def _leave(self, opts: Opts, error: Exception | str) -> Path | None:
+        """Leave a reproducer of a schedule that failed: one for each kind of failure in a search,
+        which may have many that are alike."""
+        if (kind := type(error)) in self._failures or (k := scheduled(self.kernel, opts)) is None:
+            return None
+        self._failures.add(kind)
+        module, entry, arrays = self.bench.module(k)
+        path = leave(
+            "beam",
+            lambda: str(module),
+            target=self.bench.name,
+            options={"entry": entry, "opt": "none"},
+            inputs=arrays,
+            error=error,
+        )
+        words = error if isinstance(error, str) else exception_text(error)
+        message = f"a schedule failed: {'; '.join(map(spelled, opts))}: {words}"
+        more = {} if path is None else {"Reproducer": str(path)}
+        emit_remark(self.kernel, message, "Beam", RemarkKind.FAILED, **more)
+        return path
 
 
 def _fastest(run: Run, limit: float) -> float:

@@ -10,6 +10,7 @@ import gc
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Event
 from typing import NamedTuple, TypeVar
 
@@ -40,6 +41,7 @@ from tgdialect.runtime.loader import load
 from tgdialect.runtime.processes import process_count, spread
 from tgdialect.runtime.program import Object, Parameter, Program, packed, unpacked
 from tgdialect.runtime.progress import GENERATING, Progress, progress
+from tgdialect.runtime.reproducer import leave_current
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.staged import (
     LoweredKernel,
@@ -190,7 +192,9 @@ class _Kernels:
                     missing.append(scheduled)
                 else:
                     lowered[scheduled.name] = self._taken(scheduled, found)
-            for scheduled, compiled in spread(missing, self._elsewhere, self._processes):
+            for scheduled, compiled in spread(
+                missing, self._elsewhere, self._processes, partial(leave_current, "llvm")
+            ):
                 lowered[scheduled.name] = (
                     self._here(scheduled) if compiled is None else self._taken(scheduled, compiled)
                 )

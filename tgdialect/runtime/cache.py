@@ -92,7 +92,7 @@ class ObjectCache:
         try:
             self._make_folder()
             with self._opened() as folder:
-                _write(key + _SUFFIX, _header(key, payload) + payload, folder)
+                write_file(key + _SUFFIX, _header(key, payload) + payload, folder)
                 if self._puts % _PUTS_BETWEEN_SWEEPS == 0:
                     self._sweep(folder)
         except OSError as error:
@@ -232,8 +232,8 @@ def _read_own(name: str, folder: int) -> bytes:
         return file.read()
 
 
-def _write(name: str, data: bytes, folder: int) -> None:
-    """Create or replace a file atomically. Raises OSError."""
+def write_file(name: str, data: bytes, folder: int) -> None:
+    """Create or replace a file of a folder, which is open, atomically. Raises OSError."""
     unfinished = f"{name}.{os.urandom(8).hex()}{_UNFINISHED}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -286,10 +287,15 @@ def _on_one_device(
     def compiled() -> tuple[AnyProgram, Block | None]:
         check_memory_for_library()
         _import_compiler(described)
+        # Late, as the compiler is.
+        from tgdialect.runtime.reproducer import reproducible
+
         module = source.verified()
+        about = {"target": target, "options": {"entry": entry, "opt": opt}}
+        about["command"] = _command(kept, custom)
 
         def make() -> AnyProgram:
-            with source.errors():
+            with reproducible(lambda: kept.text, **about), source.errors():
                 staged = replace(build(module), is_consumed=source.is_ours)
                 program = cast(AnyProgram, staged.program())
             return _without_name(program, source.name) if source.is_text else program
@@ -327,6 +333,12 @@ def _on_one_device(
         if isinstance(error, DataFileError):
             kept.check_files()  # Says at which op.
         raise CompilationError(Diagnostic(str(error))) from error
+
+
+def _command(source: _Source, custom: CustomCode) -> str:
+    """The command that runs a program again, up to its file: what its text cannot allow or know."""
+    folder = "".join(f" --data-folder {shlex.quote(each)}" for each in source.folders[:1])
+    return f"tg-run{folder}{' --allow-custom' * custom.allowed} --run-reproducer"
 
 
 def _import_compiler(target: Target) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.exceptions import DiagnosticException, PassFailedException
+from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
@@ -107,12 +107,13 @@ class HostBench(Bench):
     def key(self) -> Sequence[str]:
         return (repr(self._cpu),)
 
-    def _run(self, module: ModuleOp, entry: str, arrays: Sequence[Array]) -> Run | None:
-        try:
-            run_stages(module, self._stages)
-            code = load(generated(self._cpu.object_code, llvm_ir(module)))
-        except DiagnosticException:
-            return None
+    @property
+    def name(self) -> None:
+        return None
+
+    def _run(self, module: ModuleOp, entry: str, arrays: Sequence[Array]) -> Run:
+        run_stages(module, self._stages)
+        code = load(generated(self._cpu.object_code, llvm_ir(module)))
         pointers = [ctypes.c_void_p] * len(arrays)
         function: Any = ctypes.CFUNCTYPE(None, *pointers)(code.address(OBJECT.symbol(entry)))
         addresses = [address(array) for array in arrays]
@@ -144,15 +145,16 @@ class DeviceBench(Bench):
     def key(self) -> Sequence[str]:
         return self._driver.identity
 
-    def _run(self, module: ModuleOp, entry: str, arrays: Sequence[Array]) -> Run | None:
-        try:
-            run_stages(module, self._kernels)
-            give_code(module, RenderPass())
-            function = entry_function(module, entry)
-            assert len(function.args) == len(arrays), "a single kernel has no intermediates"
-            return _DeviceRun(self._driver, command_buffer(function), self._placed(arrays))
-        except (DiagnosticException, DeviceError, MemoryError):
-            return None
+    @property
+    def name(self) -> str:
+        return self._target.name
+
+    def _run(self, module: ModuleOp, entry: str, arrays: Sequence[Array]) -> Run:
+        run_stages(module, self._kernels)
+        give_code(module, RenderPass())
+        function = entry_function(module, entry)
+        assert len(function.args) == len(arrays), "a single kernel has no intermediates"
+        return _DeviceRun(self._driver, command_buffer(function), self._placed(arrays))
 
     @cached_property
     def _copies(self) -> Mapping[int, DeviceArray]:

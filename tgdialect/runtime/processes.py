@@ -40,6 +40,11 @@ _PATIENCE = 60.0
 """The longest time that the caller waits for the next result of a child, in seconds. Shorter: slow
 kernels are compiled again; longer: a child that has stopped is noticed later. Locks that other
 threads hold while a process is forked may stop it, although those that are known are waited for."""
+_LAST_WORDS = 1.0
+"""The longest time from the end of a child's results to its own, in seconds. Shorter: its crash is
+not seen."""
+_ENDED = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT)
+"""Exit codes of children that somebody has ended: they have not crashed."""
 _WIDTH = 4
 """The bytes of a number in a pipe."""
 
@@ -50,14 +55,18 @@ def process_count() -> int:
 
 
 def spread(
-    items: Sequence[T], work: Callable[[T], R], processes: int
+    items: Sequence[T],
+    work: Callable[[T], R],
+    processes: int,
+    crashed: Callable[[str], None] = lambda _: None,
 ) -> Generator[tuple[T, R | None]]:
     """Give each item with what `work` makes of it in a child, or with None: then the caller does it
     before it asks for the next.
 
     Each process, the caller included, takes the next item whenever it is free (self-scheduling).
     What a child cannot do, for whatever reason, the caller does after all others: it gets the error
-    where it can be reported.
+    where it can be reported. `crashed` is called before, for each child that has crashed, with the
+    reason.
     """
     most = min(processes - 1, (len(items) - 1) // _SHARE) if len(items) > _SMALLEST else 0
     if most < 1 or sys.platform != "linux":
@@ -77,11 +86,11 @@ def spread(
                 children[results] = child
                 opened.callback(_end, child)
         for number in numbers:
-            yield from _results(items, children, left)
+            yield from _results(items, children, left, crashed)
             left.remove(number)
             yield items[number], None
         while left and children and wait([*children], _PATIENCE):
-            yield from _results(items, children, left)
+            yield from _results(items, children, left, crashed)
     for number in sorted(left):
         yield items[number], None
 
@@ -101,7 +110,10 @@ def _numbers(count: int, opened: ExitStack) -> Iterator[int]:
 
 
 def _results(
-    items: Sequence[T], children: dict[Connection, BaseProcess], left: set[int]
+    items: Sequence[T],
+    children: dict[Connection, BaseProcess],
+    left: set[int],
+    crashed: Callable[[str], None],
 ) -> Iterator[tuple[T, Any]]:
     """Each item that a child is done with, and its result. Children that have ended, and the
     numbers of these items, are removed."""
@@ -113,6 +125,9 @@ def _results(
                 yield items[number], result
         except (EOFError, OSError):
             del children[results]
+            child.join(_LAST_WORDS)
+            if (code := child.exitcode) and code not in _ENDED:
+                crashed(f"a process that compiles ended with {_ending(code)}")
             _end(child)
 
 
@@ -135,6 +150,11 @@ def _started(
         child.start()
     sink.close()
     return results, child
+
+
+def _ending(code: int) -> str:
+    """An exit code in words."""
+    return (signal.strsignal(-code) if code < 0 else None) or f"exit code {code}"
 
 
 def _end(child: BaseProcess) -> None:

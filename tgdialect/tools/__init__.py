@@ -4,7 +4,8 @@
 * `tg_opt.py`: `tg-opt`, with how it prints IR; `arguments.py`: its flags;
 * `pass_pipeline.py`: from the text of a pipeline to passes;
 * `instrumentation.py`: dumps, timing and verification around passes, of which it refuses those
-  that start other programs;
+  that start other programs; `ir_dumps.py`: dumps in a tree of files, and differences of one pass;
+* `remark_output.py`: the remarks that flags ask for, printed or as YAML;
 * `verify_diagnostics.py`: `--verify-diagnostics`;
 * `info.py`: `python -m tgdialect.info`, about the installation and the machine;
 * `irdl.py`: `--print-irdl`;

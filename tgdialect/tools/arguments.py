@@ -106,6 +106,10 @@ passes
   --tg-action-limit N: stop after N actions: rewrites, OptOps and steps of stages; N.M: and do only
     the first M of the rewrites that action N consists of. The program is one in between, which
     verifies and means the same
+  --mlir-pass-pipeline-crash-reproducer FILE: if a pass fails, write the module and the pipeline
+  --mlir-pass-pipeline-local-reproducer: with the flag above: write the module as it was before the
+    pass that failed, with the pipeline from this pass on
+  --run-reproducer: run the pipeline that the input states, as one of those files
   --shrink: exit code 0 exactly if a pass raised ShrinkException
 input
   -f --frontend FORMAT: input format (default: by the extension of the file)
@@ -135,8 +139,21 @@ diagnostics, to stderr
   --mlir-print-ir-after-failure: print the IR after a pass only if it failed
   --log-actions-to FILE: write each action that passes do, with its number, pattern, op and
     location; - is stderr
+  --mlir-print-ir-tree-dir DIR: write what the flags above print into files, in a folder of DIR for
+    each operation that passes run on
+  --diff PASSES...: print what each of the named passes changes, as a unified diff; '*' names every
+    pass
   --dump-pass-pipeline: print the pipeline before it runs
   --mlir-print-remarks: print why passes did what they did, such as why a kernel was split
+  --remarks-filter REGEX: print the remarks of the passes whose name the pattern matches, with their
+    reasons in numbers
+  --remarks-filter-passed REGEX: print those about what was done
+  --remarks-filter-missed REGEX: print those about what was not done
+  --remarks-filter-failed REGEX: print those about what was tried in vain
+  --remarks-filter-analysis --remarks-filter-analyse REGEX: print those about what was found out
+  --remark-format FORMAT: emitRemark (default), or yaml: write the remarks to a file, all of them
+    unless a filter is given
+  --remarks-output-file FILE: the file of --remark-format=yaml (default: mlir-remarks.yaml)
   --print-between-passes: print the IR between each two passes
   --mlir-timing: print a table of the time of each pass
   --time-passes: print the time of each pass when it ends
@@ -159,6 +176,10 @@ def add_arguments(
         frontend={"type": partial(input_format, names=frontends)},
         data_folder={"type": folder_name},
         output_file={"type": file_name},
+        remarks_output_file={"type": file_name},
+        remark_format={"default": "emitRemark"},
+        mlir_pass_pipeline_crash_reproducer={"type": file_name},
+        mlir_print_ir_tree_dir={"type": file_name},
         target={"default": "mlir", "metavar": None},
         mlir_elide_elementsattrs_if_larger={"type": whole_number(0, 2**31)},
         output_split_marker={"default": SPLIT_MARK},

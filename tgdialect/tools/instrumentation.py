@@ -30,16 +30,19 @@ from xdsl.utils.exceptions import (
 from tgdialect.diagnostics import (
     CompilationError,
     Diagnostic,
+    InternalError,
     diagnose,
     exception_text,
     locate,
     may_act,
     one_line,
+    remarks_of,
     running,
     verify_module,
 )
 from tgdialect.environment import SettingError
 from tgdialect.tools.console import DEBUG_HINT, show
+from tgdialect.tools.ir_dumps import DumpTree, Texts, difference, parts
 from tgdialect.tools.pass_pipeline import NestedPasses, Step
 
 # -- passes that start other programs: refused also if they are run indirectly ---------------------
@@ -250,7 +253,15 @@ def failures_as_diagnostics(
         raise
     except (Exception, ArgSpecParseError) as error:
         message = f"internal error in {activity}: {one_line(exception_text(error))} {DEBUG_HINT}"
-        raise CompilationError(replace(diagnose(error, file)[0], message=message)) from error
+        raise InternalError(replace(diagnose(error, file)[0], message=message)) from error
+
+
+@dataclass
+class Unfinished:
+    """The steps from the one on that began last, and the module then, for a local reproducer."""
+
+    module: Operation | None = None
+    steps: Sequence[Step] = ()
 
 
 @dataclass(frozen=True)
@@ -263,7 +274,13 @@ class PassRunner:
     print_before: Collection[str]
     """Names of passes; `*` is every pass."""
     print_after: Collection[str]
+    diffed: Collection[str]
     print_op: Callable[[Operation], str]
+    is_colored: bool = False
+    """Whether differences have colors."""
+    tree: DumpTree | None = None
+    """The files of dumps, unless these go to stderr."""
+    left: Unfinished = field(default_factory=Unfinished)
 
     @property
     def checks_each(self) -> bool:
@@ -281,6 +298,8 @@ class PassRunner:
         self, steps: Sequence[Step], ctx: Context, op: Operation, file: str, timing: Timing
     ) -> None:
         for index, step in enumerate(steps):
+            if steps is self.steps and self.args.mlir_pass_pipeline_local_reproducer:
+                self.left.module, self.left.steps = op.clone(), steps[index:]
             if isinstance(step, NestedPasses):
                 for inner in step.operations(op):
                     self._run_steps(step.steps, ctx, inner, file, timing)
@@ -294,12 +313,18 @@ class PassRunner:
     ) -> None:
         """Run a pass on an operation, with what is printed and verified around it."""
         if _named(pass_, self.print_before):
-            self._dump(f"Before {pass_.name}", op)
+            self._dump("Before", pass_, op)
         is_dumped = _named(pass_, self.print_after)
         before = self._text(op) if is_dumped and self.args.mlir_print_ir_after_change else None
+        is_diffed = _named(pass_, self.diffed)
+        old: Texts = parts(op, self._text) if is_diffed else {}
         start = time.perf_counter()
         try:
-            with timing.measure(pass_.name), failures_as_diagnostics(f"pass {pass_.name}", file):
+            with (
+                timing.measure(pass_.name),
+                failures_as_diagnostics(f"pass {pass_.name}", file),
+                remarks_of(pass_.name),
+            ):
                 with alone(op) as module, running(pass_.name, module) as is_allowed:
                     if not is_allowed:
                         return
@@ -318,11 +343,14 @@ class PassRunner:
                     self._verify_after(pass_, op, file)
         except CompilationError:
             if is_dumped:
-                self._dump(f"After {pass_.name} Failed", op)
+                self._dump("After", pass_, op, " Failed")
             raise
+        if is_diffed:
+            new = parts(op, self._text)
+            show(difference(old, new, pass_.name, colored=self.is_colored), sys.stderr)
         only_if_failed = self.args.mlir_print_ir_after_failure
         if is_dumped and not only_if_failed and self._text(op) != before:
-            self._dump(f"After {pass_.name}", op)
+            self._dump("After", pass_, op)
 
     def _verify_after(self, pass_: ModulePass, op: Operation, file: str) -> None:
         try:
@@ -345,9 +373,13 @@ class PassRunner:
             with failures_as_diagnostics(f"after pass {pass_.name}, level {level}", file):
                 verify_level(op, level)
 
-    def _dump(self, title: str, op: Operation) -> None:
-        text = f"// -----// IR Dump {title} //----- //\n{self._text(op)}\n\n"
-        show(text, sys.stderr)
+    def _dump(self, when: str, pass_: ModulePass, op: Operation, outcome: str = "") -> None:
+        title = f"// -----// IR Dump {when} {pass_.name}{outcome} //----- //"
+        text = f"{title}\n{self._text(op)}\n\n"
+        if self.tree is None:
+            show(text, sys.stderr)
+        else:
+            self.tree.write(pass_.name, op, text)
 
     def _text(self, op: Operation) -> str:
         """The IR; what a pass that failed has left may be impossible to print."""

@@ -6,15 +6,17 @@ fails writes nothing, neither to stdout nor to the file of `-o`.
 """
 
 import argparse
+import os
 import re
+import shlex
 import sys
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from io import StringIO
 from itertools import zip_longest
-from typing import IO, Any, ClassVar, cast
+from typing import IO, Any, BinaryIO, ClassVar, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import AnyDenseElement, DenseIntOrFPElementsAttr, ModuleOp
@@ -36,6 +38,7 @@ from tgdialect.diagnostics import (
     SourceFile,
     attach_source,
     diagnostic_handler,
+    external_resources,
     locate,
     parse_module,
     verify_module,
@@ -43,6 +46,7 @@ from tgdialect.diagnostics import (
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.tools.arguments import OptParser, add_arguments
 from tgdialect.tools.console import (
+    ToolError,
     UsageError,
     exit_code,
     print_traceback,
@@ -60,7 +64,9 @@ from tgdialect.tools.instrumentation import (
     mlir_opt_pass,
     no_external_programs,
 )
+from tgdialect.tools.ir_dumps import DumpTree
 from tgdialect.tools.pass_pipeline import (
+    PassSpec,
     Step,
     build_pipeline,
     instantiate,
@@ -69,6 +75,7 @@ from tgdialect.tools.pass_pipeline import (
     parse_spec,
     pipeline_text,
 )
+from tgdialect.tools.remark_output import remark_output
 from tgdialect.tools.verify_diagnostics import check_diagnostics
 
 
@@ -102,6 +109,8 @@ def _generic(op: Operation) -> str:
 
 
 _STDIN_NAME = "<stdin>"
+_FILES = "#tg.data<file"
+"""A text without this names no files of data."""
 
 
 class TgOptMain(xDSLOptMain):
@@ -161,14 +170,26 @@ class TgOptMain(xDSLOptMain):
             )
         if self.args.disable_verify and self.args.verify_each:
             raise UsageError("--disable-verify and --verify-each exclude each other")
+        if self.args.run_reproducer and (pipelines or any(self.args.passes)):
+            raise UsageError("--run-reproducer runs the pipeline of the file: name no passes")
+        local = self.args.mlir_pass_pipeline_local_reproducer
+        if local and self.args.mlir_pass_pipeline_crash_reproducer is None:
+            raise UsageError(
+                "--mlir-pass-pipeline-local-reproducer is for --mlir-pass-pipeline-crash-reproducer"
+            )
         if len(pipelines) > 1:
             raise UsageError("--pass-pipeline may be given once")
         if pipelines:
             specs = parse_pipeline(pipelines[0], anchor_required=True)
         else:
             specs = [spec for text in self.args.passes for spec in parse_pipeline(text)]
+        self.steps = self.built(specs)
+        self.remarks = remark_output(self.args)
+
+    def built(self, specs: Sequence[PassSpec]) -> list[Step]:
+        """The passes of a pipeline. Raises `UsageError` if it names others."""
         refused = () if self.args.allow_external else EXTERNAL_PASSES
-        self.steps = flatten(build_pipeline(specs, self.available_passes, self.ctx, refused))
+        return flatten(build_pipeline(specs, self.available_passes, self.ctx, refused))
 
     def setup_target(self):
         """Look up the target of `-t`."""
@@ -204,15 +225,18 @@ class TgOptMain(xDSLOptMain):
     def compile_input(self) -> int:
         """Compile each chunk of the input; returns the exit code."""
         timing = Timing()
+        source = self.read_source()
+        if self.args.run_reproducer:
+            self.set_up_reproducer(source)
         runner = self.pass_runner()
         if self.args.dump_pass_pipeline:
             pipeline = f"builtin.module({pipeline_text(self.steps)})"
             show(f"Pass Manager with {len(self.steps)} passes:\n{pipeline}\n\n", sys.stderr)
-        source = self.read_source()
         outputs: list[str] = []
         failed = False
         for chunk in _split(source, self.args.split_input_file):
-            output, diagnostics = self.compile_chunk(chunk, runner, timing)
+            output, produced = self.compile_chunk(chunk, runner, timing)
+            diagnostics = [shown for each in produced for shown in self.remarks.shown(each)]
             if self.args.verify_diagnostics:
                 diagnostics = check_diagnostics(chunk, diagnostics)
             report(self.program, [attach_source(each, chunk) for each in diagnostics])
@@ -230,24 +254,43 @@ class TgOptMain(xDSLOptMain):
         self.write_output(f"{self.args.output_split_marker}\n".join(outputs))
         return 0
 
+    def set_up_reproducer(self, source: SourceFile) -> None:
+        """Look up the pipeline that the input states. Raises `ToolError` if it states none, or one
+        of unknown passes."""
+        stated = external_resources(source).get("mlir_reproducer", {})
+        if not isinstance(pipeline := stated.get("pipeline"), str):
+            raise ToolError(f"{source.name} states no pipeline: it is no reproducer")
+        if stated.get("verify_each") is False and self.args.verify_each is None:
+            self.args.verify_each = False
+        try:
+            self.steps = self.built(parse_pipeline(pipeline, anchor_required=True))
+        except UsageError as error:
+            (found,) = error.diagnostics
+            raise ToolError(replace(found, file=f"the pipeline of {source.name}")) from error
+
     def pass_runner(self) -> PassRunner:
         """The runner of the passes, set up by the flags for dumps, timing and verification."""
         args = self.args
         everything = frozenset({"*"})
+        tree: str | None = args.mlir_print_ir_tree_dir
         after_all = args.mlir_print_ir_after_all or args.mlir_print_ir_after_failure
         return PassRunner(
             self.steps,
             args,
-            everything if args.mlir_print_ir_before_all else self._pass_names("before"),
-            everything if after_all else self._pass_names("after"),
+            everything
+            if args.mlir_print_ir_before_all
+            else self._pass_names("mlir_print_ir_before"),
+            everything if after_all else self._pass_names("mlir_print_ir_after"),
+            self._pass_names("diff"),
             self.text_of,
+            args.syntax_highlight or (sys.stderr.isatty() and not os.environ.get("NO_COLOR")),
+            None if tree is None else DumpTree(tree),
         )
 
-    def _pass_names(self, when: str) -> frozenset[str]:
-        flag = f"mlir_print_ir_{when}"
+    def _pass_names(self, flag: str) -> frozenset[str]:
         texts: list[str] = getattr(self.args, flag)
         names = frozenset(name for text in texts for name in text.split(",") if name)
-        for name in names - self.available_passes.keys():
+        for name in names - self.available_passes.keys() - {"*"}:
             nearest = " or ".join(nearest_names(name, self.available_passes))
             hint = f"; did you mean {nearest}?" if nearest else ""
             message = f"--{flag.replace('_', '-')}: unknown pass '{name}'{hint}"
@@ -292,7 +335,7 @@ class TgOptMain(xDSLOptMain):
         produced: list[Diagnostic] = []
         module = None
         try:
-            remarks = self.args.mlir_print_remarks
+            remarks = self.remarks.are_wanted
             with diagnostic_handler(produced.append, remarks=remarks), self.counted_actions():
                 with timing.measure("Parser"):
                     module = self.parse_source(chunk)
@@ -305,6 +348,8 @@ class TgOptMain(xDSLOptMain):
                         return self.output_resulting_program(module), produced
         except CompilationError as error:
             print_traceback(error)
+            if module is not None:
+                self.leave_reproducer(chunk, runner, error)
             if module is None and self.args.parsing_diagnostics:
                 show(f"{error.with_source(chunk)}\n")
             else:
@@ -330,6 +375,56 @@ class TgOptMain(xDSLOptMain):
             opened.enter_context(listening(Actions(limit, on_action=write)))
             yield
 
+    def leave_reproducer(
+        self, chunk: SourceFile, runner: PassRunner, error: CompilationError
+    ) -> None:
+        """Write the file that the command line asks for, after any failure, and else one among
+        others, after a failure of the compiler. The error names it."""
+        from tgdialect.runtime import reproducer  # Late: a run that succeeds does without.
+
+        file: str | None = self.args.mlir_pass_pipeline_crash_reproducer
+        kind = reproducer.failure_of_compiler(error)
+        if file is None and kind is None:
+            return
+        before, steps = runner.left.module, runner.left.steps
+        if before is None:
+            steps = self.steps
+        folder: str = self.args.data_folder or os.path.dirname(self.args.input_file or "")
+        target: str = self.args.target
+        flags = ("--data-folder", os.path.abspath(folder)) if _FILES in chunk.text else ()
+        flags += () if target == "mlir" else ("-t", target)
+        flags += ("--allow-external",) if self.args.allow_external else ()
+        flags += ("--allow-unregistered-dialect",) if self.ctx.allow_unregistered else ()
+        about: dict[str, Any] = {
+            "pipeline": f"builtin.module({pipeline_text(steps)})",
+            "command": shlex.join((self.program, *flags, reproducer.RUN)),
+            "error": error.diagnostics[0].message,
+        }
+
+        def printed() -> str:
+            with diagnostic_handler(lambda _: None):
+                return self.whole_text(before or self.parse_source(chunk))
+
+        if file is None:
+            path = reproducer.leave("pass" if kind == "compile" else "llvm", printed, **about)
+            reproducer.name_in(error, path)
+            return
+        try:
+            text = reproducer.reproducer_text("pass", printed(), file=file, **about)
+            write_files([file], [lambda out: out.write(text.encode("utf-8", "backslashreplace"))])
+            reproducer.name_in(error, file)
+        except CompilationError as unwritten:
+            reproducer.note_in(error, unwritten.diagnostics[0].message)
+
+    def whole_text(self, module: Operation) -> str:
+        """The text of a module that is parsed as the same one."""
+        stream = StringIO()
+        printer = self.printer(stream)
+        printer.most_elements = None
+        printer.print_op(module)
+        printer.print_metadata(self.ctx.loaded_dialects)
+        return stream.getvalue()
+
     def parse_source(self, source: SourceFile) -> ModuleOp:
         """The module in the source, by the frontend for its format."""
         return registry.parse_program(
@@ -348,14 +443,9 @@ class TgOptMain(xDSLOptMain):
         """
         if not self.args.disable_verify:
             verify_module(module)
-        stream = StringIO()
-        printer = self.printer(stream)
-        printer.most_elements = None
         with failures_as_diagnostics("round trip", source.name, module):
-            printer.print_op(module)
-            printer.print_metadata(self.ctx.loaded_dialects)
             name = f"{source.name} as printed"
-            printed = replace(source, name=name, text=stream.getvalue(), first_line=1)
+            printed = replace(source, name=name, text=self.whole_text(module), first_line=1)
             again = parse_module(self.ctx, printed)
         if module.is_structurally_equivalent(again):
             return
@@ -401,12 +491,19 @@ class TgOptMain(xDSLOptMain):
         path: str | None = self.args.output_file
         is_text = not getattr(self.target, "writes_bytes", False)
         data = text.encode("utf-8", "backslashreplace") if is_text else text.encode("latin-1")
+        files: dict[str, bytes] = {}
+        if self.remarks.file is not None:
+            documents = "".join(self.remarks.documents)
+            files[self.remarks.file] = documents.encode("utf-8", "backslashreplace")
         if path is None or path == "-":
             if not is_text and sys.stdout.isatty():
                 raise UsageError(f"-t {self.target.name} writes bytes: name a file by -o")
+            _write_all(files)
             show(data)
-            return
-        write_files([path], [lambda file: file.write(data)])
+        elif path in files:
+            raise UsageError(f"{path} is the file of remarks: name another by -o")
+        else:
+            _write_all({path: data, **files})
 
     def list_passes(self) -> int:
         """Print each pass with the first line of its documentation, ours first."""
@@ -440,6 +537,13 @@ class TgOptMain(xDSLOptMain):
         given = sys.argv[1:] if args is None else args
         with at_full_speed():
             return exit_code(cls.program, lambda: cls(given).execute())
+
+
+def _write_all(files: Mapping[str, bytes]) -> None:
+    def writer(data: bytes) -> Callable[[BinaryIO], object]:
+        return lambda file: file.write(data)
+
+    write_files([*files], [*map(writer, files.values())])
 
 
 def _verify_nothing(self: Attribute) -> None:

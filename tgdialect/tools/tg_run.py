@@ -114,6 +114,8 @@ _FLAGS = """
     results; --profile=PLOT.svg also draws it
   --allow-custom: run unchecked code: tg.custom, tg.customfunction, tg.ins of unknown targets,
     machine code of a tg.program, and programs from level linear on
+  --run-reproducer: run FILE with the entry, the inputs, the target and the schedule that it states,
+    as a failure of the compiler has left it; inputs that it lacks are random
   --custom [NAME=]MODULE:FUNCTION...: a function of a Python module, or of a file (decode.py:rle),
     that stands for the tg.custom or tg.customfunction of its name (repeatable; with --allow-custom)
   --data-folder DIR: the folder of the files whose bytes the program names (default: that of FILE)

@@ -11,6 +11,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count, takewhile
 from runpy import run_path
 from typing import Any, NamedTuple, cast
 
@@ -31,8 +32,10 @@ from tgdialect.custom import CustomCode
 from tgdialect.diagnostics import (
     CompilationError,
     Diagnostic,
+    SourceFile,
     diagnose,
     exception_text,
+    external_resources,
     operation_diagnostic,
     printable,
 )
@@ -51,6 +54,7 @@ from tgdialect.runtime.distributed.mpi import launched_size, mpi_communicator
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.profile_plot import require_matplotlib
 from tgdialect.runtime.program import DEFAULT_OPT
+from tgdialect.runtime.reproducer import OURS
 from tgdialect.runtime.staged import check_code, rendered_function, rendered_names
 from tgdialect.runtime.text import show_seconds
 from tgdialect.targets import INTERPRETER, MPI
@@ -59,6 +63,7 @@ from tgdialect.tools.console import ToolError, UsageError, show, tool_errors
 from tgdialect.tools.pass_pipeline import nearest_names
 from tgdialect.tools.tg_run_values import (
     ProgramInput,
+    is_file_name,
     literal,
     read_input,
     show_type,
@@ -479,6 +484,10 @@ def find_peer(
 
 def run_session(options: argparse.Namespace) -> None:
     """Execute the command line. Raises `CompilationError` for mistakes of the user."""
+    source = None
+    if options.run_reproducer:
+        source = registry.read_program(options.file, options.frontend)
+        _take_reproducer(source, options)
     if options.target not in (INTERPRETER, MPI):
         try:
             with tool_errors(DeviceError):
@@ -489,7 +498,7 @@ def run_session(options: argparse.Namespace) -> None:
         raise UsageError("--scalar is a way to run --target=interpreter: give both")
     if options.opt not in (None, "none", DEFAULT_OPT) and options.target == INTERPRETER:
         raise UsageError("--opt schedules compiled kernels: the interpreter takes none")
-    source = registry.read_program(options.file, options.frontend)
+    source = source or registry.read_program(options.file, options.frontend)
     try:
         how = {"data_folder": options.data_folder}
         module = compiler.parse_verified(source.name, source.text, options.frontend, **how)
@@ -500,6 +509,23 @@ def run_session(options: argparse.Namespace) -> None:
         raise error.with_source(source) from error
     except DiagnosticException as error:
         raise CompilationError(diagnose(error, source.name)).with_source(source) from error
+
+
+def _take_reproducer(source: SourceFile, options: argparse.Namespace) -> None:
+    """Take what a reproducer states for options that are not given. It is text of anybody's: it
+    allows no code, and its inputs are values, and no files. Raises `CompilationError`."""
+    if (stated := external_resources(source).get(OURS)) is None:
+        raise ToolError(f"{source.name} states nothing to run: it is no reproducer of tg-run")
+    texts = {name: value for name, value in stated.items() if isinstance(value, str)}
+    for name in ("entry", "target", "opt"):
+        if getattr(options, name) is None:
+            setattr(options, name, texts.get(name))
+    if not (options.input or options.arg):
+        numbered = map("input_{}".format, count())
+        options.input = [texts[name] for name in takewhile(texts.__contains__, numbered)]
+        for text in options.input:
+            if is_file_name(text):
+                raise ToolError(f"{source.name}: the input {text!r} is no value")
 
 
 def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
@@ -526,7 +552,8 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
         show(f"{table}\n")
         return
     is_timed = options.benchmark is not None or options.profile is not None
-    inputs = bind_inputs(parameters, options.input, options.arg, has_defaults=is_timed)
+    has_defaults = is_timed or options.run_reproducer
+    inputs = bind_inputs(parameters, options.input, options.arg, has_defaults=has_defaults)
     executor = make(module, entry.sym_name.data, options)
     if options.profile is not None and executor.executable is None:
         of = f"target {options.target!r}"

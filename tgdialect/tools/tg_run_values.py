@@ -88,6 +88,11 @@ def show_type(type: TensorType[Any]) -> str:
     return "x".join((*dims, tg.DTYPES[type.element_type].name))
 
 
+def is_file_name(text: str) -> bool:
+    """Whether an input is the name of a file."""
+    return _FILE.fullmatch(text) is not None
+
+
 # -- reading -------------------------------------------------------------------------------------
 
 

@@ -117,7 +117,12 @@ TEXTS = [
     Malformed("alias without value", "#a = |", "attribute expected"),
     Malformed("metadata", "{-# foo |#-}", "expected `:`"),
     Malformed(
-        "metadata of an unknown kind", "{-# external_resources: |{} #-}", "dialect resources"
+        "metadata of an unknown kind",
+        "{-# other_resources: |{} #-}",
+        "unexpected key in file metadata",
+    ),
+    Malformed(
+        "external resource", "{-# external_resources: {a: {b: |c}} #-}", "string literal expected"
     ),
     # Types of operands and rules of operations.
     _line("operand type", "%0 = arith.addi |%a, %b : i64", "used with type i64"),

@@ -128,6 +128,22 @@ CONSTANT = """func.func @f() -> tensor<3xi32> {
 }
 """
 
+TO_KERNELS = "-p tg-callify,tg-rangeify,'tg-optimize{mode=heuristic}'"
+SCHEDULE = r"remark: \[Passed\] Schedule \| Category:tg-optimize"
+YAML = "mlir-remarks.yaml", r"--- !Passed\nPass: +'tg-optimize'"
+TWICE = LARGE_GEMM.replace(
+    "  return %c",
+    """  %m = tg.reduce max %c [2] : tensor<8x1x256xf32> -> tensor<8x1x1xf32>
+  %d = tg.sub %c, %m : (tensor<8x1x256xf32>, tensor<8x1x1xf32>) -> tensor<8x1x256xf32>
+  return %d""",
+)
+REPRODUCER = (
+    ADD
+    + """
+{-# external_resources: { mlir_reproducer: { pipeline: "builtin.module(cse)" } } #-}
+"""
+)
+
 OPT_EXAMPLES: Mapping[str, Sequence[Example]] = {
     "help": [opt("{flag}", "usage: tg-opt")],
     "input_file": [opt("", "arith.addi", differs=False)],
@@ -143,6 +159,25 @@ OPT_EXAMPLES: Mapping[str, Sequence[Example]] = {
     "allow_external": [opt("{flag} --list-passes", "(?m)^mlir-opt ")],
     "disable_verify": [opt("{flag} --print-op-generic", "addi", program=BROKEN)],
     "verify_roundtrip": [opt("{flag}", "addi", differs=False)],
+    "mlir_pass_pipeline_crash_reproducer": [
+        opt(
+            "{flag}=r.mlir -p tg-expand",
+            err="note: reproducer: r.mlir",
+            program=NEG,
+            code=1,
+            file=("r.mlir", "pipeline: .*tg-expand"),
+        )
+    ],
+    "mlir_pass_pipeline_local_reproducer": [
+        opt(
+            "{flag} -p cse,tg-expand --mlir-pass-pipeline-crash-reproducer=r.mlir",
+            program=NEG,
+            code=1,
+            file=("r.mlir", r'pipeline: "builtin.module\(tg-expand'),
+            differs=False,
+        )
+    ],
+    "run_reproducer": [opt("{flag}", ONE_ADDITION, program=REPRODUCER)],
     "shrink": [opt("{flag}", "Failure, can't shrink", code=1)],
     "frontend": [opt("{flag} uops", "tg.neg", program=LISTING)],
     "data_folder": [opt("{flag} .", "tg.neg", differs=False)],
@@ -177,11 +212,41 @@ OPT_EXAMPLES: Mapping[str, Sequence[Example]] = {
     "mlir_print_ir_after_failure": [
         opt("{flag} -p cse,tg-expand", err=r"\A.*Dump After tg-expand Failed", program=NEG, code=1)
     ],
+    "mlir_print_ir_tree_dir": [
+        opt(
+            "{flag}=tree -p cse --mlir-print-ir-after-all",
+            file=("tree/builtin_module_no-symbol-name/0_cse.mlir", "// -----// IR Dump After cse"),
+            differs=False,
+        )
+    ],
+    "diff": [opt("{flag} cse -p cse", "addi", err=r"(?m)^-  %1 = arith.addi")],
     "dump_pass_pipeline": [
         opt("{flag} -p cse", "addi", err=r"Pass Manager with 1 passes:\nbuiltin.module\(cse\)")
     ],
     "mlir_print_remarks": [
         opt("{flag} -p tg-callify,tg-rangeify", "tg.kernel", program=NEG, differs=False)
+    ],
+    "remarks_filter": [opt(f"{{flag}}=tg-opt.* {TO_KERNELS}", err=SCHEDULE, program=NEG)],
+    "remarks_filter_passed": [opt(f"{{flag}}=tg-optimize {TO_KERNELS}", err=SCHEDULE, program=NEG)],
+    "remarks_filter_missed": [
+        opt("{flag}=tg-rangeify -p tg-callify,tg-rangeify", err=r"\[Missed\] Fusion", program=TWICE)
+    ],
+    "remarks_filter_failed": [
+        opt(f"{{flag}}=tg-optimize {TO_KERNELS}", program=NEG, differs=False)
+    ],
+    "remarks_filter_analyse": [
+        opt("{flag}=tg-plan -p tg-to-llvm", err=r"\[Analysis\] Arena", program=TWICE)
+    ],
+    "remark_format": [
+        opt(f"{{flag}}=yaml {TO_KERNELS}", program=NEG, file=YAML, differs=False),
+    ],
+    "remarks_output_file": [
+        opt(
+            f"{{flag}}=r.yaml --remark-format=yaml {TO_KERNELS}",
+            program=NEG,
+            file=("r.yaml", YAML[1]),
+            differs=False,
+        )
     ],
     "print_between_passes": [opt("{flag} -p cse,dce", "addi", err="IR after cse")],
     "mlir_timing": [opt("{flag}", "addi", err="Execution time report")],
@@ -226,6 +291,14 @@ RUN_EXAMPLES: Mapping[str, Sequence[Example]] = {
             r"%a = dense<2.0> : tensor<f32>",
             program=ROOT,
         ),
+    ],
+    "run_reproducer": [
+        run(
+            "{flag}",
+            r"dense<\[-1.0, -2.0, -3.0\]>",
+            program=NEG
+            + '{-# external_resources: { tg_reproducer: { input_0: "3xf32=1,2,3" } } #-}\n',
+        )
     ],
     "version": [run("{flag}", r"tg-run: tgdialect [\d.]+, xdsl [\d.]+")],
 }

@@ -13,15 +13,26 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.constants import constant_slots, data_slots
 from tgdialect.analysis.eviction import evicted_slots, note_evicted
 from tgdialect.analysis.symbols import called_in_loops, calling_last
-from tgdialect.diagnostics import begins, errors_at, locate
+from tgdialect.diagnostics import (
+    RemarkArgument,
+    RemarkKind,
+    begins,
+    emit_remark,
+    errors_at,
+    locate,
+    remarks_are_wanted,
+)
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize import cpu
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, Packing
+from tgdialect.lowering.optimize.cpu.vectors import cycles
+from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.lowering.optimize.optops.apply import (
     apply_opts,
     begin_schedule,
     has_schedule,
     parse_opt,
+    spelled,
 )
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.overwritten_memory import copy_overwritten
@@ -191,14 +202,40 @@ class Schedule(Left):
         aliased = {kernel.sym_name.data} if self.is_aliased else frozenset[str]()
         axes = Axes(kernel, None, {*self.constants}, aliased, may_round=self.may_round)
         begin_schedule(axes)
+        expected = _cycles(axes, self.target) if remarks_are_wanted() else None
         if self.opts is None:
             schedule_kernel(axes, self.target)
         else:
             apply_explicit(axes, self.opts)
         schedule_prepacking(axes, self.target, self.data)
+        if remarks_are_wanted():
+            self._remark(axes, expected)
         for each in (*axes.prepacked, kernel):
             simplify(each, axes.engines)
         return axes.prepacked
+
+    def _remark(self, axes: Axes, cycles: float | None) -> None:
+        """Remark on the schedule of a kernel, and on what is packed for it."""
+        kernel = axes.kernel
+        opts = "; ".join(map(spelled, kernel.sink.opts or ())) or "loops as they are"
+        more: dict[str, RemarkArgument] = {"OptOps": opts}
+        shared = [r for r in axes.ranges.values() if r.axis_type.data is tg.AxisType.THREAD]
+        extents = [tg.known_index(range.bound) or self.target.threads for range in shared]
+        more["Threads"] = min(math.prod(extents), self.target.threads)
+        if cycles is not None:
+            more |= {"Cycles": cycles, "ThreadsFrom": self.target.parallel_cycles}
+        at = "" if cycles is None else f" (about {cycles:.4g} cycles on one core)"
+        emit_remark(kernel, f"schedule: {opts}{at}", "Schedule", RemarkKind.PASSED, **more)
+        for slot, dtype, shape in axes.prepacked.values():
+            size = math.prod(shape) * tg.DTYPES[tg.TYPES[dtype]].itemsize
+            when = "once" if slot in self.data else "where its contents change"
+            message = f"packs parameter {slot} as {list(shape)} of {dtype}, {when}: {size} bytes"
+            emit_remark(kernel, message, "Pack", RemarkKind.PASSED, Slot=slot, Bytes=size)
+
+
+def _cycles(axes: Axes, target: Target) -> float | None:
+    """The cycles that the model expects of a kernel on one core; None on a grid."""
+    return None if target.is_grid else cycles(Nests(axes, target))
 
 
 class Scheduled(NamedTuple):
@@ -296,6 +333,9 @@ class OptimizePass(LoweringPass):
         packed_once: Mapping[str, Set[int]] = {} if target.is_grid else data_slots(module)
         evicted: Mapping[str, Set[int]] = {} if target.is_grid else evicted_slots(module, target)
         rest = Left() if self.mode == "none" else Simplification()
+        for kernel in copying:
+            message = "copies memory that a kernel overwrites before it reads all of it"
+            emit_remark(kernel, message, "Copy", RemarkKind.MISSED)
         for kernel in (*copying, *kernels):
             is_settled = has_schedule(kernel) and explicit is None
             kernel.sink.opts = kernel.sink.opts or ArrayAttr[tg.OptAttr]([])

@@ -10,10 +10,11 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, Block, SSAValue
 
 from tgdialect.analysis.memory_order import written_operands
-from tgdialect.diagnostics import begins
+from tgdialect.diagnostics import RemarkKind, begins, emit_remark
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.function_pass import FunctionPass
 from tgdialect.ops import tg
+from tgdialect.ops.properties import static_bytes
 from tgdialect.ops.views import movements
 
 
@@ -34,6 +35,10 @@ class CopyNonContiguousPass(FunctionPass):
                 memory = [a for a in dict.fromkeys(call.arguments) if tg.is_memory(a)]
                 views = [a for a in memory if not all(map(_keeps_contiguous, movements(a)))]
                 if views and begins("copy", call):
+                    message = f"copies of {len(views)} views that are not contiguous"
+                    sizes = sum(map(static_bytes, views))
+                    more = {"Views": len(views), "Bytes": sizes}
+                    emit_remark(call, message, "Copy", RemarkKind.MISSED, **more)
                     copy_arguments(call, views)
 
 

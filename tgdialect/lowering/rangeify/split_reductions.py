@@ -26,7 +26,7 @@ from tgdialect.analysis.parts import (
     product_parts_of,
     scatter_parts_of,
 )
-from tgdialect.diagnostics import begins
+from tgdialect.diagnostics import RemarkKind, begins, emit_remark
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.analyses import analyses_of
 from tgdialect.lowering.rangeify.function_pass import TargetFunctionPass
@@ -94,12 +94,19 @@ class SplitReductionsPass(TargetFunctionPass):
                 continue
             is_scatter = not target.is_grid and scatters(op, constants)
             if (split := _axis(op, target, is_scatter=is_scatter)) is not None:
+                if not begins("split", op):
+                    continue
+                axis, parts, size = split
+                message = f"split along axis {axis} into {parts} parts of {size}"
+                more = {"Axis": axis, "Parts": parts, "Size": size}
+                emit_remark(op, message, "SplitReduction", RemarkKind.PASSED, **more)
                 # Parts are the batch of a product or scatter, whose results lie as the whole's do.
-                if begins("split", op):
-                    realise(_split(op, *split, is_first=is_scatter or _is_tiled(op)))
+                realise(_split(op, *split, is_first=is_scatter or _is_tiled(op)))
                 continue
             sizes = {} if target.is_grid else _cached_parts(op, target)
             if sizes and begins("split into cached parts", op):
+                message = f"split into parts of {[*sizes.values()]} along axes {[*sizes]}, for L1"
+                emit_remark(op, message, "SplitReduction", RemarkKind.PASSED, L1=target.l1)
                 partial, result = _in_parts(op, op.source, sizes)
                 Rewriter.replace_op(op, (), [result])
                 realise(partial)

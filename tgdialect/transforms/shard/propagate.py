@@ -25,7 +25,7 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from tgdialect.analysis.communication import Algorithm, Collective, Link, seconds
 from tgdialect.analysis.symbols import own_functions
 from tgdialect.analysis.validity import Validity
-from tgdialect.diagnostics import emit_remark, locate
+from tgdialect.diagnostics import RemarkKind, emit_remark, locate
 from tgdialect.ops import tg
 from tgdialect.ops.multi import placing
 from tgdialect.ops.numbering import op_key
@@ -462,7 +462,7 @@ class _Sharding:
         old = self.problem.function
         for i, value in enumerate(old.args):
             if tg.is_tensor(value.type) and value not in self.problem.annotations.values:
-                emit_remark(old, f"argument {i} is {_how(self.chosen[value])}")
+                emit_remark(old, f"argument {i} is {_how(self.chosen[value])}", "Split")
         for op in old.body.block.ops:
             self.builder.location = op.location
             if isinstance(op, ReturnOp):
@@ -551,7 +551,8 @@ class _Sharding:
             return new
         kind = self.problem.moved(value, before, axis)
         if kind is None:
-            emit_remark(op, f"{value.type} is sliced along axis {axis}: no bytes are sent")
+            message = f"{value.type} is sliced along axis {axis}: no bytes are sent"
+            emit_remark(op, message, "Move", RemarkKind.PASSED, Bytes=0)
         else:
             self.report(op, value, *kind)
         shape, devices = tg.shape_of(new), self.problem.devices
@@ -566,6 +567,12 @@ class _Sharding:
             op,
             f"{kind.value} of {value.type}: its operand has {size} bytes on each of "
             f"{len(self.problem.devices)} devices, about {time:.3g} us",
+            "Move",
+            RemarkKind.MISSED,
+            Collective=kind.value,
+            Bytes=size,
+            Devices=len(self.problem.devices),
+            Microseconds=time,
         )
 
 

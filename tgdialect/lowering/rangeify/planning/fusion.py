@@ -25,7 +25,14 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.analysis.affine.positions import depends_of, is_of_loops, surrounding, trips_of
 from tgdialect.analysis.constants import derived_values
 from tgdialect.analysis.one_hot import constant_values, scatters
-from tgdialect.diagnostics import SHAPES, emit_remark, kept_facts, remarks_are_wanted
+from tgdialect.diagnostics import (
+    SHAPES,
+    RemarkArgument,
+    RemarkKind,
+    emit_remark,
+    kept_facts,
+    remarks_are_wanted,
+)
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.planning.axis_orders import axis_orders
 from tgdialect.lowering.rangeify.planning.contractions import (
@@ -134,8 +141,8 @@ def plan_fusion(
             block, is_closed, is_valid, stored, target, lambda root: root not in orders
         )
         planner.plan()
-    for op, remark in planner.remarks:
-        emit_remark(op, remark)
+    for op, message, kind, arguments in planner.remarks:
+        emit_remark(op, message, "Fusion", kind, **arguments)
     return planner.fusion
 
 
@@ -172,7 +179,7 @@ class _Planner:
         copy."""
         self.windows: dict[Operation, Operation] = {}
         """The PADs whose windows a copy would pay for, and the kernels that read them."""
-        self.remarks: list[tuple[Operation, str]] = []
+        self.remarks: list[tuple[Operation, str, RemarkKind, Mapping[str, RemarkArgument]]] = []
         """The remarks about the plan, which are reported if it is the one that is taken."""
         self.reads: dict[SSAValue, Sequence[Demand]] = {}
         """The demands for realised values."""
@@ -338,9 +345,9 @@ class _Planner:
         value = op.results[0]
         if op in self.fusion.online:
             rows, steps, *_ = self.fusion.online[op][1]
-            return self.realise(
-                op, f"online: one pass over blocks of {rows} rows and {steps} steps"
-            )
+            remark = f"online: one pass over blocks of {rows} rows and {steps} steps"
+            self.note(op, remark, RemarkKind.PASSED, Rows=rows, Steps=steps)
+            return self.realise(op)
         if op in self.fusion.padded_by:
             return self.realise(op)
         if isinstance(op, tg.LoadOp) or op in self.stored:
@@ -400,7 +407,7 @@ class _Planner:
         costs = {"fused": fused, "local": local, "realised": realised}
         choice = min(costs, key=costs.__getitem__)
         if remarks_are_wanted():
-            self.note(op, _reason(choice, asked, elements, costs))
+            self.note_choice(op, choice, asked, elements, costs)
         if choice == "fused":
             return asked
         if choice == "local" and row is not None:
@@ -468,13 +475,16 @@ class _Planner:
                 self.windows[op] = root = asked[0].root
                 if not self.copies_windows(root):
                     return asked
-                times = f"{runs / max(row.trips, 1):.3g}"
-                self.note(op, f"local: windows read {times} times as many elements")
+                times = runs / max(row.trips, 1)
+                remark = f"local: windows read {times:.3g} times as many elements"
+                self.note(op, remark, RemarkKind.PASSED, Times=times)
                 return self.keep(op, inner, row)
         elements = all_elements(self.demands, op, op.result).trips
         if runs < least * elements:
             return asked
-        self.note(op, f"realised: reductions read each element {runs / max(elements, 1):.3g} times")
+        times = runs / max(elements, 1)
+        remark = f"realised: reductions read each element {times:.3g} times"
+        self.note(op, remark, RemarkKind.MISSED, Times=times)
         if (inside := self.padded_in_place(op)) is not None:
             self.note(inside.op, "realised: stored inside of the buffer of what is padded")
             self.fusion.paddings[op] = inside
@@ -517,7 +527,7 @@ class _Planner:
     def realise(self, op: Operation, remark: str = "") -> list[Demand]:
         """Have a kernel of its own store a value; the remark is the reason, unless it is noted."""
         if remark:
-            self.note(op, remark)
+            self.note(op, remark, RemarkKind.MISSED)
         self.fusion.realised.add(op)
         self.prices[op] = LOAD
         # Scores of blocks are computed outside of the loops that they do not depend on.
@@ -530,9 +540,37 @@ class _Planner:
         self.prices[op] = LOCAL_LOAD
         return [row]
 
-    def note(self, op: Operation, remark: str) -> None:
+    def note(
+        self,
+        op: Operation,
+        remark: str,
+        kind: RemarkKind = RemarkKind.ANALYSIS,
+        **arguments: RemarkArgument,
+    ) -> None:
         """Note the reason of a decision."""
-        self.remarks.append((op, remark))
+        self.remarks.append((op, remark, kind, arguments))
+
+    def note_choice(
+        self,
+        op: Operation,
+        choice: str,
+        asked: Sequence[Demand],
+        elements: float,
+        costs: Mapping[str, float],
+    ) -> None:
+        """Note a choice, and the cost of each alternative."""
+        reads = sum(demand.trips for demand in asked)
+        shown = {w: "never" if math.isinf(cost) else f"{cost:.4g}" for w, cost in costs.items()}
+        self.note(
+            op,
+            f"{choice}: {_WHAT[choice]} ({len(asked)} uses, {reads:.4g} reads of {elements:.4g} "
+            f"elements; cost {', '.join(f'{way} {cost}' for way, cost in shown.items())})",
+            RemarkKind.MISSED if choice == "realised" else RemarkKind.PASSED,
+            Uses=len(asked),
+            Reads=reads,
+            Elements=elements,
+            **{way.capitalize(): cost for way, cost in shown.items()},
+        )
 
     # -- local buffers
 
@@ -655,20 +693,6 @@ def _locations(block: Block) -> set[SSAValue]:
         if isinstance(owner := view.owner, tg.MovementOp | tg.AfterOp):
             walk.add(owner.operands[:1])
     return {*walk.seen}
-
-
-def _reason(
-    choice: str, asked: Sequence[Demand], elements: float, costs: Mapping[str, float]
-) -> str:
-    """A choice, and what each alternative would have cost."""
-    reads = sum(demand.trips for demand in asked)
-    prices = ", ".join(
-        f"{way} {'never' if math.isinf(cost) else f'{cost:.4g}'}" for way, cost in costs.items()
-    )
-    return (
-        f"{choice}: {_WHAT[choice]} ({len(asked)} uses, {reads:.4g} reads of {elements:.4g} "
-        f"elements; cost {prices})"
-    )
 
 
 _WHAT = {

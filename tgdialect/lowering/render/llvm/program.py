@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence, Set
 
 from xdsl.dialects import llvm
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.eviction import evicted
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import RemarkKind, emit_remark, locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.render.calls import Requirement, requirements
 from tgdialect.lowering.render.grid_loops import loops_of_grid, shuffles_through_memory
@@ -24,6 +24,7 @@ from tgdialect.lowering.render.walker import LinearWalker
 from tgdialect.lowering.render.work_items import fission
 from tgdialect.ops import tg
 from tgdialect.ops.call import parameters
+from tgdialect.ops.properties import static_bytes
 from tgdialect.targets import Target
 from tgdialect.work_items.coverage import uncovered
 
@@ -85,6 +86,18 @@ def render(
             raise locate(refusal(symbol), symbol)
 
 
+def _streamed(program: tg.ProgramOp, params: Sequence[SSAValue], target: Target) -> Set[SSAValue]:
+    """The parameters that are stored around the caches, with a remark on each."""
+    found = streamed(program.linear.body.block, params, evicted(program), target.llc)
+    for slot, param in enumerate(params):
+        if param in found:
+            size = static_bytes(param)
+            message = f"parameter {slot} of {size} bytes is stored past the caches"
+            more = {"Slot": slot, "Bytes": size, "LastCache": target.llc}
+            emit_remark(program, message, "Stream", RemarkKind.PASSED, **more)
+    return found
+
+
 def _render_program(
     program: tg.ProgramOp,
     programs: Mapping[str, Sequence[Requirement]],
@@ -105,7 +118,7 @@ def _render_program(
         # A copy of a kernel at each of its calls would have LLVM compile it as often.
         "no_inline",
         is_threaded=is_threaded,
-        streamed=streamed(block, params, evicted(program), target.llc),
+        streamed=_streamed(program, params, target),
         prefetched=prefetched(block, params, target),
         covered=_covered(block),
     )
