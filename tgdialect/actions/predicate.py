@@ -18,9 +18,11 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from io import StringIO
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.actions.compare import Difference, first_difference
@@ -135,6 +137,13 @@ def _beginning(path: str) -> str:
         return file.read(_MOST_OUTPUT).decode("utf-8", "replace")
 
 
+def text_of(module: ModuleOp) -> str:
+    """The text of a module."""
+    stream = StringIO()
+    Printer(stream).print_op(module)
+    return f"{stream.getvalue()}\n"
+
+
 @dataclass(frozen=True)
 class Command:
     """A predicate that runs a command on the text of a module.
@@ -156,7 +165,7 @@ class Command:
 
     def outcome(self, module: ModuleOp) -> Outcome:
         """How the command ends on a module. Raises OSError if it cannot be started."""
-        return run_command(self.args, f"{module}\n", self.timeout)
+        return run_command(self.args, text_of(module), self.timeout)
 
     def __call__(self, module: ModuleOp, inputs: Sequence[Any] | None = None) -> bool:
         conditions = self.conditions or [Condition("exit", "==", 0)]

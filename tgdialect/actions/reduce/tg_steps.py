@@ -341,10 +341,10 @@ def _retype(
                 _convert_input(program, argument, convert(argument.type))
                 _set_type(argument, convert(argument.type))
     for op in _ops(program):
-        if op.parent is None or op.name.startswith(("builtin.", "func.")):
+        if _is_erased(op) or op.name.startswith(("builtin.", "func.")):
             continue
         adapt(op)
-        if op.parent is None:
+        if _is_erased(op):
             continue
         for result in op.results:
             if not isinstance(op, tg.TgOp) or tg.is_type_written(op):
@@ -356,6 +356,10 @@ def _retype(
         # A region is behind its op in a walk.
         if isinstance(op, tg.TgOp) and op.regions and op.results:
             _set_type(op.results[0], result_type(op))
+
+
+def _is_erased(op: Operation) -> bool:
+    return op.parent is None
 
 
 def _set_type(value: SSAValue, type: Attribute) -> None:

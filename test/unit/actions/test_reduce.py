@@ -1,0 +1,214 @@
+"""Wrong rewrites in programs of 30 to 1,000 ops are reduced to some ops, which still show them."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from seeded import (
+    TO_KERNELS,
+    TO_LINEAR,
+    TO_TARGET,
+    LostGate,
+    LostSum,
+    Reversed,
+    ShortLoop,
+    lowered,
+    wrong,
+)
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.pattern_rewriter import RewritePattern
+
+from tgdialect.actions.predicate import ChangedMeaning, Command, Raises
+from tgdialect.actions.reduce import NotInteresting, Reduced, reduce
+from tgdialect.diagnostics import verify_module
+from tgdialect.lowering.levels import level_of
+from tgdialect.ops import tg
+from tgdialect.runtime.compiler import parse_verified
+
+MOST_OPS = 10
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+def chain(length: int, last: str = "sub") -> tuple[ModuleOp, Sequence[Any]]:
+    """A program of so many ops on integers, of which one subtraction is in the middle."""
+    random = np.random.default_rng(length)
+    kind = "tensor<4x6xi32>"
+    lines = [f"func.func @main(%v0: {kind}, %v1: {kind}) -> ({kind}, {kind}) {{"]
+    for number in range(2, length + 2):
+        a, b = random.integers(max(0, number - 8), number, 2)
+        name = last if number == length // 2 else random.choice(["add", "xor", "mul"])
+        lines.append(f"  %v{number} = tg.{name} %v{a}, %v{b} : {kind}")
+    lines.append(f"  return %v{length}, %v{length + 1} : {kind}, {kind}\n}}")
+    module = parse_verified("chain.mlir", "\n".join(lines))
+    return module, [random.integers(-9, 9, (4, 6)).astype(np.int32) for _ in range(2)]
+
+
+def example(name: str, *shapes: tuple[int, ...]) -> tuple[ModuleOp, Sequence[Any]]:
+    module = parse_verified(name, (EXAMPLES / f"{name}.mlir").read_text())
+    random = np.random.default_rng(1)
+    return module, [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+
+
+def assert_reduced(done: Reduced, predicate: Any, most: int = MOST_OPS) -> None:
+    assert done.complete
+    verify_module(done.module)
+    assert predicate(done.module.clone(), done.inputs)
+    assert done.ops <= most, f"{done.module}"
+
+
+@pytest.mark.parametrize("length", [30, 300, 1000])
+def test_a_wrong_op_is_all_that_stays(length: int):
+    module, inputs = chain(length)
+    before = str(module)
+    predicate = ChangedMeaning("main", wrong(Reversed(tg.SubOp)))
+    done = reduce(module, predicate, inputs=inputs)
+    assert_reduced(done, predicate, 2)
+    assert str(module) == before
+    assert [op.name for op in done.module.walk() if op.name == "tg.sub"] == ["tg.sub"]
+    assert all(np.asarray(array).size == 1 for array in done.inputs or ())
+    assert done.runs < 120
+
+
+FOLD = """func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tg.mul %a, %c : tensor<4xf32>
+  %1 = tg.add %0, %b : tensor<4xf32>
+  %2 = tg.mul %b, %c : tensor<4xf32>
+  %3 = tg.max %2, %a : tensor<4xf32>
+  %4 = tg.sub %1, %b : tensor<4xf32>
+  %5 = tg.mul %4, %3 : tensor<4xf32>
+  %6 = tg.add %5, %5 : tensor<4xf32>
+  return %6 : tensor<4xf32>
+}"""
+
+
+def test_a_wrong_rule_of_two_ops_keeps_both():
+    module = parse_verified("fold.mlir", FOLD)
+    inputs = [np.arange(1, 5, dtype=np.float32) * k for k in (1, 2, 3)]
+    predicate = ChangedMeaning("main", wrong(LostSum()))
+    done = reduce(module, predicate, inputs=inputs)
+    assert_reduced(done, predicate, 2)
+    assert {op.name for op in done.module.walk()} >= {"tg.add", "tg.sub"}
+
+
+def test_a_function_in_the_program_is_inlined():
+    text = """func.func @main(%a: tensor<4xi32>, %b: tensor<4xi32>) -> tensor<4xi32> {
+      %f = tg.function(%a, %b) {
+        %x = tg.param 0 : tensor<4xi32>
+        %y = tg.param 1 : tensor<4xi32>
+        %0 = tg.mul %x, %y : tensor<4xi32>
+        %1 = tg.sub %0, %y : tensor<4xi32>
+        %t = tg.tuple %1, %0 : tensor<4xi32>, tensor<4xi32>
+          -> !tg.tuple<tensor<4xi32>, tensor<4xi32>>
+      } : (tensor<4xi32>, tensor<4xi32>) -> !tg.tuple<tensor<4xi32>, tensor<4xi32>>
+      %g = tg.gettuple %f[0] : !tg.tuple<tensor<4xi32>, tensor<4xi32>> -> tensor<4xi32>
+      %h = tg.add %g, %a : tensor<4xi32>
+      return %h : tensor<4xi32>
+    }"""
+    module = parse_verified("function.mlir", text)
+    predicate = ChangedMeaning("main", wrong(Reversed(tg.SubOp)))
+    inputs = [np.arange(4, dtype=np.int32), np.arange(4, dtype=np.int32) + 3]
+    assert_reduced(reduce(module, predicate, inputs=inputs), predicate, 2)
+
+
+PADDED = """func.func @main(%a: tensor<6xf32>) -> tensor<9xf32> {
+  %0 = tg.add %a, %a : tensor<6xf32>
+  %1 = tg.pad %0 at [1] to [9] : tensor<6xf32> -> tensor<9xf32>
+  return %1 : tensor<9xf32>
+}"""
+LEVELS = {
+    "kernels": (TO_KERNELS, Reversed(tg.SubOp), example("softmax", (2, 4))),
+    "target": (TO_TARGET, Reversed(tg.SubOp), example("attention", *[(2, 3, 4)] * 3)),
+    "linear": (TO_LINEAR, Reversed(tg.SubOp), example("softmax", (2, 4))),
+    "loops": (TO_KERNELS, ShortLoop(), example("gemm", (2, 3), (3, 4))),
+    "last loops": (TO_LINEAR, ShortLoop(), example("gemm", (2, 3), (3, 4))),
+}
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_kernels_lose_their_loops_and_memory(name: str):
+    pipeline, pattern, (module, inputs) = LEVELS[name]
+    module = lowered(module, pipeline)
+    predicate = ChangedMeaning("main", wrong(pattern))
+    done = reduce(module, predicate, inputs=inputs)
+    assert_reduced(done, predicate)
+    assert level_of(done.module) is not None
+
+
+def test_the_result_does_not_depend_on_the_number_of_jobs():
+    module, inputs = chain(40)
+    predicate = ChangedMeaning("main", wrong(Reversed(tg.SubOp)))
+    one, two = (reduce(module, predicate, inputs=inputs, jobs=jobs) for jobs in (1, 2))
+    assert str(one.module) == str(two.module)
+    assert one.runs == two.runs
+    assert one.inputs is not None
+    assert two.inputs is not None
+    for a, b in zip(one.inputs, two.inputs, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_search_that_is_stopped_goes_on():
+    module, inputs = chain(200)
+    predicate = ChangedMeaning("main", wrong(Reversed(tg.SubOp)))
+    whole = reduce(module, predicate, inputs=inputs)
+    first = reduce(module, predicate, inputs=inputs, seconds=0)
+    assert not first.complete
+    then = reduce(
+        first.module, predicate, inputs=first.inputs, step=first.step, runs=first.runs
+    )
+    assert_reduced(then, predicate, 2)
+    assert then.ops == whole.ops
+
+
+def test_crashes_and_hangs_of_candidates():
+    module, _ = chain(30)
+
+    def crash(module: ModuleOp, _: object) -> bool:
+        if any(isinstance(op, tg.SubOp) for op in module.walk()):
+            import os
+
+            os.abort()
+        return False
+
+    done = reduce(module, crash, timeout=30, crashes=True)
+    assert done.ops <= 2
+    assert any(isinstance(op, tg.SubOp) for op in done.module.walk())
+
+    def hang(module: ModuleOp, _: object) -> bool:
+        if not any(isinstance(op, tg.SubOp) for op in module.walk()):
+            time.sleep(60)
+        return True
+
+    start = time.monotonic()
+    short, _ = chain(4)
+    assert reduce(short, hang, timeout=0.5, seconds=4).ops >= 1
+    assert time.monotonic() - start < 30
+
+
+def test_errors_of_passes():
+    def refuse(module: ModuleOp) -> None:
+        for op in module.walk():
+            if isinstance(op, tg.XorOp):
+                raise KeyError("xor")
+
+    module, _ = chain(60)
+    done = reduce(module, Raises(refuse, "xor"))
+    assert [op.name for op in done.module.walk() if op.name.startswith("tg.")] == ["tg.xor"]
+
+
+def test_a_program_that_is_not_interesting():
+    module, inputs = chain(30)
+    with pytest.raises(NotInteresting):
+        reduce(module, ChangedMeaning("main", lambda module: None), inputs=inputs)
+
+
+def test_commands():
+    module, _ = chain(20)
+    script = "import sys; sys.exit('tg.sub' not in open(sys.argv[1]).read())"
+    done = reduce(module, Command([sys.executable, "-c", script]))
+    assert [op.name for op in done.module.walk() if op.name.startswith("tg.")] == ["tg.sub"]
