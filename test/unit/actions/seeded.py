@@ -8,6 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
+from xdsl.rewriter import InsertPoint
 
 from tgdialect import registry
 from tgdialect.ops import tg
@@ -40,30 +41,24 @@ class LostSum(RewritePattern):
     """Takes (a + b) - b for a + b."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        if isinstance(op, tg.SubOp) and isinstance(inner := op.operands[0].owner, tg.AddOp):
-            if inner.operands[1] is op.operands[1] and inner.result.type == op.result.type:
-                rewriter.replace(op, [], [inner.result])
-
-
-class LostGate(RewritePattern):
-    """Drops the gates of loads."""
-
-    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        if isinstance(op, tg.LoadOp) and op.gate is not None:
-            rewriter.replace(op, tg.LoadOp(op.buffer))
+        if not isinstance(op, tg.SubOp) or not isinstance(add := op.operands[0].owner, tg.AddOp):
+            return
+        if add.operands[1] is op.operands[1] and add.result.type == op.result.type:
+            rewriter.replace(op, [], [add.result])
 
 
 class ShortLoop(RewritePattern):
     """Lets loops end one iteration early."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        if isinstance(op, tg.RangeOp) and isinstance(bound := op.bound.owner, tg.ConstOp):
-            if (count := int(tg.number(bound.value))) > 1 and "short" not in bound.attributes:
-                new = tg.ConstOp(count - 1, tg.INDEX)
-                new.attributes["short"] = UnitAttr()
-                rewriter.insert_op_before(new, op)
-                op.operands = [new.result]
-                rewriter.notify_op_modified(op)
+        if not isinstance(op, tg.RangeOp) or not isinstance(bound := op.bound.owner, tg.ConstOp):
+            return
+        if (count := int(tg.number(bound.value))) > 1 and "short" not in bound.attributes:
+            new = tg.ConstOp(count - 1, tg.INDEX)
+            new.attributes["short"] = UnitAttr()
+            rewriter.insert(new, InsertPoint.before(op))
+            op.operands = [new.result]
+            rewriter.notify_op_modified(op)
 
 
 def wrong(pattern: RewritePattern) -> Transform:

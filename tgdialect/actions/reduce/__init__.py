@@ -43,7 +43,7 @@ class Reduced:
 
     @property
     def ops(self) -> int:
-        """The ops, without modules, functions and their returns."""
+        """The ops, without modules, functions, kernels, LINEARs and returns."""
         return Program(self.module).count()
 
 
