@@ -96,8 +96,7 @@ def reduce_session(options: argparse.Namespace) -> None:
     with errors_in(source):
         module = registry.parse_program(context, source, options.frontend)
         verify_module(module)
-        session = _Session(options, source, module, context)
-        session.run()
+    _Session(options, source, module, context).run()
 
 
 @dataclass

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -22,12 +25,14 @@ from seeded import (
 )
 from xdsl.dialects.builtin import ModuleOp
 
-from tgdialect.actions.predicate import ChangedMeaning, Command, Raises
+from tgdialect.actions.compare import Difference, first_difference
+from tgdialect.actions.predicate import ChangedMeaning, Command, Condition, Outcome, Raises
 from tgdialect.actions.reduce import NotInteresting, Reduced, reduce
 from tgdialect.diagnostics import verify_module
 from tgdialect.lowering.levels import level_of
 from tgdialect.ops import tg
 from tgdialect.runtime.compiler import parse_verified
+from tgdialect.tools import tg_reduce, tg_reduce_session
 
 MOST_OPS = 10
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -157,14 +162,95 @@ def test_a_search_that_is_stopped_goes_on():
     assert then.ops == whole.ops
 
 
+ADDED = """func.func @main(%a: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = tg.add %a, %a : tensor<3xf32>
+  %1 = tg.sqrt %0 : tensor<3xf32>
+  %2 = tg.mul %1, %0 : tensor<3xf32>
+  %3 = tg.exp2 %2 : tensor<3xf32>
+  return %3 : tensor<3xf32>
+}
+"""
+
+
+def test_the_command_goes_on_where_it_was_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """After Ctrl-C there are the smallest program so far and a state, which the end removes."""
+    monkeypatch.chdir(tmp_path)
+    Path("file.mlir").write_text(ADDED)
+    args = ["file.mlir", "--jobs=1", "--command", "grep -q tg.sqrt", "-o", "out.mlir"]
+    keep = tg_reduce_session._Session.keep  # pyright: ignore[reportPrivateUsage]
+
+    def interrupt(self: Any, best: Reduced, start: Reduced) -> None:
+        keep(self, best, start)
+        if best.runs >= 3 and best.ops < 4:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(tg_reduce_session._Session, "keep", interrupt)  # pyright: ignore
+        assert tg_reduce.main(args) == 130
+    assert "tg.sqrt" in Path("out.mlir").read_text()
+    state = json.loads(Path("out.mlir.state").read_text())
+    assert state["runs"] >= 3
+    assert tg_reduce.main(args) == 0
+    assert "to 1 ops" in capsys.readouterr().err
+    assert not Path("out.mlir.state").exists()
+    assert Path("out.mlir").read_text().count("tg.") == 1
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"key": 5}', "é☃"])
+def test_a_state_that_is_no_state(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """It is one error, unless it is that of another command."""
+    monkeypatch.chdir(tmp_path)
+    Path("file.mlir").write_text(ADDED)
+    Path("out.mlir.state").write_text(text)
+    code = tg_reduce.main(["file.mlir", "--jobs=1", "--command", "false", "-o", "out.mlir"])
+    assert code == 1
+    assert ("cannot go on from" in (err := capsys.readouterr().err)) is (text != '{"key": 5}'), err
+    assert not Path("out.mlir").exists()
+
+
+def test_conditions_of_commands():
+    outcome = Outcome(134, 2.5, "a b", "core dumped")
+    for text, holds in {
+        "exit == 134": True,
+        "exit != 134": False,
+        "exit>=100": True,
+        "seconds < 3": True,
+        "seconds > 2.75": False,
+        "stdout ~ a b": True,
+        "stderr ~ dumped": True,
+        "stderr !~ dumped": False,
+    }.items():
+        assert Condition.parse(text)(outcome) is holds, text
+    for text in ("exit = 1", "exit", "stdout == a", "seconds > x", "stdout ~", "__import__ ~ x"):
+        with pytest.raises(ValueError, match="is none of"):
+            Condition.parse(text)
+
+
+def test_differences():
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    y = x.copy()
+    assert first_difference([x, 1], [y, 1]) is None
+    y[1, 0] += 0.5
+    assert first_difference([x, y], [x, x]) == Difference(1, (1, 0), y[1, 0], x[1, 0], 1)
+    nan = np.float32(np.nan)
+    assert first_difference([nan], [nan]) is None
+    assert first_difference([nan], [np.float32(1)]) is not None
+    assert first_difference([np.int64(2**60)], [np.int64(2**60 + 1)]) is not None
+    assert str(first_difference([x], [x.astype(np.int32)])) == (
+        "result 0: float32[2, 3], not int32[2, 3]"
+    )
+
+
 def test_crashes_and_hangs_of_candidates():
     module, _ = chain(30)
 
     def crash(module: ModuleOp, _: object) -> bool:
         if any(isinstance(op, tg.SubOp) for op in module.walk()):
-            import os
-
-            os.abort()
+            os.kill(os.getpid(), signal.SIGKILL)
         return False
 
     done = reduce(module, crash, timeout=30, crashes=True)
