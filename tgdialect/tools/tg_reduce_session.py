@@ -25,7 +25,7 @@ from tgdialect import registry
 from tgdialect.actions.compare import Difference
 from tgdialect.actions.predicate import (
     ChangedMeaning,
-    Command,
+    CommandPredicate,
     Predicate,
     Raises,
     Transform,
@@ -138,11 +138,14 @@ class _Session:
     # -- the predicate -----------------------------------------------------------------------------
 
     def predicates(self) -> Sequence[Predicate]:
-        """What is kept: the first of these that holds of the program. Sets entry and inputs."""
+        """The predicates, of which the first one that holds of the program is kept. Sets entry and
+        inputs."""
         options = self.options
         if options.command is not None:
             try:
-                command = Command.parse(options.command, vars(options)["if"], options.timeout)
+                command = CommandPredicate.parse(
+                    options.command, vars(options)["if"], options.timeout
+                )
             except ValueError as error:
                 raise UsageError(f"--command or --if: {error}") from error
             with tool_errors(OSError, context=f"cannot start {command.args[0]}: "):
@@ -210,7 +213,7 @@ class _Session:
     def refusal(self, predicate: Predicate) -> ToolError:
         """Why the program itself is not interesting."""
         module = self.module.clone()
-        if isinstance(predicate, Command):
+        if isinstance(predicate, CommandPredicate):
             outcome = predicate.outcome(module)
             ended = f"it ends with {outcome.exit} after {outcome.seconds:.1f} s"
             return ToolError(f"the program does not show it under --command: {ended}")

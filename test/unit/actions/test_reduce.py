@@ -26,7 +26,13 @@ from seeded import (
 from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.actions.compare import Difference, first_difference
-from tgdialect.actions.predicate import ChangedMeaning, Command, Condition, Outcome, Raises
+from tgdialect.actions.predicate import (
+    ChangedMeaning,
+    CommandOutcome,
+    CommandPredicate,
+    Condition,
+    Raises,
+)
 from tgdialect.actions.reduce import NotInteresting, Reduced, reduce
 from tgdialect.diagnostics import verify_module
 from tgdialect.lowering.levels import level_of
@@ -213,7 +219,7 @@ def test_a_state_that_is_no_state(
 
 
 def test_conditions_of_commands():
-    outcome = Outcome(134, 2.5, "a b", "core dumped")
+    outcome = CommandOutcome(134, 2.5, "a b", "core dumped")
     for text, holds in {
         "exit == 134": True,
         "exit != 134": False,
@@ -288,5 +294,5 @@ def test_a_program_that_is_not_interesting():
 def test_commands():
     module, _ = chain(20)
     script = "import sys; sys.exit('tg.sub' not in open(sys.argv[1]).read())"
-    done = reduce(module, Command([sys.executable, "-c", script]))
+    done = reduce(module, CommandPredicate([sys.executable, "-c", script]))
     assert [op.name for op in done.module.walk() if op.name.startswith("tg.")] == ["tg.sub"]

@@ -36,7 +36,7 @@ class Inapplicable(Exception):
 
 
 @dataclass
-class Program:
+class Reducible:
     """A module, the name of its entry, and the inputs of that: None if they are not known.
 
     `level` is the one of the lowering that the module has to keep, None for other dialects.
@@ -49,10 +49,10 @@ class Program:
     level: str | None = None
     evaluate: Evaluate | None = None
 
-    def clone(self) -> Program:
+    def clone(self) -> Reducible:
         """A copy, which may be changed. Arrays are shared: a change replaces them."""
         inputs = None if self.inputs is None else [*self.inputs]
-        return Program(self.module.clone(), self.entry, inputs, self.level, self.evaluate)
+        return Reducible(self.module.clone(), self.entry, inputs, self.level, self.evaluate)
 
     @property
     def function(self) -> FuncOp:
@@ -119,7 +119,7 @@ class Program:
         if self.inputs is None or self.evaluate is None or self.entry is None:
             return [None] * len(values)
         mapping: dict[SSAValue, SSAValue] = {}
-        probe = Program(self.module.clone(mapping), self.entry)
+        probe = Reducible(self.module.clone(mapping), self.entry)
         probe.set_results([mapping[value] for value in values])
         probe.finish()
         try:

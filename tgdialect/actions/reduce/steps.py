@@ -28,7 +28,7 @@ from xdsl.traits import IsTerminator, SymbolOpInterface, SymbolTable
 
 from tgdialect.actions.reduce.program import (
     Inapplicable,
-    Program,
+    Reducible,
     blocks_of,
     drop,
     is_constant,
@@ -44,14 +44,14 @@ Change = Callable[[], None]
 Changes = Sequence[Change]
 
 
-def _ops(program: Program) -> Iterator[Operation]:
+def _ops(program: Reducible) -> Iterator[Operation]:
     """The ops that compute something, from the last to the first."""
     for op in reversed([*program.module.walk()]):
         if not isinstance(op, ModuleOp) and not op.has_trait(SymbolOpInterface):
             yield op
 
 
-def _used_results(program: Program) -> Iterator[SSAValue]:
+def _used_results(program: Reducible) -> Iterator[SSAValue]:
     """The values of ops that others use, and that may be another value of the same type."""
     for op in _ops(program):
         if not isinstance(op, tg.ParamOp | tg.BufferOp | tg.RangeOp):
@@ -65,7 +65,7 @@ def _is_constant(value: SSAValue) -> bool:
 # -- whole symbols ---------------------------------------------------------------------------------
 
 
-def symbols(program: Program) -> Changes:
+def symbols(program: Reducible) -> Changes:
     """Drop functions and kernels, with the calls of them that return nothing."""
 
     def without(symbol: Operation, name: str) -> None:
@@ -91,7 +91,7 @@ def symbols(program: Program) -> Changes:
 # -- results, and the beginning and the end of the entry -------------------------------------------
 
 
-def results(program: Program) -> Changes:
+def results(program: Reducible) -> Changes:
     """Drop results of the entry."""
     end = program.end
 
@@ -131,7 +131,7 @@ def _cut(ops: Sequence[Operation], count: int) -> int:
     return count
 
 
-def beginnings(program: Program) -> Changes:
+def beginnings(program: Reducible) -> Changes:
     """End the entry early: it returns the values that the rest would use. The shortest first."""
     block, end = program.function.body.block, program.end
     ops = [*block.ops][:-1]
@@ -148,7 +148,7 @@ def beginnings(program: Program) -> Changes:
     return [partial(until, count) for count in range(1, len(ops))]
 
 
-def endings(program: Program) -> Changes:
+def endings(program: Reducible) -> Changes:
     """Begin the entry late: values of before are arguments. The shortest first."""
     block, end = program.function.body.block, program.end
     ops = [*block.ops][:-1]
@@ -166,7 +166,7 @@ def endings(program: Program) -> Changes:
 
 
 def _as_arguments(
-    program: Program, values: Sequence[SSAValue], users: set[Operation] | None = None
+    program: Reducible, values: Sequence[SSAValue], users: set[Operation] | None = None
 ) -> None:
     """Let new arguments take the place of values, for some users: with what the values are."""
     block = program.function.body.block
@@ -177,7 +177,7 @@ def _as_arguments(
         )
 
 
-def _argument_type(program: Program, type: Attribute) -> Attribute:
+def _argument_type(program: Reducible, type: Attribute) -> Attribute:
     """The type of an argument for a value: memory, where all arguments are."""
     if not tg.is_tensor(type):
         if type == tg.VOID or isinstance(type, tg.TupleType):
@@ -190,13 +190,13 @@ def _argument_type(program: Program, type: Attribute) -> Attribute:
     return type
 
 
-def arguments(program: Program) -> Changes:
+def arguments(program: Reducible) -> Changes:
     """Drop arguments of the entry that nothing uses."""
     args = [*program.function.body.block.args]
     return [partial(program.drop_argument, a) for a in reversed(args) if not a.uses]
 
 
-def equal_arguments(program: Program) -> Changes:
+def equal_arguments(program: Reducible) -> Changes:
     """Use the first argument of a type in place of others."""
     args = [*program.function.body.block.args]
     first = {a.type: a for a in reversed(args)}
@@ -206,7 +206,7 @@ def equal_arguments(program: Program) -> Changes:
 # -- single ops ------------------------------------------------------------------------------------
 
 
-def unused(program: Program) -> Changes:
+def unused(program: Reducible) -> Changes:
     """Drop ops that have an effect, but whose results nothing needs."""
     kept = (tg.SinkOp, tg.ParamOp, tg.LinearOp)
     return [
@@ -217,14 +217,14 @@ def unused(program: Program) -> Changes:
     ]
 
 
-def values_as_arguments(program: Program) -> Changes:
+def values_as_arguments(program: Reducible) -> Changes:
     """Let arguments take the place of values, with what the values are."""
     block = program.function.body.block
     values = [v for v in _used_results(program) if v.owner.parent is block and not _is_constant(v)]
     return [partial(_as_arguments, program, [v]) for v in values]
 
 
-def operands(program: Program) -> Changes:
+def operands(program: Reducible) -> Changes:
     """Replace values by operands of their ops, or of the ops of these."""
     return [
         partial(replace, result, operand)
@@ -244,7 +244,7 @@ def _nearest(value: SSAValue) -> Sequence[SSAValue]:
     return ()
 
 
-def leaves(program: Program) -> Changes:
+def leaves(program: Reducible) -> Changes:
     """Replace values by the first value of the same type in their block."""
     found: list[Change] = []
     for block in blocks_of(program.module):
@@ -259,7 +259,7 @@ def leaves(program: Program) -> Changes:
     return found
 
 
-def constants(program: Program, number: int) -> Changes:
+def constants(program: Reducible, number: int) -> Changes:
     """Replace values by a constant."""
 
     def constant(value: SSAValue) -> None:
@@ -299,7 +299,7 @@ def constant_ops(value: SSAValue, number: int) -> list[Operation]:
 # -- regions ---------------------------------------------------------------------------------------
 
 
-def inlined(program: Program) -> Changes:
+def inlined(program: Reducible) -> Changes:
     """Put the bodies of FUNCTIONs, calls, conditionals and loops in their place, executed once."""
     found: list[Change] = []
     for op in _ops(program):
@@ -367,7 +367,7 @@ def _splice(op: Operation, block: Block) -> None:
 # -- what is written on ops ------------------------------------------------------------------------
 
 
-def attributes(program: Program) -> Changes:
+def attributes(program: Reducible) -> Changes:
     """Drop attributes that nothing requires."""
 
     def without(attributes: dict[str, Attribute], name: str) -> None:
@@ -386,7 +386,7 @@ def attributes(program: Program) -> Changes:
     return found
 
 
-def numbers(program: Program, wanted: Callable[[float], float]) -> Changes:
+def numbers(program: Reducible, wanted: Callable[[float], float]) -> Changes:
     """Replace the numbers of constants by those that `wanted` makes of them."""
     found: list[Change] = []
     for op in _ops(program):
@@ -423,7 +423,7 @@ def rounded(array: Any) -> Any:
     return np.clip(np.trunc(np.nan_to_num(array.astype(np.float64))), -9, 9)
 
 
-def inputs(program: Program, wanted: Callable[[Any], Any]) -> Changes:
+def inputs(program: Reducible, wanted: Callable[[Any], Any]) -> Changes:
     """Replace the numbers of inputs by those that `wanted` makes of an array."""
     arrays = program.inputs or []
 
