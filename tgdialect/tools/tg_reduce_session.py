@@ -120,6 +120,8 @@ class _Session:
             done = self.search(predicates, start)
         except KeyboardInterrupt:
             self.save(before)
+            if self.state_path is not None and self.best is not None:
+                show("tg-reduce: stopped; the same command goes on from here\n", sys.stderr)
             raise
         self.best = done
         difference = self.difference(predicates, done)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xdsl.context import Context
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
@@ -45,6 +46,14 @@ class LostSum(RewritePattern):
             return
         if add.operands[1] is op.operands[1] and add.result.type == op.result.type:
             rewriter.replace(op, [], [add.result])
+
+
+class LostSubtraction(RewritePattern):
+    """Takes (a - b) + c for b, on integers of other dialects."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        if isinstance(op, arith.AddiOp) and isinstance(inner := op.lhs.owner, arith.SubiOp):
+            rewriter.replace(op, [], [inner.rhs])
 
 
 class ShortLoop(RewritePattern):

@@ -34,9 +34,10 @@ from tgdialect.actions.predicate import (
     Raises,
 )
 from tgdialect.actions.reduce import NotInteresting, Reduced, reduce
-from tgdialect.diagnostics import verify_module
+from tgdialect.diagnostics import SourceFile, verify_module
 from tgdialect.lowering.levels import level_of
 from tgdialect.ops import tg
+from tgdialect.registry import make_context, parse_program
 from tgdialect.runtime.compiler import parse_verified
 from tgdialect.tools import tg_reduce, tg_reduce_session
 
@@ -143,6 +144,50 @@ def test_kernels_lose_their_loops_and_memory(name: str):
     done = reduce(module, predicate, inputs=inputs)
     assert_reduced(done, predicate)
     assert level_of(done.module) is not None
+
+
+FOREIGN = {
+    "cf": """func.func @f(%n: i32, %x: i32) -> i32 {
+      %c0 = arith.constant 0 : i32
+      %c = arith.cmpi slt, %n, %c0 : i32
+      cf.cond_br %c, ^bb1(%x : i32), ^bb2(%n : i32)
+    ^bb1(%a: i32):
+      %s = arith.subi %a, %n : i32
+      %s2 = arith.muli %s, %n : i32
+      cf.br ^bb3(%s2 : i32)
+    ^bb2(%b: i32):
+      %t = arith.subi %x, %b : i32
+      %t1 = arith.addi %t, %b : i32
+      cf.br ^bb3(%t1 : i32)
+    ^bb3(%r: i32):
+      %q = arith.muli %r, %r : i32
+      return %q : i32
+    }""",
+    "scf": """func.func @f(%n: i32, %x: i32) -> i32 {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c3 = arith.constant 3 : index
+      %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %x) -> (i32) {
+        %m = arith.muli %a, %n : i32
+        %s = arith.subi %m, %x : i32
+        %t = arith.addi %s, %n : i32
+        scf.yield %t : i32
+      }
+      %k = arith.xori %r, %n : i32
+      return %k : i32
+    }""",
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_other_dialects_of_xdsl(name: str):
+    """They run on xDSL's interpreter; loops and conditionals become what is executed once."""
+    module = parse_program(make_context(), SourceFile("foreign.mlir", FOREIGN[name]))
+    predicate = ChangedMeaning("f", wrong(LostSubtraction()))
+    done = reduce(module, predicate, inputs=[3, 2], entry="f")
+    assert_reduced(done, predicate, 2)
+    names = [op.name for op in done.module.walk()]
+    assert names == ["builtin.module", "func.func", "arith.subi", "arith.addi", "func.return"]
 
 
 def test_the_result_does_not_depend_on_the_number_of_jobs():

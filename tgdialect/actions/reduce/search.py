@@ -68,6 +68,7 @@ CUTS = (
 STEPS = (
     *CUTS,
     _step(steps.inlined),
+    _step(steps.branches),
     _step(tg_steps.outputs),
     _step(steps.unused),
     _step(steps.symbols),

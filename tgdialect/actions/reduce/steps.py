@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects import arith, func
+from xdsl.dialects import arith, cf, func
 from xdsl.dialects.builtin import (
     AnyFloat,
     DenseIntOrFPElementsAttr,
@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     SymbolRefAttr,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, OptionalDef
 from xdsl.traits import IsTerminator, SymbolOpInterface, SymbolTable
 
@@ -35,6 +35,7 @@ from tgdialect.actions.reduce.program import (
     replace,
 )
 from tgdialect.ops import tg
+from tgdialect.ops.walk import Walk
 
 _DEPTH, _WIDTH = 4, 8
 """How many ops behind a value one of its type is looked for, and how many values beside each other.
@@ -362,6 +363,53 @@ def _splice(op: Operation, block: Block) -> None:
         around.insert_op_before(inner, op)
     op.detach()
     op.erase()
+
+
+def branches(program: Reducible) -> Changes:
+    """Take one way of each conditional branch. Blocks that nothing leads to go."""
+
+    def way(op: cf.ConditionalBranchOp, block: Block, values: Sequence[SSAValue]) -> None:
+        assert op.parent is not None
+        op.parent.insert_op_before(cf.BranchOp(block, *values), op)
+        op.detach()
+        op.erase()
+        for region in [r for each in program.module.walk() for r in each.regions]:
+            _tidy(region)
+
+    found: list[Change] = []
+    for op in _ops(program):
+        if isinstance(op, cf.ConditionalBranchOp):
+            found.append(partial(way, op, op.else_block, op.else_arguments))
+            found.append(partial(way, op, op.then_block, op.then_arguments))
+    return found
+
+
+def _tidy(region: Region) -> None:
+    """Erase blocks that the first one does not lead to, and join a block with its only successor,
+    of which it is the only predecessor."""
+    if len(region.blocks) < 2:
+        return
+    reached = Walk([region.blocks[0]])
+    for block in reached:
+        reached.add(block.last_op.successors if block.last_op is not None else ())
+    for block in reversed([b for b in region.blocks if b not in reached.seen]):
+        region.erase_block(block, safe_erase=False)
+    for block in [*region.blocks]:
+        while isinstance(end := block.last_op, cf.BranchOp) and end.successor is not block:
+            after = end.successor
+            if (
+                sum(b.last_op is not None and after in b.last_op.successors for b in region.blocks)
+                > 1
+            ):
+                break
+            for argument, value in zip(after.args, end.operands, strict=True):
+                argument.replace_all_uses_with(value)
+            end.detach()
+            end.erase()
+            for op in [*after.ops]:
+                op.detach()
+                block.add_op(op)
+            region.erase_block(after, safe_erase=False)
 
 
 # -- what is written on ops ------------------------------------------------------------------------
