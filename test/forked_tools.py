@@ -27,7 +27,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-OURS = ("tg-opt", "tg-run", "tg-compile")
+OURS = ("tg-opt", "tg-run", "tg-compile", "tg-reduce")
 TOOLS = (*OURS, "filecheck", "xdsl-opt")
 
 

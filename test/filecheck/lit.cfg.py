@@ -37,6 +37,7 @@ _TOOLS = {
     "tg-opt": ("tg-opt",),
     "tg-run": ("tg-run",),
     "tg-compile": ("tg-compile",),
+    "tg-reduce": ("tg-reduce",),
     "xdsl-opt": ("xdsl-opt",),
     "filecheck": ("filecheck",),
     "mlir-opt": ("mlir-opt-19", "mlir-opt"),

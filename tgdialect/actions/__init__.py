@@ -6,6 +6,7 @@ it makes.
 * `compare.py`: the first value in which two runs differ;
 * `execution.py`: the meaning of a module, on the interpreters;
 * `predicate.py`: whether a module still shows a failure: by a command, or by its meaning;
-* `bisect.py`: the first action after which a program is wrong;
-* `reduce`: the smallest module that shows a failure.
+* `bisect.py`: the first action after which a program is wrong; `judges.py`: what says that it is;
+* `reduce/`: the smallest module that shows a failure; `smallest.py`: the one that an action breaks;
+* `children.py`: work in a process of its own.
 """

@@ -39,7 +39,7 @@ class Difference:
     count: int = 1
 
     def __str__(self) -> str:
-        cell = "" if self.index is None else f"[{', '.join(map(str, self.index))}]"
+        cell = "" if not self.index else f"[{', '.join(map(str, self.index))}]"
         more = "" if self.count == 1 else f" ({self.count} cells differ)"
         return f"result {self.result}{cell}: {self.found}, not {self.wanted}{more}"
 

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, ModuleOp
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+)
 from xdsl.dialects.func import FuncOp
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute, Operation
@@ -53,15 +60,16 @@ def _evaluate_foreign(module: ModuleOp, entry: str, inputs: Iterable[Any]) -> Se
     if not isinstance(function, FuncOp):
         raise InterpretationError(f"there is no function @{entry}")
     types = function.function_type.inputs.data
-    values = tuple(_python_value(*pair) for pair in zip(inputs, types, strict=True))
+    values = tuple(_scalar(*pair) for pair in zip(inputs, types, strict=True))
     try:
-        return interpreter.call_op(function, values)
+        results = interpreter.call_op(function, values)
     except (ArithmeticError, NotImplementedError, AssertionError) as error:
         raise InterpretationError(f"xDSL's interpreter: {error or type(error).__name__}") from error
+    return [v.value.data if isinstance(v, IntegerAttr | FloatAttr) else v for v in results]
 
 
-def _python_value(value: Any, type: Attribute) -> Any:
-    """A number for an argument that is one: xDSL's interpreter computes in Python's."""
-    if isinstance(type, IntegerType | IndexType):
-        return int(value)
-    return float(value) if isinstance(type, AnyFloat) else value
+def _scalar(value: Any, type: Attribute) -> Any:
+    """A number for an argument that is one: xDSL's interpreter computes on attributes."""
+    if isinstance(type, IndexType | IntegerType):
+        return IntegerAttr[Any](int(value), cast(IndexType, type))
+    return FloatAttr(float(value), type) if isinstance(type, AnyFloat) else value

@@ -18,9 +18,11 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from io import StringIO
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.actions.compare import Difference, first_difference
@@ -42,7 +44,7 @@ command that prints forever takes less memory."""
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CommandOutcome:
     """How a command ended. `exit` is its code, 128 + N after signal N, and 124 after the limit."""
 
     exit: int
@@ -85,7 +87,7 @@ class Condition:
             return cls(found["number"], found["relation"], float(found["value"]))
         return cls(found["stream"], f"{found['without']}~", found["text"])
 
-    def __call__(self, outcome: Outcome) -> bool:
+    def __call__(self, outcome: CommandOutcome) -> bool:
         """Whether it holds of a command that has ended."""
         given = getattr(outcome, self.name)
         if isinstance(self.value, str):
@@ -93,7 +95,7 @@ class Condition:
         return _NUMBERS[self.relation](given, self.value)
 
 
-def run_command(command: Sequence[str], text: str, timeout: float) -> Outcome:
+def run_command(command: Sequence[str], text: str, timeout: float) -> CommandOutcome:
     """Run a command on a file with a text, in an empty folder that is deleted afterwards.
 
     `{}` in an argument stands for the file; without one the file is the last argument. There is no
@@ -127,7 +129,9 @@ def run_command(command: Sequence[str], text: str, timeout: float) -> Outcome:
                         os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
         seconds = time.perf_counter() - start
-        return Outcome(128 - code if code < 0 else code, seconds, _beginning(out), _beginning(err))
+        return CommandOutcome(
+            128 - code if code < 0 else code, seconds, _beginning(out), _beginning(err)
+        )
 
 
 def _beginning(path: str) -> str:
@@ -135,8 +139,15 @@ def _beginning(path: str) -> str:
         return file.read(_MOST_OUTPUT).decode("utf-8", "replace")
 
 
+def text_of(module: ModuleOp) -> str:
+    """The text of a module."""
+    stream = StringIO()
+    Printer(stream).print_op(module)
+    return f"{stream.getvalue()}\n"
+
+
 @dataclass(frozen=True)
-class Command:
+class CommandPredicate:
     """A predicate that runs a command on the text of a module.
 
     A module is interesting if all `conditions` hold; without any if the exit code is 0, as for
@@ -148,15 +159,17 @@ class Command:
     timeout: float = 60.0
 
     @classmethod
-    def parse(cls, command: str, conditions: Sequence[str] = (), timeout: float = 60.0) -> Command:
+    def parse(
+        cls, command: str, conditions: Sequence[str] = (), timeout: float = 60.0
+    ) -> CommandPredicate:
         """A command line, split as a shell does, and the texts of conditions. Raises ValueError."""
         if not (args := shlex.split(command)):
             raise ValueError("the command is empty")
         return cls(args, [Condition.parse(text) for text in conditions], timeout)
 
-    def outcome(self, module: ModuleOp) -> Outcome:
+    def outcome(self, module: ModuleOp) -> CommandOutcome:
         """How the command ends on a module. Raises OSError if it cannot be started."""
-        return run_command(self.args, f"{module}\n", self.timeout)
+        return run_command(self.args, text_of(module), self.timeout)
 
     def __call__(self, module: ModuleOp, inputs: Sequence[Any] | None = None) -> bool:
         conditions = self.conditions or [Condition("exit", "==", 0)]

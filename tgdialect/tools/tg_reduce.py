@@ -42,10 +42,10 @@ exit codes:
 
 examples:
   tg-reduce file.mlir -p tg-simplify -o out.mlir
-  tg-reduce file.mlir -p canonicalize,cse --entry f --input 2,3 -o out.mlir
+  tg-reduce file.mlir -p canonicalize,cse --entry f --input 2 -o out.mlir
   tg-reduce file.mlir --target cpu --input random
-  tg-reduce file.mlir -p tg-callify,tg-rangeify --error 'internal error'
-  tg-reduce file.mlir --command 'tg-opt {} -p cse' --if 'exit != 0' --if 'stderr ~ dominate'
+  tg-reduce file.mlir -p tg-rangeify --error 'needs level function'
+  tg-reduce file.mlir --command 'grep -c neg {}' --if 'exit == 0' --if 'stdout ~ 1'
 """
 
 MOST_JOBS = 256

@@ -23,7 +23,14 @@ from xdsl.traits import SymbolTable
 
 from tgdialect import registry
 from tgdialect.actions.compare import Difference
-from tgdialect.actions.predicate import ChangedMeaning, Command, Predicate, Raises, Transform
+from tgdialect.actions.predicate import (
+    ChangedMeaning,
+    CommandPredicate,
+    Predicate,
+    Raises,
+    Transform,
+    text_of,
+)
 from tgdialect.actions.reduce import NotInteresting, Reduced, reduce
 from tgdialect.diagnostics import CompilationError, SourceFile, errors_in, one_line, verify_module
 from tgdialect.ops import tg
@@ -43,6 +50,11 @@ files beside the program."""
 _SAVE_SECONDS = 5.0
 """The seconds between two saves of the smallest program while the search goes on. Longer: a process
 that is killed loses more; shorter: large programs are printed more often."""
+_WARM_UP = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tg.neg %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}"""
+"""A program that is compiled before processes are forked."""
 
 
 def run_steps(steps: Sequence[Step], context: Context, op: Operation) -> None:
@@ -84,8 +96,7 @@ def reduce_session(options: argparse.Namespace) -> None:
     with errors_in(source):
         module = registry.parse_program(context, source, options.frontend)
         verify_module(module)
-        session = _Session(options, source, module, context)
-        session.run()
+    _Session(options, source, module, context).run()
 
 
 @dataclass
@@ -109,6 +120,8 @@ class _Session:
             done = self.search(predicates, start)
         except KeyboardInterrupt:
             self.save(before)
+            if self.state_path is not None and self.best is not None:
+                show("tg-reduce: stopped; the same command goes on from here\n", sys.stderr)
             raise
         self.best = done
         difference = self.difference(predicates, done)
@@ -127,20 +140,23 @@ class _Session:
     # -- the predicate -----------------------------------------------------------------------------
 
     def predicates(self) -> Sequence[Predicate]:
-        """What is kept: the first of these that holds of the program. Sets entry and inputs."""
+        """The predicates, of which the first one that holds of the program is kept. Sets entry and
+        inputs."""
         options = self.options
         if options.command is not None:
             try:
-                command = Command.parse(options.command, vars(options)["if"], options.timeout)
+                command = CommandPredicate.parse(
+                    options.command, vars(options)["if"], options.timeout
+                )
             except ValueError as error:
                 raise UsageError(f"--command or --if: {error}") from error
             with tool_errors(OSError, context=f"cannot start {command.args[0]}: "):
                 command.outcome(ModuleOp([]))
             with suppress(CompilationError):
-                self.entry = find_entry(self.module, None).sym_name.data
+                self.entry = _entry(self.module, None).sym_name.data
             return [command]
         transform = pipeline(options, self.context)
-        entry = find_entry(self.module, options.entry)
+        entry = _entry(self.module, options.entry)
         self.entry = entry.sym_name.data
         if options.target is not None:
             try:
@@ -153,6 +169,11 @@ class _Session:
         kind = ChangedMeaning(self.entry, transform)
         if options.target is not None:
             kind = replace(kind, after=compiled(options.target))
+            with suppress(Exception):  # Each process would import and set up the compiler.
+                compiler.compile(_WARM_UP, target=options.target)
+        else:
+            with suppress(Exception):  # The same for the passes and the interpreter.
+                kind.outcome(self.module.clone(), self.inputs)
         return [kind, replace(kind, fails=True)]
 
     def compiling(self, transform: Transform) -> Transform:
@@ -194,7 +215,7 @@ class _Session:
     def refusal(self, predicate: Predicate) -> ToolError:
         """Why the program itself is not interesting."""
         module = self.module.clone()
-        if isinstance(predicate, Command):
+        if isinstance(predicate, CommandPredicate):
             outcome = predicate.outcome(module)
             ended = f"it ends with {outcome.exit} after {outcome.seconds:.1f} s"
             return ToolError(f"the program does not show it under --command: {ended}")
@@ -242,7 +263,7 @@ class _Session:
         inputs = None if best.inputs is None else [_packed(np.asarray(a)) for a in best.inputs]
         state = {
             "key": self.key(),
-            "module": f"{best.module}\n",
+            "module": text_of(best.module),
             "inputs": inputs,
             "step": best.step,
             "runs": best.runs,
@@ -291,16 +312,29 @@ class _Session:
                     words.append(f"--input {shlex.quote(name)}")
                 else:
                     text = literal(array, tg.DTYPES[type], digits=None, full=True)
+                    if array.ndim == 0:
+                        text = text.removeprefix("dense<").partition(">")[0]
                     words.append(f"--input {shlex.quote(text)}")
             lines.append(" ".join(words))
-        text = "".join(f"// {line}\n" for line in lines) + f"{best.module}\n"
+        text = "".join(f"// {line}\n" for line in lines) + text_of(best.module)
         data = text.encode("utf-8", "backslashreplace")
         if path == "-":
-            if difference is not None or self.best is best:
-                show(data)
+            show(data)
             return
         files[path] = lambda file: file.write(data)
         write_files([*files], [*files.values()])
+
+
+def _entry(module: ModuleOp, name: str | None) -> FuncOp:
+    """The function to run, as `tg-run` finds it, or one of another dialect."""
+    functions = {
+        op.sym_name.data: op
+        for op in module.ops
+        if isinstance(op, FuncOp) and not op.is_declaration
+    }
+    if name is None:
+        name = next(iter(functions)) if len(functions) == 1 else "main"
+    return functions[name] if name in functions else find_entry(module, name)
 
 
 def _inputs_of(entry: FuncOp) -> Sequence[ProgramInput]:

@@ -314,7 +314,7 @@ def write_outputs(paths: Sequence[str], arrays: Sequence[Array]) -> None:
 
 
 def npy_writer(array: Array) -> Callable[[BinaryIO], object]:
-    """What writes the .npy file of an array, for `write_files`."""
+    """A writer of the .npy file of an array, for `write_files`."""
     # NumPy's `tofile`, which it calls for a file, can neither write to a pipe nor say why it has
     # failed.
     return lambda file: np.save(_Writer(file), _storable(array), allow_pickle=False)

@@ -16,9 +16,14 @@ from test_help import ADD, EXAMPLES, MAINS, NEG, PARSERS, actions
 HOSTILE = ("", "é☃", "9" * 5000, "-1", "\udcff", "a" * 5000, "{", "=", "-", "/", "%s{0}\n")
 """Values that some options take, and others refuse."""
 
-PROGRAMS = {"tg-opt": ADD, "tg-run": NEG, "tg-compile": NEG}
+PROGRAMS = {"tg-opt": ADD, "tg-run": NEG, "tg-compile": NEG, "tg-reduce": NEG}
 RUN_ARGS = ("--target=interpreter", "--input=1")
-ARGS = {"tg-opt": (), "tg-run": RUN_ARGS, "tg-compile": ("--output=out.tgx",)}
+ARGS = {
+    "tg-opt": (),
+    "tg-run": RUN_ARGS,
+    "tg-compile": ("--output=out.tgx",),
+    "tg-reduce": ("--passes=cse", "--jobs=1"),
+}
 
 FLAGS = [
     (tool, action.option_strings[-1])
@@ -116,6 +121,18 @@ REFUSED = {
         (1, "--output=folder"),
         (1, "--output=a.npy", "--output=b.npy"),
         (1, "--input=2"),
+        (1, "--entry=f"),
+    ],
+    "tg-reduce": [
+        (2, "--if=exit == 1"),
+        (2, "--command=true"),
+        (2, "--error=text", "--input=1"),
+        (2, "--target=abacus"),
+        (2, "-p", "cse("),
+        (2, "--jobs=0"),
+        (2, "other.mlir"),
+        (1, "--input=2"),
+        (1, "--input=1,2"),
         (1, "--entry=f"),
     ],
 }

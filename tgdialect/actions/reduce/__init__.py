@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.actions.execution import Evaluate, evaluate, has_tg
 from tgdialect.actions.predicate import Predicate
-from tgdialect.actions.reduce.program import Program
+from tgdialect.actions.reduce.program import Reducible
 from tgdialect.actions.reduce.search import Search
 from tgdialect.lowering.levels import level_of
 
@@ -43,8 +43,8 @@ class Reduced:
 
     @property
     def ops(self) -> int:
-        """The ops, without modules, functions and their returns."""
-        return Program(self.module).count()
+        """The ops, without modules, functions, kernels, LINEARs and returns."""
+        return Reducible(self.module).count()
 
 
 def reduce(
@@ -83,7 +83,7 @@ def reduce(
     given = None if inputs is None else [*inputs]
     level = level_of(module) if has_tg(module) else None
     search = Search(
-        Program(module.clone(), entry, given, level, run),
+        Reducible(module.clone(), entry, given, level, run),
         is_interesting,
         jobs,
         seconds,

@@ -28,13 +28,15 @@ from tgdialect.ops.arguments import ARENAS
 
 _HARMLESS = {MemoryEffectKind.READ, MemoryEffectKind.ALLOC, MemoryEffectKind.FREE}
 
+_NOT_COUNTED = (ModuleOp, FuncOp, ReturnOp, tg.KernelOp, tg.ProgramOp, tg.LinearOp)
+
 
 class Inapplicable(Exception):
     """A change that this program does not allow."""
 
 
 @dataclass
-class Program:
+class Reducible:
     """A module, the name of its entry, and the inputs of that: None if they are not known.
 
     `level` is the one of the lowering that the module has to keep, None for other dialects.
@@ -47,10 +49,10 @@ class Program:
     level: str | None = None
     evaluate: Evaluate | None = None
 
-    def clone(self) -> Program:
+    def clone(self) -> Reducible:
         """A copy, which may be changed. Arrays are shared: a change replaces them."""
         inputs = None if self.inputs is None else [*self.inputs]
-        return Program(self.module.clone(), self.entry, inputs, self.level, self.evaluate)
+        return Reducible(self.module.clone(), self.entry, inputs, self.level, self.evaluate)
 
     @property
     def function(self) -> FuncOp:
@@ -117,7 +119,7 @@ class Program:
         if self.inputs is None or self.evaluate is None or self.entry is None:
             return [None] * len(values)
         mapping: dict[SSAValue, SSAValue] = {}
-        probe = Program(self.module.clone(mapping), self.entry)
+        probe = Reducible(self.module.clone(mapping), self.entry)
         probe.set_results([mapping[value] for value in values])
         probe.finish()
         try:
@@ -167,8 +169,8 @@ class Program:
         )
 
     def count(self) -> int:
-        """The ops that are counted in reports: all but modules, functions and their returns."""
-        return sum(not isinstance(op, ModuleOp | FuncOp | ReturnOp) for op in self.module.walk())
+        """The ops that are counted in reports: those that hold others and returns are not."""
+        return sum(not isinstance(op, _NOT_COUNTED) for op in self.module.walk())
 
 
 def _is_allocated(argument: BlockArgument) -> bool:

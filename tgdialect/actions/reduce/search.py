@@ -23,7 +23,7 @@ from typing import NoReturn
 
 from tgdialect.actions.predicate import Predicate
 from tgdialect.actions.reduce import steps, tg_steps
-from tgdialect.actions.reduce.program import Inapplicable, Program
+from tgdialect.actions.reduce.program import Inapplicable, Reducible
 from tgdialect.actions.reduce.steps import Changes
 from tgdialect.forking import end_without_handlers, no_warnings_of_forks
 
@@ -42,17 +42,17 @@ _IS_INTERESTING, _IS_NOT, _IS_NO_CANDIDATE = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class Step:
+class ReductionStep:
     """Changes that are tried in chunks. If it `narrows`, one of them is chosen: the first are the
     largest, and what a small one leaves out a large one does, too."""
 
     name: str
-    changes: Callable[[Program], Changes]
+    changes: Callable[[Reducible], Changes]
     narrows: bool = False
 
 
-def _step(changes: Callable[[Program], Changes], narrows: bool = False) -> Step:
-    return Step(changes.__name__.replace("_", " "), changes, narrows)
+def _step(changes: Callable[[Reducible], Changes], narrows: bool = False) -> ReductionStep:
+    return ReductionStep(changes.__name__.replace("_", " "), changes, narrows)
 
 
 CUTS = (
@@ -68,6 +68,7 @@ CUTS = (
 STEPS = (
     *CUTS,
     _step(steps.inlined),
+    _step(steps.branches),
     _step(tg_steps.outputs),
     _step(steps.unused),
     _step(steps.symbols),
@@ -76,8 +77,8 @@ STEPS = (
     _step(steps.operands),
     _step(steps.leaves),
     _step(steps.values_as_arguments),
-    Step("zeros", partial(steps.constants, number=0)),
-    Step("ones", partial(steps.constants, number=1)),
+    ReductionStep("zeros", partial(steps.constants, number=0)),
+    ReductionStep("ones", partial(steps.constants, number=1)),
     _step(steps.results),
     _step(steps.arguments),
     _step(steps.equal_arguments),
@@ -92,14 +93,14 @@ STEPS = (
     _step(tg_steps.dtypes),
     _step(tg_steps.places),
     _step(steps.attributes),
-    Step("constants 0", partial(steps.numbers, wanted=lambda _: 0)),
-    Step("constants 1", partial(steps.numbers, wanted=lambda _: 1)),
-    Step("halves", partial(steps.numbers, wanted=lambda n: math.trunc(n / 2))),
-    Step("whole numbers", partial(steps.numbers, wanted=lambda n: math.trunc(n))),
-    Step("inputs 0", partial(steps.inputs, wanted=lambda a: a * 0)),
-    Step("inputs 1", partial(steps.inputs, wanted=lambda a: a * 0 + 1)),
-    Step("first inputs", partial(steps.inputs, wanted=lambda a: a * 0 + a.flat[0])),
-    Step("whole inputs", partial(steps.inputs, wanted=steps.rounded)),
+    ReductionStep("constants 0", partial(steps.numbers, wanted=lambda _: 0)),
+    ReductionStep("constants 1", partial(steps.numbers, wanted=lambda _: 1)),
+    ReductionStep("halves", partial(steps.numbers, wanted=lambda n: math.trunc(n / 2))),
+    ReductionStep("whole numbers", partial(steps.numbers, wanted=lambda n: math.trunc(n))),
+    ReductionStep("inputs 0", partial(steps.inputs, wanted=lambda a: a * 0)),
+    ReductionStep("inputs 1", partial(steps.inputs, wanted=lambda a: a * 0 + 1)),
+    ReductionStep("first inputs", partial(steps.inputs, wanted=lambda a: a * 0 + a.flat[0])),
+    ReductionStep("whole inputs", partial(steps.inputs, wanted=steps.rounded)),
     _step(tg_steps.splats),
 )
 """The steps of a round, in order: first those that take most away."""
@@ -119,7 +120,7 @@ class Search:
     process by a signal is if `crashes`.
     """
 
-    best: Program
+    best: Reducible
     is_interesting: Predicate
     jobs: int = 1
     seconds: float | None = None
@@ -163,7 +164,7 @@ class Search:
 
     # -- the changes of a step ---------------------------------------------------------------------
 
-    def _thin(self, step: Step, chunks: int) -> tuple[bool, bool]:
+    def _thin(self, step: ReductionStep, chunks: int) -> tuple[bool, bool]:
         """Apply chunks of changes, each half as large as before. Returns whether the program is
         smaller now, and whether chunks of one change were tried."""
         count = self._count(step)
@@ -181,7 +182,7 @@ class Search:
             size = min(size, count) // 2 if size // 2 >= least else 0
         return found, least == 1
 
-    def _narrow(self, step: Step) -> bool:
+    def _narrow(self, step: ReductionStep) -> bool:
         """Apply one change, the largest that is found to be interesting: the first of some at equal
         distances, then of some between it and the one before. Returns whether there is one."""
         low, high = 0, self._count(step)
@@ -198,13 +199,13 @@ class Search:
             self._take(self._changed(step, best, best + 1))
         return best is not None
 
-    def _count(self, step: Step) -> int:
+    def _count(self, step: ReductionStep) -> int:
         try:
             return len(step.changes(self.best))
         except Inapplicable:
             return 0
 
-    def _changed(self, step: Step, start: int, stop: int) -> Program:
+    def _changed(self, step: ReductionStep, start: int, stop: int) -> Reducible:
         """The best program after some changes. Raises `Inapplicable` unless it is smaller."""
         program = self.best.clone()
         for change in [*step.changes(program)][start:stop]:
@@ -215,13 +216,13 @@ class Search:
             raise Inapplicable
         return program
 
-    def _take(self, program: Program) -> None:
+    def _take(self, program: Reducible) -> None:
         self.best = program
         self.progress(self)
 
     # -- candidates --------------------------------------------------------------------------------
 
-    def _first(self, makers: Sequence[Callable[[], Program]]) -> int | None:
+    def _first(self, makers: Sequence[Callable[[], Reducible]]) -> int | None:
         """The number of the first maker whose program is interesting."""
         is_alone = self.jobs == 1 and self.timeout is None
         verdicts = map(self._judge, makers) if is_alone else self._judge_beside(makers)
@@ -234,7 +235,7 @@ class Search:
                 raise OutOfTime
         return None
 
-    def _judge(self, make: Callable[[], Program]) -> int:
+    def _judge(self, make: Callable[[], Reducible]) -> int:
         try:
             program = make()
             program.verify()
@@ -245,7 +246,7 @@ class Search:
                 return _IS_INTERESTING
         return _IS_NOT
 
-    def _judge_beside(self, makers: Sequence[Callable[[], Program]]) -> Iterator[int]:
+    def _judge_beside(self, makers: Sequence[Callable[[], Reducible]]) -> Iterator[int]:
         """The verdicts in order, found by processes that run beside each other."""
         running: dict[int, tuple[ForkProcess, float]] = {}
         verdicts: dict[int, int] = {}
@@ -262,7 +263,7 @@ class Search:
             for process, _ in running.values():
                 _end(process)
 
-    def _begin(self, make: Callable[[], Program]) -> tuple[ForkProcess, float]:
+    def _begin(self, make: Callable[[], Reducible]) -> tuple[ForkProcess, float]:
         process = get_context("fork").Process(target=_answer, args=(self._judge, make))
         with no_warnings_of_forks():
             process.start()
@@ -295,7 +296,9 @@ def _verdict(code: int, crashes: bool) -> int:
     return _IS_INTERESTING if crashes and code < 0 else _IS_NOT
 
 
-def _answer(judge: Callable[[Callable[[], Program]], int], make: Callable[[], Program]) -> NoReturn:
+def _answer(
+    judge: Callable[[Callable[[], Reducible]], int], make: Callable[[], Reducible]
+) -> NoReturn:
     """The main function of a process, which ends with the verdict. It prints nothing, and when it
     is told to end it ends what it has started."""
     for number in (signal.SIGINT, signal.SIGTERM):

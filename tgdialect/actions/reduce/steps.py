@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects import arith, func
+from xdsl.dialects import arith, cf, func
 from xdsl.dialects.builtin import (
     AnyFloat,
     DenseIntOrFPElementsAttr,
@@ -22,19 +22,20 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     SymbolRefAttr,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, OptionalDef
 from xdsl.traits import IsTerminator, SymbolOpInterface, SymbolTable
 
 from tgdialect.actions.reduce.program import (
     Inapplicable,
-    Program,
+    Reducible,
     blocks_of,
     drop,
     is_constant,
     replace,
 )
 from tgdialect.ops import tg
+from tgdialect.ops.walk import Walk
 
 _DEPTH, _WIDTH = 4, 8
 """How many ops behind a value one of its type is looked for, and how many values beside each other.
@@ -44,14 +45,14 @@ Change = Callable[[], None]
 Changes = Sequence[Change]
 
 
-def _ops(program: Program) -> Iterator[Operation]:
+def _ops(program: Reducible) -> Iterator[Operation]:
     """The ops that compute something, from the last to the first."""
     for op in reversed([*program.module.walk()]):
         if not isinstance(op, ModuleOp) and not op.has_trait(SymbolOpInterface):
             yield op
 
 
-def _used_results(program: Program) -> Iterator[SSAValue]:
+def _used_results(program: Reducible) -> Iterator[SSAValue]:
     """The values of ops that others use, and that may be another value of the same type."""
     for op in _ops(program):
         if not isinstance(op, tg.ParamOp | tg.BufferOp | tg.RangeOp):
@@ -65,7 +66,7 @@ def _is_constant(value: SSAValue) -> bool:
 # -- whole symbols ---------------------------------------------------------------------------------
 
 
-def symbols(program: Program) -> Changes:
+def symbols(program: Reducible) -> Changes:
     """Drop functions and kernels, with the calls of them that return nothing."""
 
     def without(symbol: Operation, name: str) -> None:
@@ -91,7 +92,7 @@ def symbols(program: Program) -> Changes:
 # -- results, and the beginning and the end of the entry -------------------------------------------
 
 
-def results(program: Program) -> Changes:
+def results(program: Reducible) -> Changes:
     """Drop results of the entry."""
     end = program.end
 
@@ -131,7 +132,7 @@ def _cut(ops: Sequence[Operation], count: int) -> int:
     return count
 
 
-def beginnings(program: Program) -> Changes:
+def beginnings(program: Reducible) -> Changes:
     """End the entry early: it returns the values that the rest would use. The shortest first."""
     block, end = program.function.body.block, program.end
     ops = [*block.ops][:-1]
@@ -148,7 +149,7 @@ def beginnings(program: Program) -> Changes:
     return [partial(until, count) for count in range(1, len(ops))]
 
 
-def endings(program: Program) -> Changes:
+def endings(program: Reducible) -> Changes:
     """Begin the entry late: values of before are arguments. The shortest first."""
     block, end = program.function.body.block, program.end
     ops = [*block.ops][:-1]
@@ -166,7 +167,7 @@ def endings(program: Program) -> Changes:
 
 
 def _as_arguments(
-    program: Program, values: Sequence[SSAValue], users: set[Operation] | None = None
+    program: Reducible, values: Sequence[SSAValue], users: set[Operation] | None = None
 ) -> None:
     """Let new arguments take the place of values, for some users: with what the values are."""
     block = program.function.body.block
@@ -177,7 +178,7 @@ def _as_arguments(
         )
 
 
-def _argument_type(program: Program, type: Attribute) -> Attribute:
+def _argument_type(program: Reducible, type: Attribute) -> Attribute:
     """The type of an argument for a value: memory, where all arguments are."""
     if not tg.is_tensor(type):
         if type == tg.VOID or isinstance(type, tg.TupleType):
@@ -190,13 +191,13 @@ def _argument_type(program: Program, type: Attribute) -> Attribute:
     return type
 
 
-def arguments(program: Program) -> Changes:
+def arguments(program: Reducible) -> Changes:
     """Drop arguments of the entry that nothing uses."""
     args = [*program.function.body.block.args]
     return [partial(program.drop_argument, a) for a in reversed(args) if not a.uses]
 
 
-def equal_arguments(program: Program) -> Changes:
+def equal_arguments(program: Reducible) -> Changes:
     """Use the first argument of a type in place of others."""
     args = [*program.function.body.block.args]
     first = {a.type: a for a in reversed(args)}
@@ -206,7 +207,7 @@ def equal_arguments(program: Program) -> Changes:
 # -- single ops ------------------------------------------------------------------------------------
 
 
-def unused(program: Program) -> Changes:
+def unused(program: Reducible) -> Changes:
     """Drop ops that have an effect, but whose results nothing needs."""
     kept = (tg.SinkOp, tg.ParamOp, tg.LinearOp)
     return [
@@ -217,14 +218,14 @@ def unused(program: Program) -> Changes:
     ]
 
 
-def values_as_arguments(program: Program) -> Changes:
+def values_as_arguments(program: Reducible) -> Changes:
     """Let arguments take the place of values, with what the values are."""
     block = program.function.body.block
     values = [v for v in _used_results(program) if v.owner.parent is block and not _is_constant(v)]
     return [partial(_as_arguments, program, [v]) for v in values]
 
 
-def operands(program: Program) -> Changes:
+def operands(program: Reducible) -> Changes:
     """Replace values by operands of their ops, or of the ops of these."""
     return [
         partial(replace, result, operand)
@@ -244,7 +245,7 @@ def _nearest(value: SSAValue) -> Sequence[SSAValue]:
     return ()
 
 
-def leaves(program: Program) -> Changes:
+def leaves(program: Reducible) -> Changes:
     """Replace values by the first value of the same type in their block."""
     found: list[Change] = []
     for block in blocks_of(program.module):
@@ -259,7 +260,7 @@ def leaves(program: Program) -> Changes:
     return found
 
 
-def constants(program: Program, number: int) -> Changes:
+def constants(program: Reducible, number: int) -> Changes:
     """Replace values by a constant."""
 
     def constant(value: SSAValue) -> None:
@@ -299,7 +300,7 @@ def constant_ops(value: SSAValue, number: int) -> list[Operation]:
 # -- regions ---------------------------------------------------------------------------------------
 
 
-def inlined(program: Program) -> Changes:
+def inlined(program: Reducible) -> Changes:
     """Put the bodies of FUNCTIONs, calls, conditionals and loops in their place, executed once."""
     found: list[Change] = []
     for op in _ops(program):
@@ -364,10 +365,57 @@ def _splice(op: Operation, block: Block) -> None:
     op.erase()
 
 
+def branches(program: Reducible) -> Changes:
+    """Take one way of each conditional branch. Blocks that nothing leads to go."""
+
+    def way(op: cf.ConditionalBranchOp, block: Block, values: Sequence[SSAValue]) -> None:
+        assert op.parent is not None
+        op.parent.insert_op_before(cf.BranchOp(block, *values), op)
+        op.detach()
+        op.erase()
+        for region in [r for each in program.module.walk() for r in each.regions]:
+            _tidy(region)
+
+    found: list[Change] = []
+    for op in _ops(program):
+        if isinstance(op, cf.ConditionalBranchOp):
+            found.append(partial(way, op, op.else_block, op.else_arguments))
+            found.append(partial(way, op, op.then_block, op.then_arguments))
+    return found
+
+
+def _tidy(region: Region) -> None:
+    """Erase blocks that the first one does not lead to, and join a block with its only successor,
+    of which it is the only predecessor."""
+    if len(region.blocks) < 2:
+        return
+    reached = Walk([region.blocks[0]])
+    for block in reached:
+        reached.add(block.last_op.successors if block.last_op is not None else ())
+    for block in reversed([b for b in region.blocks if b not in reached.seen]):
+        region.erase_block(block, safe_erase=False)
+    for block in [*region.blocks]:
+        while isinstance(end := block.last_op, cf.BranchOp) and end.successor is not block:
+            after = end.successor
+            if (
+                sum(b.last_op is not None and after in b.last_op.successors for b in region.blocks)
+                > 1
+            ):
+                break
+            for argument, value in zip(after.args, end.operands, strict=True):
+                argument.replace_all_uses_with(value)
+            end.detach()
+            end.erase()
+            for op in [*after.ops]:
+                op.detach()
+                block.add_op(op)
+            region.erase_block(after, safe_erase=False)
+
+
 # -- what is written on ops ------------------------------------------------------------------------
 
 
-def attributes(program: Program) -> Changes:
+def attributes(program: Reducible) -> Changes:
     """Drop attributes that nothing requires."""
 
     def without(attributes: dict[str, Attribute], name: str) -> None:
@@ -386,7 +434,7 @@ def attributes(program: Program) -> Changes:
     return found
 
 
-def numbers(program: Program, wanted: Callable[[float], float]) -> Changes:
+def numbers(program: Reducible, wanted: Callable[[float], float]) -> Changes:
     """Replace the numbers of constants by those that `wanted` makes of them."""
     found: list[Change] = []
     for op in _ops(program):
@@ -423,7 +471,7 @@ def rounded(array: Any) -> Any:
     return np.clip(np.trunc(np.nan_to_num(array.astype(np.float64))), -9, 9)
 
 
-def inputs(program: Program, wanted: Callable[[Any], Any]) -> Changes:
+def inputs(program: Reducible, wanted: Callable[[Any], Any]) -> Changes:
     """Replace the numbers of inputs by those that `wanted` makes of an array."""
     arrays = program.inputs or []
 

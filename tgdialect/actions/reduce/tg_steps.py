@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolOpInterface
 
-from tgdialect.actions.reduce.program import Inapplicable, Program, blocks_of, drop, replace
+from tgdialect.actions.reduce.program import Inapplicable, Reducible, blocks_of, drop, replace
 from tgdialect.actions.reduce.steps import Change, Changes
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import ARENAS
@@ -29,14 +29,14 @@ from tgdialect.ops.properties import result_type
 Tensor = TensorType[Attribute]
 
 
-def _ops(program: Program) -> list[Operation]:
+def _ops(program: Reducible) -> list[Operation]:
     return [*program.module.walk()]
 
 
 # -- kernels ---------------------------------------------------------------------------------------
 
 
-def ranges(program: Program) -> Changes:
+def ranges(program: Reducible) -> Changes:
     """Let loops run once: the iterator is 0, and no END or REDUCE closes it."""
 
     def once(loop: tg.RangeOp) -> None:
@@ -75,7 +75,7 @@ def _bypass(end: Operation, body: SSAValue) -> None:
     end.erase()
 
 
-def opts(program: Program) -> Changes:
+def opts(program: Reducible) -> Changes:
     """Drop OptOps of kernels."""
 
     def without(sink: tg.SinkOp, opt: Attribute) -> None:
@@ -86,7 +86,7 @@ def opts(program: Program) -> Changes:
     return [partial(without, s, opt) for s in sinks for opt in reversed([*(s.opts or ())])]
 
 
-def parameters(program: Program) -> Changes:
+def parameters(program: Reducible) -> Changes:
     """Drop PARAMs that nothing uses from kernels and FUNCTIONs, with the arguments of calls."""
     found: list[Change] = []
     for op in _ops(program):
@@ -100,7 +100,7 @@ def parameters(program: Program) -> Changes:
     return found[::-1]
 
 
-def _without_slot(program: Program, owner: Operation, block: Block, slot: int) -> None:
+def _without_slot(program: Reducible, owner: Operation, block: Block, slot: int) -> None:
     for param in [p for p in block.ops if isinstance(p, tg.ParamOp)]:
         if param.slot.data == slot:
             param.detach()
@@ -121,7 +121,7 @@ def _without_slot(program: Program, owner: Operation, block: Block, slot: int) -
         caller.operands = [v for i, v in enumerate(caller.operands) if i != slot]
 
 
-def outputs(program: Program) -> Changes:
+def outputs(program: Reducible) -> Changes:
     """Make results of the BUFFERs of the entry and of the parts of its arenas, so that what is
     computed of them can go."""
 
@@ -139,7 +139,7 @@ def outputs(program: Program) -> Changes:
     return [partial(output, op.results[0]) for op in buffers]
 
 
-def versions(program: Program) -> Changes:
+def versions(program: Reducible) -> Changes:
     """Read and write memory as it was before some effects, of which nothing depends then."""
     return [
         partial(replace, op.result, op.buffer)
@@ -148,7 +148,7 @@ def versions(program: Program) -> Changes:
     ]
 
 
-def stored_values(program: Program) -> Changes:
+def stored_values(program: Reducible) -> Changes:
     """Use the value that was stored last in a memory in place of one that is loaded from it."""
     found: list[Change] = []
     for block in blocks_of(program.module):
@@ -163,7 +163,7 @@ def stored_values(program: Program) -> Changes:
     return found[::-1]
 
 
-def bypasses(program: Program) -> Changes:
+def bypasses(program: Reducible) -> Changes:
     """Let what waits for a STORE, a CALL or an END wait for what that waits for."""
 
     def bypass(op: Operation) -> None:
@@ -176,7 +176,7 @@ def bypasses(program: Program) -> Changes:
     return [partial(bypass, op) for op in reversed(_ops(program)) if isinstance(op, kinds)]
 
 
-def gates(program: Program) -> Changes:
+def gates(program: Reducible) -> Changes:
     """Drop the gates of loads and stores."""
 
     def ungated(op: tg.LoadOp | tg.StoreOp) -> None:
@@ -194,7 +194,7 @@ def gates(program: Program) -> Changes:
     return [partial(ungated, op) for op in gated]
 
 
-def splats(program: Program) -> Changes:
+def splats(program: Reducible) -> Changes:
     """Let the bytes of BINARYs be zeros."""
 
     def zero(op: tg.BinaryDataOp) -> None:
@@ -206,7 +206,7 @@ def splats(program: Program) -> Changes:
 # -- shapes and dtypes -----------------------------------------------------------------------------
 
 
-def extents(program: Program) -> Changes:
+def extents(program: Reducible) -> Changes:
     """Give all axes of an extent, and loops of that length, another extent.
 
     Either all multiples of a number are divided by it, or one extent alone becomes 1 or half.
@@ -222,7 +222,7 @@ def extents(program: Program) -> Changes:
     return changes
 
 
-def _resize(program: Program, extent: Mapping[int, int]) -> None:
+def _resize(program: Reducible, extent: Mapping[int, int]) -> None:
     def convert(type: Tensor) -> Tensor:
         shape = tuple(extent.get(d, d) for d in type.get_shape())
         return tg.tensor_type(type.element_type, shape, tg.place_of(type))
@@ -243,7 +243,7 @@ def _resize(program: Program, extent: Mapping[int, int]) -> None:
     _retype(program, convert, adapt)
 
 
-def scalars(program: Program) -> Changes:
+def scalars(program: Reducible) -> Changes:
     """Make scalars of all arrays of one element, or drop an axis of extent 1 of all that have as
     many."""
     changes: list[Change] = [partial(_without_axes, program, None)]
@@ -253,7 +253,7 @@ def scalars(program: Program) -> Changes:
     return changes
 
 
-def _without_axes(program: Program, of: tuple[int, int] | None) -> None:
+def _without_axes(program: Reducible, of: tuple[int, int] | None) -> None:
     def convert(type: Tensor) -> Tensor:
         shape = type.get_shape()
         if of is None:
@@ -283,7 +283,7 @@ def _without_axes(program: Program, of: tuple[int, int] | None) -> None:
     _retype(program, convert, adapt)
 
 
-def dtypes(program: Program) -> Changes:
+def dtypes(program: Reducible) -> Changes:
     """Compute in f32 and i32 instead of in wider, narrower and unsigned dtypes."""
     found = dict.fromkeys(_type(v).element_type for v in _tensors(program))
     changes: list[Change] = []
@@ -294,7 +294,7 @@ def dtypes(program: Program) -> Changes:
     return changes
 
 
-def _compute_in(program: Program, old: Attribute, new: Attribute) -> None:
+def _compute_in(program: Reducible, old: Attribute, new: Attribute) -> None:
     def convert(type: Tensor) -> Tensor:
         dtype = new if type.element_type == old else type.element_type
         return tg.tensor_type(dtype, type.get_shape(), tg.place_of(type))
@@ -309,7 +309,7 @@ def _compute_in(program: Program, old: Attribute, new: Attribute) -> None:
     _retype(program, convert, adapt)
 
 
-def places(program: Program) -> Changes:
+def places(program: Reducible) -> Changes:
     """Let values be on no device, and arguments be no memory."""
 
     def convert(type: Tensor) -> Tensor:
@@ -318,7 +318,7 @@ def places(program: Program) -> Changes:
     return [partial(_retype, program, convert, lambda _: None)]
 
 
-def _tensors(program: Program) -> Iterable[SSAValue]:
+def _tensors(program: Reducible) -> Iterable[SSAValue]:
     """The values of static shape."""
     for op in program.module.walk():
         yield from (r for r in op.results if tg.is_tensor(r.type))
@@ -332,7 +332,7 @@ def _type(value: SSAValue) -> Tensor:
 
 
 def _retype(
-    program: Program, convert: Callable[[Tensor], Tensor], adapt: Callable[[Operation], None]
+    program: Reducible, convert: Callable[[Tensor], Tensor], adapt: Callable[[Operation], None]
 ) -> None:
     """Convert the types of all leaves, adapt the attributes of ops, and infer the other types."""
     for block in blocks_of(program.module):
@@ -341,10 +341,10 @@ def _retype(
                 _convert_input(program, argument, convert(argument.type))
                 _set_type(argument, convert(argument.type))
     for op in _ops(program):
-        if op.parent is None or op.name.startswith(("builtin.", "func.")):
+        if _is_erased(op) or op.name.startswith(("builtin.", "func.")):
             continue
         adapt(op)
-        if op.parent is None:
+        if _is_erased(op):
             continue
         for result in op.results:
             if not isinstance(op, tg.TgOp) or tg.is_type_written(op):
@@ -358,11 +358,15 @@ def _retype(
             _set_type(op.results[0], result_type(op))
 
 
+def _is_erased(op: Operation) -> bool:
+    return op.parent is None
+
+
 def _set_type(value: SSAValue, type: Attribute) -> None:
     value._type = type  # pyright: ignore  # xDSL makes a new value, which op classes of ours do not expect.
 
 
-def _convert_input(program: Program, argument: BlockArgument, type: Tensor) -> None:
+def _convert_input(program: Reducible, argument: BlockArgument, type: Tensor) -> None:
     """Let the input of an argument of the entry have a new type."""
     if program.inputs is None or argument.block is not program.function.body.block:
         return
