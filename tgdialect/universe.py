@@ -103,6 +103,9 @@ TIMER = "tgdialect.runtime.optimize:search"
 INTERPRETER = "tgdialect.interpreter:run"
 """The interpreter, which `compile` finds here for the target of that name."""
 
+CHECK = "tgdialect.actions.check:checked"
+"""Makes an executable that is compared with the interpreter, for `compile(check=True)`."""
+
 EXTENDED_DIALECTS = {
     "gpu": "tgdialect.gpu_dialect:GPU_WITH_GAPS",
     "llvm": "tgdialect.llvm_dialect:LLVM_WITH_GAPS",

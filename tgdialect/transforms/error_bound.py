@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -36,6 +37,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.elementwise import COMPARISONS
 from tgdialect.ops.numbering import next_slot
 from tgdialect.ops.source import parameters
+from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.tg_semantics import Tg, TgSemantics
 
 F64 = tg.TYPES["f64"]
@@ -133,6 +135,9 @@ class _Errors:
     def __init__(self, block: Block, *, tf32: bool) -> None:
         self._block = block
         self._tf32 = tf32
+        self._is_fused = not isinstance(block.parent_op(), tg.KernelOp)
+        """Whether stages may still move a scaling over a CAST to a narrow float, as that of a
+        softmax over a product with it."""
         self._known: dict[SSAValue, SSAValue] = {}
         self._made: set[SSAValue] = set()
         first = next(iter(ops_of(block)))
@@ -303,9 +308,7 @@ class _Errors:
             self._made.add(inf)
             self._known[op.result] = inf
         elif source in self._known:
-            self._known[op.result] = self.builder.put(
-                op.rebuild([self._known[source], *indices])
-            )
+            self._known[op.result] = self.builder.put(op.rebuild([self._known[source], *indices]))
 
     def _elementwise(self, op: tg.ElementwiseOp) -> Tg | None:
         dtype = tg.dtype_of(op.results[0])
@@ -327,7 +330,36 @@ class _Errors:
             return error
         if isinstance(op, tg.CastOp) and of.is_float and of.precision <= dtype.precision:
             return error
+        if dtype.bits < 32 and not (self._is_fused and isinstance(op, tg.CastOp)):
+            return self._rounded_to_narrow(op, error, dtype)
         return self._rounded(op, error, dtype)
+
+    def _rounded_to_narrow(self, op: Operation, error: Tg | None, dtype: tg.DType) -> Tg | None:
+        """The same of a narrow float: results that are computed in f32 are rounded, and most of
+        those within the error to the same number."""
+        ulps = ULPS.get(op.name, 0)
+        if error is None and ulps < FUNCTION_ULPS:
+            return None
+        operands = [self.value(o).handle for o in op.operands]
+        if isinstance(op, tg.CastOp):
+            assert error is not None
+            return self._neighbors(op.result, self.of(operands[0]), error)
+        exact = self.of(self.builder.put(op.rebuild(operands)))
+        size = exact.applied("max", -exact)
+        computed = (size < math.inf).where(size, 0.0) * (2.0**-23 * max(ulps, 1))
+        if error is not None:
+            computed = computed + error
+            computed = computed if ulps >= FUNCTION_ULPS else _where_any(error, computed)
+        return self._neighbors(op.results[0], exact, computed)
+
+    def _neighbors(self, result: SSAValue, exact: Tg, error: Tg) -> Tg:
+        """How far a rounded result is from those that a value within the error is rounded to."""
+        name = tg.dtype_of(result).name
+        value = self.value(result)
+        high, low = ((exact + d).cast(cast(Dtype, name)).cast("f64") for d in (error, -error))
+        above = high.eq(value).where(value.constant(0.0), high - value)
+        below = low.eq(value).where(value.constant(0.0), value - low)
+        return _where_any(error, above.applied("max", below))
 
     def _rounded(self, op: Operation, error: Tg | None, dtype: tg.DType) -> Tg | None:
         """The bound of a result that is rounded, given that of the exact results."""
@@ -424,15 +456,15 @@ class _Errors:
             may_overflow = (sums < math.inf) & (sums + result > limit.max_finite)
             result = may_overflow.where(self.number(math.inf), result)
         if dtype.bits < 32:
-            last = self.magnitude(op.result)
-            finite = (last < math.inf).where(last, 0.0)
-            result = result + (finite + result) * _relative(dtype, 1) + _least(dtype)
+            result = self._neighbors(op.result, reduced(kind, self.value(source)), result)
         return result
 
     def _growth(self, op: tg.ReduceOp, source: SSAValue, axes: tuple[int, ...]) -> Tg:
         """gamma_n of the sum or product: the relative error of n terms in any order."""
         dtype = tg.dtype_of(source)
-        unit = 2 * 2.0 ** -max(dtype.precision, 24)
+        # Twice that of f32 where the interpreter rounds as well, and for instructions that add less
+        # precisely (WMMA).
+        unit = 2.0 ** -max(dtype.precision, 24) * (1 if dtype.name == "f32" else 2)
         shape = tg.shape_of(source)
         extents: list[tg.Dim] = [shape[axis] for axis in axes]
         for each in op.ranges:
@@ -476,12 +508,11 @@ def _relative(dtype: tg.DType, ulps: int) -> float:
 
 def _least(dtype: tg.DType) -> float:
     """The absolute error of what is too small for the relative one: the last digit of subnormal
-    numbers, or all of one where f32 subnormals count as 0."""
-    return max(2.0 ** (dtype.min_exponent - dtype.precision + 1), _F32.min_normal)
-
-
-class _F32:
-    min_normal = 2.0**-126
+    numbers, or all of what counts as 0, which are f32 subnormals for some instructions, and e^-86
+    for a softmax in blocks."""
+    return max(
+        2.0 ** (dtype.min_exponent - dtype.precision + 1), 0.0 if dtype.bits > 32 else 2.0**-123
+    )
 
 
 # -- the rules of ops ------------------------------------------------------------------------------

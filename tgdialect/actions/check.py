@@ -1,0 +1,494 @@
+"""`check=True`: each kernel of a compiled program is compared with the interpreter, and so is the
+program as a whole.
+
+The first call with each signature is followed by a second run: the interpreter executes the
+program's function at level `kernels`, and each kernel that it calls is compiled, alone, and runs on
+the memory that the kernels before it have left. The same kernel is interpreted on the same memory,
+with a bound of how far the results may be apart (`transforms/error_bound.py`). So the first kernel
+that is wrong is named, and those that use its results are not. Then the results of the call are
+compared with the program as it was given: a difference that no kernel has is in the stages before,
+in the order of the calls, or in the plan of the memory.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.traits import SymbolTable
+from xdsl.utils.exceptions import InterpretationError, PassFailedException
+
+from tgdialect.actions.comparison import Judged, judge, judge_loosely
+from tgdialect.actions.references import (
+    MOST_OPERATIONS,
+    Reference,
+    TooLargeError,
+    alone,
+    operations,
+    reference_of,
+)
+from tgdialect.analysis.constants import constant_slots
+from tgdialect.custom import CustomCode
+from tgdialect.diagnostics import file_location, names_text, operation_location
+from tgdialect.interpreter import run
+from tgdialect.interpreter.calls import CALLEES
+from tgdialect.interpreter.run_context import Contents, Outcome, RunContext
+from tgdialect.ops import tg
+from tgdialect.ops.numpy_dtypes import Array
+from tgdialect.ops.source import parameters
+from tgdialect.runtime.compiler import compile
+from tgdialect.runtime.distributed.executable import ShardedExecutable
+from tgdialect.runtime.executable import Executable, ParameterSlot, listed
+from tgdialect.runtime.footprint import DeviceFootprint
+from tgdialect.runtime.profile import Profile
+from tgdialect.transforms.error_bound import UnboundedError, bound_errors
+
+MOST_CALLS = 2
+"""The most calls of one kernel that are compared, for each signature of the program. Larger: steps
+of loops and equal layers take longer; smaller: a kernel that is wrong for some contents only is
+found later."""
+
+LEFT_BYTES = 1 << 20
+"""The most bytes of an input that a reproducer has: a million, which a report can carry."""
+
+
+class CheckError(RuntimeError):
+    """A compiled program computes another result than the interpreter."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The comparison of a kernel, or of the program as a whole; printed, a line."""
+
+    name: str
+    location: str
+    judged: Judged = Judged()
+    rounding: str = ""
+    """The source of the error that is allowed."""
+    sample: float = 1.0
+    """The fraction of the iterations that was compared."""
+    reason: str = ""
+    """Why nothing was compared."""
+
+    def __str__(self) -> str:
+        head = f"{self.name} ({self.location})" if self.location else self.name
+        if self.reason:
+            return f"{head}: not compared: {self.reason}"
+        notes = [self.rounding] if self.rounding else []
+        if self.sample < 1:
+            notes.append(f"a sample: {self.sample:.2%} of the iterations")
+        if self.judged.undecided:
+            notes.append(f"{self.judged.undecided} elements are not decided")
+        more = f" ({'; '.join(notes)})" if notes else ""
+        if self.judged.difference:
+            return f"{head}: result differs: {self.judged.difference}{more}"
+        return f"{head}: {self.judged.cells} elements, bound {self.judged.bound:.2g}{more}"
+
+
+def leave(module: str, inputs: Sequence[Array], command: str, error: str) -> Path:
+    """Write a reproducer to a new folder, and return that: the module, its small inputs, the
+    command and the error."""
+    folder = Path(tempfile.mkdtemp(prefix="tg-check-"))
+    (folder / "module.mlir").write_text(module)
+    for i, array in enumerate(inputs):
+        if array.nbytes <= LEFT_BYTES:
+            np.save(folder / f"input{i}.npy", array)
+    (folder / "command.txt").write_text(f"{command}\n")
+    (folder / "error.txt").write_text(f"{error}\n")
+    return folder
+
+
+class CheckedExecutable(Executable):
+    """An executable whose first call with each signature is checked.
+
+    `comparisons` are those of the last call that was checked, in the order of the kernels.
+    """
+
+    def __init__(
+        self,
+        executable: Executable,
+        module: ModuleOp,
+        entry: str,
+        target: str | None,
+        opt: str,
+        custom: CustomCode,
+    ) -> None:
+        """`module` is the program as it was given, and the others are arguments of `compile`."""
+        super().__init__(executable.parameters, (), executable.staged, ("", ""))
+        self.executable = executable
+        self.module_given = module
+        self.comparisons: list[Comparison] = []
+        self._run = _Check(executable, module, entry, target, opt, custom)
+        self._seen: set[object] = set()
+
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        """As `Executable.__call__`. Raises CheckError."""
+        return self._checked(arrays, lambda given: self.executable(*given, out=out), listed(out))
+
+    def resident(self, *arrays: Any) -> Any:
+        return self._checked(arrays, lambda given: self.executable.resident(*given), None)
+
+    def _checked(
+        self, arrays: Sequence[Any], call: Callable[[Sequence[Any]], Any], out: list[Any] | None
+    ) -> Any:
+        given = list(self.executable.completed(arrays))
+        key = tuple(_kind(array) for array in given)
+        if key in self._seen or len(given) != len(self.inputs):
+            return call(arrays)
+        before = [np.array(array, order="C") for array in given]
+        is_first = not self._seen
+        results = call(given)
+        self._seen.add(key)
+        found = out or (list(results) if isinstance(results, tuple) else [results])
+        written = {
+            i: np.asarray(given[i])
+            for i, parameter in enumerate(self.inputs)
+            if parameter.by_reference and parameter.result is None
+        }
+        self.comparisons = []
+        self._run(before, [np.asarray(each) for each in found], written, is_first, self.comparisons)
+        return results
+
+    def profile(self, *arrays: Any, out: Any = None, seconds: float = 1.0) -> Profile:
+        return self.executable.profile(*arrays, out=out, seconds=seconds)
+
+    def footprints(self, frame: Sequence[Any]) -> tuple[DeviceFootprint, ...]:
+        return self.executable.footprints(frame)
+
+    def module(self, stage: str) -> ModuleOp:
+        return self.executable.module(stage)
+
+    def copied(self, array: Any) -> Any:
+        return self.executable.copied(array)
+
+    def _given(self, slot: ParameterSlot, value: Any) -> Any:
+        return value
+
+
+def checked(
+    executable: Executable,
+    module: ModuleOp,
+    entry: str,
+    target: str | None,
+    opt: str,
+    custom: CustomCode,
+) -> Executable:
+    """An executable whose first call with each signature is checked (`CheckedExecutable`)."""
+    return CheckedExecutable(executable, module, entry, target, opt, custom)
+
+
+def _kind(value: Any) -> object:
+    """The part of an argument that the signature of a call has."""
+    array = value if hasattr(value, "dtype") else np.asarray(value)
+    return (array.shape, str(array.dtype)) if array.shape else (int(array), str(array.dtype))
+
+
+class _Check:
+    """The check of a program's results, given the inputs before the call."""
+
+    def __init__(
+        self,
+        executable: Executable,
+        module: ModuleOp,
+        entry: str,
+        target: str | None,
+        opt: str,
+        custom: CustomCode,
+    ) -> None:
+        self._executable = executable
+        self._module, self._entry = module, entry
+        self._target, self._opt, self._custom = target, opt, custom
+        self._tf32 = opt == "heuristic:tf32"
+        self._compiled: dict[Operation, Callable[[Sequence[Array]], None]] = {}
+        self._kernels: ModuleOp | None = None
+        self._constants: Mapping[str, Any] = {}
+
+    def __call__(
+        self,
+        inputs: Sequence[Array],
+        results: Sequence[Array],
+        written: Mapping[int, Array],
+        is_first: bool,
+        report: list[Comparison],
+    ) -> None:
+        """Compare; `written` are inputs that the program changes, by number, after the call."""
+        if self._executable.buffers_kept and not is_first:
+            reason = "its BUFFERs have contents of earlier calls"
+            report.append(Comparison("the program", "", reason=reason))
+            return
+        self._inputs = inputs
+        replayed = self._replay(inputs, written, report)
+        self._compare_whole(inputs, results, written, replayed, report)
+
+    # -- kernel by kernel
+
+    def _replay(
+        self, inputs: Sequence[Array], written: Mapping[int, Array], report: list[Comparison]
+    ) -> list[Array] | None:
+        """The results of the program as its kernels compute them one by one, then the inputs that
+        it writes; None if that is not possible. Raises CheckError for a wrong kernel."""
+        reason = ""
+        try:
+            if isinstance(self._executable, ShardedExecutable):
+                raise PassFailedException("it is for several devices")
+            if self._kernels is None:
+                self._kernels = self._executable.staged().at_kernels()
+                self._constants = constant_slots(self._kernels)
+        except PassFailedException as error:
+            reason = f"the program is compared as a whole only: {error}"
+        if reason:
+            report.append(Comparison("kernels", "", reason=reason))
+            return None
+        assert self._kernels is not None
+        calls = _Calls(self, report)
+        copies = [each.copy() for each in inputs]
+        results = run(
+            self._kernels,
+            self._entry,
+            copies,
+            allow_custom=self._custom.allowed,
+            custom=self._custom.functions,
+            callees={tg.KernelOp.name: calls.call},
+        )
+        return [*results, *(copies[i] for i in written)]
+
+    def compiled(self, kernel: tg.KernelOp) -> Callable[[Sequence[Array]], None]:
+        """A kernel, compiled alone: it changes the arrays of its parameters."""
+        if (known := self._compiled.get(kernel)) is not None:
+            return known
+        name = kernel.sym_name.data
+        made = alone(kernel, self._program, self._entry, self._constants.get(name, frozenset()))
+        executable = compile(
+            made.module,
+            entry=self._entry,
+            target=self._target,
+            opt=_options_for(self._opt, name),
+            allow_custom=self._custom.allowed,
+            custom=cast(Any, self._custom.functions),
+        )
+
+        def call(arrays: Sequence[Array]) -> None:
+            extents = (arrays[slot].shape[axis] for slot, axis in made.extents)
+            executable(*arrays, *extents)
+
+        self._compiled[kernel] = call
+        return call
+
+    @property
+    def _program(self) -> ModuleOp:
+        assert self._kernels is not None
+        return self._kernels
+
+    def reference(self, kernel: tg.KernelOp, arrays: Sequence[Array]) -> Reference:
+        scalars = {
+            slot: int(array)
+            for slot, array in enumerate(arrays)
+            if not array.shape and array.dtype.kind in "iu"
+        }
+        sizes = {
+            op.slot.data for op in parameters(kernel.body.block) if not tg.is_memory(op.result)
+        }
+        known = {slot: value for slot, value in scalars.items() if slot in sizes}
+        return reference_of(kernel, known, tf32=self._tf32)
+
+    def wrong_kernel(
+        self, kernel: tg.KernelOp, arrays: Sequence[Array], compared: Comparison
+    ) -> CheckError:
+        """The error of a wrong kernel, which leaves the kernel alone, and its arguments."""
+        made = alone(kernel, self._program, self._entry, frozenset())
+        extents = [np.asarray(arrays[slot].shape[axis]) for slot, axis in made.extents]
+        return self._error(str(compared), str(made.module), [*arrays, *extents])
+
+    def _error(self, message: str, module: str, inputs: Sequence[Array]) -> CheckError:
+        given = " ".join(f"--input input{i}.npy" for i in range(len(inputs)))
+        options = "" if self._target is None else f" --target {self._target}"
+        if self._opt != "heuristic":
+            options += f" --opt '{self._opt}'"
+        command = f"tg-run module.mlir --check --entry {self._entry}{options} {given}"
+        folder = leave(module, inputs, command, message)
+        return CheckError(f"check: {message}\n  the reproducer: {folder}")
+
+    # -- the program as a whole
+
+    def _compare_whole(
+        self,
+        inputs: Sequence[Array],
+        results: Sequence[Array],
+        written: Mapping[int, Array],
+        replayed: Sequence[Array] | None,
+        report: list[Comparison],
+    ) -> None:
+        found = [*results, *written.values()]
+        try:
+            wanted, errors = self._bounded(inputs, written)
+        except (UnboundedError, TooLargeError, InterpretationError) as error:
+            reason = str(error).splitlines()[0]
+            if replayed is None:
+                report.append(Comparison("the program", "", reason=reason))
+                return
+            rounding = f"half of the digits, against its kernels one by one: {reason}"
+            judged = judge_loosely(found, replayed, inputs)
+            report.append(compared := Comparison("the program", "", judged, rounding))
+            if judged.difference:
+                raise self._whole_error(f"{compared}\n  {_IN_PLAN}", inputs) from None
+            return
+        judged = _judged(found, wanted, errors)
+        rounding = "rounding of all its ops"
+        report.append(compared := Comparison("the program", "", judged, rounding))
+        if not judged.difference:
+            return
+        message = str(compared)
+        if replayed is not None:
+            is_before = _judged(replayed, wanted, errors).difference
+            message += f"\n  {_BEFORE_KERNELS if is_before else _IN_PLAN}"
+        raise self._whole_error(message, inputs)
+
+    def _whole_error(self, message: str, inputs: Sequence[Array]) -> CheckError:
+        return self._error(message, str(self._module), inputs)
+
+    def _bounded(
+        self, inputs: Sequence[Array], written: Mapping[int, Array]
+    ) -> tuple[list[Array], list[Array]]:
+        """The results of the program as it was given, then the inputs that it writes; and the bounds
+        of their errors.
+
+        Raises UnboundedError, TooLargeError, or InterpretationError.
+        """
+        module = self._module.clone()
+        function = SymbolTable.lookup_symbol(module, self._entry)
+        if not isinstance(function, FuncOp):
+            raise UnboundedError(f"@{self._entry} is at level llvm")
+        block = function.body.block
+        first = len(block.args)
+        sizes = {
+            op.slot.data: int(inputs[first + op.slot.data])
+            for op in parameters(block)
+            if not tg.is_memory(op.result)
+            and not inputs[first + op.slot.data].shape
+            and inputs[first + op.slot.data].dtype.kind in "iu"
+        }
+        if (count := operations(block, sizes)) > MOST_OPERATIONS:
+            raise TooLargeError(f"{count} operations")
+        slots = bound_errors(function, tf32=self._tf32)
+        copies = [each.copy() for each in inputs]
+        shadows = [np.zeros(copies[slot].shape) for slot in slots]
+        options = {"allow_custom": self._custom.allowed, "custom": self._custom.functions}
+        values = run(module, self._entry, [*copies, *shadows], **cast(Any, options))
+        count = len(values) // 2
+        of_memory = dict(zip(slots, shadows, strict=True))
+        memory = [of_memory.get(i, np.zeros(copies[i].shape)) for i in written]
+        return [*values[:count], *(copies[i] for i in written)], [*values[count:], *memory]
+
+
+_BEFORE_KERNELS = (
+    "each kernel computes what it says, and all together not what the program says: a stage before "
+    "tg-optimize is wrong"
+)
+_IN_PLAN = (
+    "each kernel, alone, is right: the order of the calls, the plan of the memory, or what a kernel "
+    "packs once is wrong"
+)
+
+
+def _judged(found: Sequence[Array], wanted: Sequence[Array], errors: Sequence[Array]) -> Judged:
+    total = Judged()
+    for a, b, error in zip(found, wanted, errors, strict=True):
+        total += judge(a, b, error)
+    return total
+
+
+def _options_for(opt: str, kernel: str) -> str:
+    """The explicit OptOps of a kernel among those of a program; other modes are those of all."""
+    kind, colon, opts = opt.partition(":")
+    if kind != "explicit":
+        return opt
+    steps = [step.strip() for step in opts.split(";")]
+    of_kernel = [s for s in steps if not s.startswith("@") or s.startswith(f"@{kernel}:")]
+    return f"{kind}{colon}{'; '.join(of_kernel)}" if of_kernel else "explicit:"
+
+
+class _Calls:
+    """The kernels of one run, each of which is compiled and compared."""
+
+    def __init__(self, check: _Check, report: list[Comparison]) -> None:
+        self._check = check
+        self._report = report
+        self._count: dict[Operation, int] = {}
+
+    def call(
+        self,
+        context: RunContext,
+        kernel: tg.KernelOp,
+        arguments: Sequence[Array],
+        extra: Sequence[Array],
+    ) -> Outcome:
+        """Run a kernel: one that calls others is interpreted, and these are compared."""
+        interpreted = CALLEES[tg.KernelOp.name]
+        if kernel.calls:
+            return interpreted(context, kernel, arguments, extra)
+        name, location = f"kernel @{kernel.sym_name.data}", _location(kernel)
+        count = self._count[kernel] = self._count.get(kernel, 0) + 1
+        arrays = [np.array(each, order="C") for each in arguments]
+        self._check.compiled(kernel)(arrays)
+        if count <= MOST_CALLS:
+            try:
+                reference = self._check.reference(kernel, arguments)
+            except (UnboundedError, TooLargeError) as error:
+                reason = str(error).splitlines()[0]
+                self._report.append(Comparison(name, location, reason=reason))
+            else:
+                bounds = [np.zeros(arguments[slot].shape) for slot in reference.slots]
+                wanted = interpreted(context, reference.kernel, [*arguments, *bounds], ())
+                judged = _judged_kernel(reference, arguments, arrays, wanted)
+                compared = Comparison(name, location, judged, reference.rounding, reference.sample)
+                self._report.append(compared)
+                if judged.difference:
+                    raise self._check.wrong_kernel(kernel, arguments, compared)
+        _, written = context.effects(kernel)
+        return Outcome(
+            [],
+            [
+                _contents(new, old) if slot in written else None
+                for slot, (new, old) in enumerate(zip(arrays, arguments, strict=True))
+            ],
+        )
+
+
+def _judged_kernel(
+    reference: Reference, before: Sequence[Array], after: Sequence[Array], wanted: Outcome
+) -> Judged:
+    """Compare the memory that a kernel stores to. Where it stores nothing that memory is as before,
+    unless only a sample of it is known."""
+    total = Judged()
+    for i, slot in enumerate(reference.slots):
+        contents, errors = wanted.contents[slot], wanted.contents[len(before) + i]
+        if contents is None or errors is None:
+            continue
+        stored = errors.written() if reference.sample < 1 else None
+        total += judge(after[slot], contents.data, errors.data, stored)
+    return total
+
+
+def _contents(new: Array, old: Array) -> Contents:
+    def changed() -> Array:
+        a, b = (x.reshape(-1).view(np.uint8).reshape(x.size, -1) for x in (new, old))
+        return np.asarray((a != b).any(axis=1).reshape(new.shape))
+
+    return Contents(new, changed)
+
+
+def _location(kernel: tg.KernelOp) -> str:
+    location = operation_location(kernel)
+    if location is None:
+        return ""
+    if (names := names_text(location)) is not None:
+        return names
+    found = file_location(location)
+    return "" if found is None else f"{found.filename.data}:{found.line.data}"
