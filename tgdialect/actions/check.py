@@ -25,7 +25,7 @@ from xdsl.ir import Operation
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError, PassFailedException
 
-from tgdialect.actions.comparison import Judged, judge, judge_loosely
+from tgdialect.actions.comparison import NOTHING, Judged, judge, judge_loosely
 from tgdialect.actions.references import (
     MOST_OPERATIONS,
     Reference,
@@ -47,6 +47,7 @@ from tgdialect.runtime.compiler import compile
 from tgdialect.runtime.distributed.executable import ShardedExecutable
 from tgdialect.runtime.executable import Executable, ParameterSlot, listed
 from tgdialect.runtime.footprint import DeviceFootprint
+from tgdialect.runtime.memory import ReleasedArray
 from tgdialect.runtime.profile import Profile
 from tgdialect.transforms.error_bound import UnboundedError, bound_errors
 
@@ -69,7 +70,7 @@ class Comparison:
 
     name: str
     location: str
-    judged: Judged = Judged()
+    judged: Judged = NOTHING
     rounding: str = ""
     """The source of the error that is allowed."""
     sample: float = 1.0
@@ -90,6 +91,10 @@ class Comparison:
         if self.judged.difference:
             return f"{head}: result differs: {self.judged.difference}{more}"
         return f"{head}: {self.judged.cells} elements, bound {self.judged.bound:.2g}{more}"
+
+
+Report = Callable[[Comparison], object]
+"""Gets a comparison."""
 
 
 def leave(module: str, inputs: Sequence[Array], command: str, error: str) -> Path:
@@ -125,6 +130,8 @@ class CheckedExecutable(Executable):
         self.executable = executable
         self.module_given = module
         self.comparisons: list[Comparison] = []
+        self.listener: Callable[[Comparison], object] = lambda _: None
+        """Gets each comparison when it is done, before an error is raised."""
         self._run = _Check(executable, module, entry, target, opt, custom)
         self._seen: set[object] = set()
 
@@ -146,15 +153,20 @@ class CheckedExecutable(Executable):
         is_first = not self._seen
         results = call(given)
         self._seen.add(key)
-        found = out or (list(results) if isinstance(results, tuple) else [results])
+        found = out or _results(results)
         written = {
             i: np.asarray(given[i])
             for i, parameter in enumerate(self.inputs)
             if parameter.by_reference and parameter.result is None
         }
         self.comparisons = []
-        self._run(before, [np.asarray(each) for each in found], written, is_first, self.comparisons)
+        arrays = [np.asarray(each) for each in found]
+        self._run(before, arrays, written, self._report, is_first=is_first)
         return results
+
+    def _report(self, compared: Comparison) -> None:
+        self.comparisons.append(compared)
+        self.listener(compared)
 
     def profile(self, *arrays: Any, out: Any = None, seconds: float = 1.0) -> Profile:
         return self.executable.profile(*arrays, out=out, seconds=seconds)
@@ -167,6 +179,9 @@ class CheckedExecutable(Executable):
 
     def copied(self, array: Any) -> Any:
         return self.executable.copied(array)
+
+    def release(self, reason: str) -> Mapping[int, ReleasedArray]:
+        return self.executable.release(reason)
 
     def _given(self, slot: ParameterSlot, value: Any) -> Any:
         return value
@@ -182,6 +197,10 @@ def checked(
 ) -> Executable:
     """An executable whose first call with each signature is checked (`CheckedExecutable`)."""
     return CheckedExecutable(executable, module, entry, target, opt, custom)
+
+
+def _results(value: Any) -> list[Any]:
+    return list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else [value]
 
 
 def _kind(value: Any) -> object:
@@ -215,13 +234,14 @@ class _Check:
         inputs: Sequence[Array],
         results: Sequence[Array],
         written: Mapping[int, Array],
+        report: Report,
+        *,
         is_first: bool,
-        report: list[Comparison],
     ) -> None:
         """Compare; `written` are inputs that the program changes, by number, after the call."""
         if self._executable.buffers_kept and not is_first:
             reason = "its BUFFERs have contents of earlier calls"
-            report.append(Comparison("the program", "", reason=reason))
+            report(Comparison("the program", "", reason=reason))
             return
         self._inputs = inputs
         replayed = self._replay(inputs, written, report)
@@ -230,7 +250,7 @@ class _Check:
     # -- kernel by kernel
 
     def _replay(
-        self, inputs: Sequence[Array], written: Mapping[int, Array], report: list[Comparison]
+        self, inputs: Sequence[Array], written: Mapping[int, Array], report: Report
     ) -> list[Array] | None:
         """The results of the program as its kernels compute them one by one, then the inputs that
         it writes; None if that is not possible. Raises CheckError for a wrong kernel."""
@@ -244,7 +264,7 @@ class _Check:
         except PassFailedException as error:
             reason = f"the program is compared as a whole only: {error}"
         if reason:
-            report.append(Comparison("kernels", "", reason=reason))
+            report(Comparison("kernels", "", reason=reason))
             return None
         assert self._kernels is not None
         calls = _Calls(self, report)
@@ -323,7 +343,7 @@ class _Check:
         results: Sequence[Array],
         written: Mapping[int, Array],
         replayed: Sequence[Array] | None,
-        report: list[Comparison],
+        report: Report,
     ) -> None:
         found = [*results, *written.values()]
         try:
@@ -331,17 +351,17 @@ class _Check:
         except (UnboundedError, TooLargeError, InterpretationError) as error:
             reason = str(error).splitlines()[0]
             if replayed is None:
-                report.append(Comparison("the program", "", reason=reason))
+                report(Comparison("the program", "", reason=reason))
                 return
             rounding = f"half of the digits, against its kernels one by one: {reason}"
             judged = judge_loosely(found, replayed, inputs)
-            report.append(compared := Comparison("the program", "", judged, rounding))
+            report(compared := Comparison("the program", "", judged, rounding))
             if judged.difference:
                 raise self._whole_error(f"{compared}\n  {_IN_PLAN}", inputs) from None
             return
         judged = _judged(found, wanted, errors)
         rounding = "rounding of all its ops"
-        report.append(compared := Comparison("the program", "", judged, rounding))
+        report(compared := Comparison("the program", "", judged, rounding))
         if not judged.difference:
             return
         message = str(compared)
@@ -356,8 +376,8 @@ class _Check:
     def _bounded(
         self, inputs: Sequence[Array], written: Mapping[int, Array]
     ) -> tuple[list[Array], list[Array]]:
-        """The results of the program as it was given, then the inputs that it writes; and the bounds
-        of their errors.
+        """The results of the program as it was given, then the inputs that it writes; and the 
+        bounds of their errors.
 
         Raises UnboundedError, TooLargeError, or InterpretationError.
         """
@@ -392,8 +412,8 @@ _BEFORE_KERNELS = (
     "tg-optimize is wrong"
 )
 _IN_PLAN = (
-    "each kernel, alone, is right: the order of the calls, the plan of the memory, or what a kernel "
-    "packs once is wrong"
+    "each kernel, alone, is right: the order of the calls, the plan of the memory, or what a "
+    "kernel packs once is wrong"
 )
 
 
@@ -417,7 +437,7 @@ def _options_for(opt: str, kernel: str) -> str:
 class _Calls:
     """The kernels of one run, each of which is compiled and compared."""
 
-    def __init__(self, check: _Check, report: list[Comparison]) -> None:
+    def __init__(self, check: _Check, report: Report) -> None:
         self._check = check
         self._report = report
         self._count: dict[Operation, int] = {}
@@ -442,13 +462,13 @@ class _Calls:
                 reference = self._check.reference(kernel, arguments)
             except (UnboundedError, TooLargeError) as error:
                 reason = str(error).splitlines()[0]
-                self._report.append(Comparison(name, location, reason=reason))
+                self._report(Comparison(name, location, reason=reason))
             else:
                 bounds = [np.zeros(arguments[slot].shape) for slot in reference.slots]
                 wanted = interpreted(context, reference.kernel, [*arguments, *bounds], ())
                 judged = _judged_kernel(reference, arguments, arrays, wanted)
                 compared = Comparison(name, location, judged, reference.rounding, reference.sample)
-                self._report.append(compared)
+                self._report(compared)
                 if judged.difference:
                     raise self._check.wrong_kernel(kernel, arguments, compared)
         _, written = context.effects(kernel)

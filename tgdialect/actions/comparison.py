@@ -36,6 +36,10 @@ class Judged:
         )
 
 
+NOTHING = Judged()
+"""The judgement of no cell."""
+
+
 def judge(found: Array, wanted: Array, errors: Array, chosen: Array | None = None) -> Judged:
     """Compare arrays of one shape and dtype, in the cells that are `chosen`, or all of them.
 
@@ -69,10 +73,10 @@ def judge(found: Array, wanted: Array, errors: Array, chosen: Array | None = Non
     return Judged(cells, int(chosen.sum()) - cells, bound, difference)
 
 
-def _text(value: object) -> str:
-    if isinstance(value, np.bool_ | np.integer):
+def _text(value: Array) -> str:
+    if value.dtype.kind in "biu":
         return str(value)
-    return f"{float(np.asarray(value, np.float64)):.{_DIGITS}g}"
+    return f"{float(value.astype(np.float64)):.{_DIGITS}g}"
 
 
 def judge_loosely(

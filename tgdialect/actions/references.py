@@ -198,7 +198,7 @@ def alone(kernel: tg.KernelOp, module: ModuleOp, entry: str, constants: Set[int]
     have the same contents in every call."""
     copy = kernel.clone()
     params = parameters(copy.body.block)
-    slots = {op.result: i for i, op in enumerate(params)}
+    slots: dict[SSAValue, int] = {op.result: i for i, op in enumerate(params)}
     types: list[Attribute] = [tg.tensor(op.result) for op in params]
     attributes: list[dict[str, Attribute]] = [{} for _ in params]
     extents: list[tuple[int, int]] = []

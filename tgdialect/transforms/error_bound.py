@@ -64,6 +64,10 @@ ops are rounded correctly: equal operands have equal results."""
 ROUNDED = frozenset(("tg.add", "tg.sub", "tg.cast", "tg.mod", *ULPS))
 """The ops that round their results. The others choose one of their operands, or are exact."""
 
+_COUNTS_AS_ZERO = 2.0**-123
+"""A number above e^-86, below which a softmax in blocks leaves out exponentials, and above the
+subnormal numbers of f32."""
+
 _LN_2 = math.log(2)
 _STEEPEST_ERF = 2 / math.sqrt(math.pi)
 """The greatest slope of ERF and ERFC, and nearly that of GELU (1.1290)."""
@@ -94,10 +98,10 @@ class ErrorBoundPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in ops_of(op.body.block):
-            is_function = isinstance(each, FuncOp) and not each.is_declaration
-            if isinstance(each, tg.KernelOp) or is_function:
-                if not any(isinstance(inner, tg.CallOp) for inner in each.walk()):
-                    bound_errors(each, tf32=self.tf32)
+            if not isinstance(each, FuncOp | tg.KernelOp) or not each.body.blocks:
+                continue
+            if not any(isinstance(inner, tg.CallOp) for inner in each.walk()):
+                bound_errors(each, tf32=self.tf32)
 
 
 def bound_errors(callee: FuncOp | tg.KernelOp, *, tf32: bool = False) -> list[int]:
@@ -210,7 +214,7 @@ class _Errors:
                 slot = root.index
                 self.builder.insertion_point = InsertPoint.at_start(self._block)
             else:
-                raise locate(UnboundedError("a STORE to memory of no PARAM or BUFFER"), owner)
+                raise UnboundedError("a STORE to memory of no PARAM or BUFFER")
             if slot not in slots:
                 slots[slot] = self.builder.put(tg.ParamOp(first + len(slots), wide, dims))
             self._known[root] = slots[slot]
@@ -277,7 +281,7 @@ class _Errors:
         if any(operand in self._known for operand in op.operands[2:]):
             raise _unbounded(op)
         # What waits for the STORE waits for that of the bound, too.
-        uses = [use for use in op.result.uses]
+        uses = list(op.result.uses)
         shadow = self._known[op.buffer]
         rest = op.operands[2:]
         stored = self.builder.put(tg.StoreOp(shadow, self.full(op.value), *rest))
@@ -334,7 +338,7 @@ class _Errors:
             return self._rounded_to_narrow(op, error, dtype)
         return self._rounded(op, error, dtype)
 
-    def _rounded_to_narrow(self, op: Operation, error: Tg | None, dtype: tg.DType) -> Tg | None:
+    def _rounded_to_narrow(self, op: tg.ElementwiseOp, error: Tg | None, dtype: tg.DType) -> Tg | None:
         """The same of a narrow float: results that are computed in f32 are rounded, and most of
         those within the error to the same number."""
         ulps = ULPS.get(op.name, 0)
@@ -510,9 +514,8 @@ def _least(dtype: tg.DType) -> float:
     """The absolute error of what is too small for the relative one: the last digit of subnormal
     numbers, or all of what counts as 0, which are f32 subnormals for some instructions, and e^-86
     for a softmax in blocks."""
-    return max(
-        2.0 ** (dtype.min_exponent - dtype.precision + 1), 0.0 if dtype.bits > 32 else 2.0**-123
-    )
+    subnormal = 2.0 ** (dtype.min_exponent - dtype.precision + 1)
+    return subnormal if dtype.bits > 32 else max(subnormal, _COUNTS_AS_ZERO)
 
 
 # -- the rules of ops ------------------------------------------------------------------------------
