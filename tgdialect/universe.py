@@ -29,6 +29,7 @@ PASSES = {
     "tg-check-barriers": "tgdialect.transforms.barriers:CheckBarriersPass",
     "tg-choose-sorts": "tgdialect.transforms.choose_sorts:ChooseSortsPass",
     "tg-decompose": "tgdialect.transforms.decompose:DecomposePass",
+    "tg-error-bound": "tgdialect.transforms.error_bound:ErrorBoundPass",
     "tg-explicit-broadcast": "tgdialect.transforms.explicit_broadcast:ExplicitBroadcastPass",
     "tg-gradient": "tgdialect.transforms.gradient:GradientPass",
     "tg-shard": "tgdialect.transforms.shard.propagate:ShardPass",

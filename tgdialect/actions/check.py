@@ -36,7 +36,7 @@ from tgdialect.actions.references import (
 )
 from tgdialect.analysis.constants import constant_slots
 from tgdialect.custom import CustomCode
-from tgdialect.diagnostics import file_location, names_text, operation_location
+from tgdialect.diagnostics import CompilationError, file_location, names_text, operation_location
 from tgdialect.interpreter import run
 from tgdialect.interpreter.calls import CALLEES
 from tgdialect.interpreter.run_context import Contents, Outcome, RunContext
@@ -206,7 +206,8 @@ def _results(value: Any) -> list[Any]:
 def _kind(value: Any) -> object:
     """The part of an argument that the signature of a call has."""
     array = value if hasattr(value, "dtype") else np.asarray(value)
-    return (array.shape, str(array.dtype)) if array.shape else (int(array), str(array.dtype))
+    is_size = not array.shape and array.dtype.kind in "iu"
+    return (int(array) if is_size else array.shape), str(array.dtype)
 
 
 class _Check:
@@ -225,7 +226,7 @@ class _Check:
         self._module, self._entry = module, entry
         self._target, self._opt, self._custom = target, opt, custom
         self._tf32 = opt == "heuristic:tf32"
-        self._compiled: dict[Operation, Callable[[Sequence[Array]], None]] = {}
+        self._compiled: dict[Operation, Callable[[Sequence[Array]], object]] = {}
         self._kernels: ModuleOp | None = None
         self._constants: Mapping[str, Any] = {}
 
@@ -279,26 +280,21 @@ class _Check:
         )
         return [*results, *(copies[i] for i in written)]
 
-    def compiled(self, kernel: tg.KernelOp) -> Callable[[Sequence[Array]], None]:
+    def compiled(self, kernel: tg.KernelOp) -> Callable[[Sequence[Array]], object]:
         """A kernel, compiled alone: it changes the arrays of its parameters."""
         if (known := self._compiled.get(kernel)) is not None:
             return known
         name = kernel.sym_name.data
-        made = alone(kernel, self._program, self._entry, self._constants.get(name, frozenset()))
+        constants = self._constants.get(name, frozenset())
         executable = compile(
-            made.module,
+            alone(kernel, self._program, self._entry, constants),
             entry=self._entry,
             target=self._target,
             opt=_options_for(self._opt, name),
             allow_custom=self._custom.allowed,
-            custom=cast(Any, self._custom.functions),
+            custom=self._custom.functions,
         )
-
-        def call(arrays: Sequence[Array]) -> None:
-            extents = (arrays[slot].shape[axis] for slot, axis in made.extents)
-            executable(*arrays, *extents)
-
-        self._compiled[kernel] = call
+        call = self._compiled[kernel] = lambda arrays: executable(*arrays)
         return call
 
     @property
@@ -322,9 +318,8 @@ class _Check:
         self, kernel: tg.KernelOp, arrays: Sequence[Array], compared: Comparison
     ) -> CheckError:
         """The error of a wrong kernel, which leaves the kernel alone, and its arguments."""
-        made = alone(kernel, self._program, self._entry, frozenset())
-        extents = [np.asarray(arrays[slot].shape[axis]) for slot, axis in made.extents]
-        return self._error(str(compared), str(made.module), [*arrays, *extents])
+        module = alone(kernel, self._program, self._entry, frozenset())
+        return self._error(str(compared), str(module), arrays)
 
     def _error(self, message: str, module: str, inputs: Sequence[Array]) -> CheckError:
         given = " ".join(f"--input input{i}.npy" for i in range(len(inputs)))
@@ -376,7 +371,7 @@ class _Check:
     def _bounded(
         self, inputs: Sequence[Array], written: Mapping[int, Array]
     ) -> tuple[list[Array], list[Array]]:
-        """The results of the program as it was given, then the inputs that it writes; and the 
+        """The results of the program as it was given, then the inputs that it writes; and the
         bounds of their errors.
 
         Raises UnboundedError, TooLargeError, or InterpretationError.
@@ -456,7 +451,12 @@ class _Calls:
         name, location = f"kernel @{kernel.sym_name.data}", _location(kernel)
         count = self._count[kernel] = self._count.get(kernel, 0) + 1
         arrays = [np.array(each, order="C") for each in arguments]
-        self._check.compiled(kernel)(arrays)
+        try:
+            self._check.compiled(kernel)(arrays)
+        except (CompilationError, UnboundedError) as error:
+            reason = f"alone, it is refused: {str(error).splitlines()[0]}"
+            self._report(Comparison(name, location, reason=reason))
+            return interpreted(context, kernel, arguments, extra)
         if count <= MOST_CALLS:
             try:
                 reference = self._check.reference(kernel, arguments)
@@ -498,7 +498,7 @@ def _judged_kernel(
 
 def _contents(new: Array, old: Array) -> Contents:
     def changed() -> Array:
-        a, b = (x.reshape(-1).view(np.uint8).reshape(x.size, -1) for x in (new, old))
+        a, b = (x.reshape(-1).view(np.uint8).reshape(x.size, x.itemsize) for x in (new, old))
         return np.asarray((a != b).any(axis=1).reshape(new.shape))
 
     return Contents(new, changed)

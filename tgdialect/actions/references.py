@@ -20,12 +20,14 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tgdialect.analysis.estimates import cells_of
+from tgdialect.analysis.index_expressions import ComputedExtents, is_index
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
+from tgdialect.ops.expressions import argument_at
 from tgdialect.ops.ordering import RangeOp, dependent_ranges
 from tgdialect.ops.source import parameters
-from tgdialect.transforms.error_bound import bound_errors
+from tgdialect.transforms.error_bound import UnboundedError, bound_errors
 
 MOST_OPERATIONS = 1 << 23
 """The most results of ops that a comparison computes, bounds not included. Larger: checks take
@@ -184,50 +186,45 @@ def _spread(range: RangeOp, count: int, extent: int) -> None:
 # -- a kernel alone --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Alone:
-    """A module whose function calls a kernel, with an argument for each of its PARAMs; then come
-    index arguments for the extents that are no PARAM: the slot and the axis of each."""
+def alone(kernel: tg.KernelOp, module: ModuleOp, entry: str, constants: Set[int]) -> ModuleOp:
+    """A module whose function calls a kernel of `module`, with an argument for each of its PARAMs.
 
-    module: ModuleOp
-    extents: Sequence[tuple[int, int]]
-
-
-def alone(kernel: tg.KernelOp, module: ModuleOp, entry: str, constants: Set[int]) -> Alone:
-    """A kernel of a module, in one of its own. The parameters of the slots that are `constants`
-    have the same contents in every call."""
+    The parameters of the slots that are `constants` have the same contents in every call. Raises
+    UnboundedError for an extent that sizes do not decide.
+    """
     copy = kernel.clone()
     params = parameters(copy.body.block)
     slots: dict[SSAValue, int] = {op.result: i for i, op in enumerate(params)}
-    types: list[Attribute] = [tg.tensor(op.result) for op in params]
+    block = Block(arg_types=[tg.tensor(op.result) for op in params])
     attributes: list[dict[str, Attribute]] = [{} for _ in params]
-    extents: list[tuple[int, int]] = []
+
+    def add(of_argument: Mapping[str, Attribute], _: str) -> tuple[SSAValue, int]:
+        argument = block.insert_arg(tg.tensor_type(tg.INDEX), len(attributes))
+        attributes.append(dict(of_argument))
+        slots[argument] = argument.index
+        return argument, argument.index
+
+    sizes = {value: argument_at(slot) for value, slot in slots.items() if is_index(value)}
+    computed = ComputedExtents(sizes, {value: slots[value] for value in sizes}, add)
     for slot, op in enumerate(params):
         for name, bound in (("tg.min", op.min), ("tg.max", op.max)):
             if bound is not None:
                 attributes[slot][name] = IntegerAttr(bound.data, tg.INDEX)
-        positions: list[int] = []
-        for axis, dim in enumerate(tg.shape_of(op.result)):
-            if isinstance(dim, int):
-                continue
-            position = slots.get(dim) if isinstance(dim, SSAValue) else None
-            if position is None:
-                position = len(params) + len(extents)
-                extents.append((slot, axis))
-            positions.append(position)
-        if positions:
+        dims = [d for d in tg.shape_of(op.result) if not isinstance(d, int)]
+        arguments = [argument for d in dims if (argument := computed.argument(d)) is not None]
+        if len(arguments) < len(dims):
+            raise UnboundedError("an extent of its memory depends on data")
+        if arguments:
+            positions = [slots[argument] for argument in arguments]
             attributes[slot]["tg.dims"] = DenseArrayBase.from_list(i64, positions)
         if slot in constants:
             attributes[slot]["tg.constant"] = UnitAttr()
-    types += [tg.tensor_type(tg.INDEX)] * len(extents)
-    attributes += [{} for _ in extents]
-    block = Block(arg_types=types)
     builder = tg.OpBuilder.at_end(block, kernel.location)
     call = builder.put(tg.CallOp(kernel.sym_name.data, block.args[: len(params)]))
     builder.put(tg.SinkOp((call,)))
     builder.insert(ReturnOp())
-    function = FuncOp(entry, (types, []), Region(block))
+    function = FuncOp(entry, (block.arg_types, []), Region(block))
     function.arg_attrs = ArrayAttr([DictionaryAttr(each) for each in attributes])
     made = ModuleOp([copy, function])
     made.attributes |= module.attributes
-    return Alone(made, extents)
+    return made

@@ -338,7 +338,9 @@ class _Errors:
             return self._rounded_to_narrow(op, error, dtype)
         return self._rounded(op, error, dtype)
 
-    def _rounded_to_narrow(self, op: tg.ElementwiseOp, error: Tg | None, dtype: tg.DType) -> Tg | None:
+    def _rounded_to_narrow(
+        self, op: tg.ElementwiseOp, error: Tg | None, dtype: tg.DType
+    ) -> Tg | None:
         """The same of a narrow float: results that are computed in f32 are rounded, and most of
         those within the error to the same number."""
         ulps = ULPS.get(op.name, 0)
