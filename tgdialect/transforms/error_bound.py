@@ -143,7 +143,8 @@ class _Errors:
         """Whether stages may still move a scaling over a CAST to a narrow float, as that of a
         softmax over a product with it."""
         self._known: dict[SSAValue, SSAValue] = {}
-        self._made: set[SSAValue] = set()
+        self._uncertain: set[SSAValue] = set()
+        """The cells at indices that have errors: any cell may be meant."""
         first = next(iter(ops_of(block)))
         self.builder = tg.UniquingBuilder(InsertPoint.before(first), first.location)
         self._semantics = TgSemantics(self.builder)
@@ -179,9 +180,6 @@ class _Errors:
         error = self.number(0.0) if known is None else self.of(known)
         wide = self.value(value)
         return wide.eq(wide).where(error, error).handle
-
-    def some(self, value: SSAValue) -> Tg:
-        return self.error(value) or self.number(0.0)
 
     # -- memory
 
@@ -278,39 +276,35 @@ class _Errors:
         self._known[value] = error.handle
 
     def _store(self, op: tg.StoreOp) -> None:
-        if any(operand in self._known for operand in op.operands[2:]):
+        rest = op.operands[2:]
+        if any(operand in self._known for operand in rest) or op.buffer in self._uncertain:
             raise _unbounded(op)
         # What waits for the STORE waits for that of the bound, too.
         uses = list(op.result.uses)
         shadow = self._known[op.buffer]
-        rest = op.operands[2:]
         stored = self.builder.put(tg.StoreOp(shadow, self.full(op.value), *rest))
         both = self.builder.put(tg.GroupOp((op.result, stored)))
         for use in uses:
             use.operation.operands[use.index] = both
 
     def _load(self, op: tg.LoadOp) -> None:
-        memory, shadow = op.operands[0], self._known.get(op.operands[0])
-        if shadow is None and not any(o in self._known for o in op.operands[1:]):
-            return
+        shadow = self._known.get(op.buffer)
         if op.gate is not None and op.gate in self._known:
             raise _unbounded(op)
-        if shadow is None or shadow in self._made:
-            # An index with an error: any cell may be read.
+        if op.buffer in self._uncertain:
             self._set(op, self.number(math.inf))
-            return
-        operands = [shadow]
-        if op.alt is not None and op.gate is not None:
-            operands += [self.full(op.alt), op.gate]
-        _ = memory
-        self._known[op.result] = self.builder.put(op.rebuild(operands))
+        elif shadow is not None:
+            more = [] if op.alt is None or op.gate is None else [self.full(op.alt), op.gate]
+            self._known[op.result] = self.builder.put(op.rebuild([shadow, *more]))
+        elif op.alt is not None and op.alt in self._known:
+            raise _unbounded(op)
 
     def _index(self, op: tg.IndexOp) -> None:
         source, *indices = op.operands
         if any(index in self._known for index in indices):
-            inf = self.number(math.inf).handle
-            self._made.add(inf)
-            self._known[op.result] = inf
+            if not tg.is_memory(op.result):
+                self._set(op, self.number(math.inf))
+            self._uncertain.add(op.result)
         elif source in self._known:
             self._known[op.result] = self.builder.put(op.rebuild([self._known[source], *indices]))
 
@@ -540,7 +534,12 @@ class _Site:
         return self._walker.error(self.op.operands[i])
 
     @property
-    def result(self) -> Tg:
+    def computed(self) -> Tg:
+        """The result."""
+        return self._walker.value(self.op.results[0])
+
+    @property
+    def result_size(self) -> Tg:
         """The absolute value of the result."""
         return self._walker.magnitude(self.op.results[0])
 
@@ -630,7 +629,7 @@ def _exponential(scale: float = 1.0, offset: float = 0.0) -> Rule:
     """e^t - 1 is at most t (1 + t) for t up to 1.79."""
 
     def bound(site: _Site, error: Tg) -> Tg:
-        return _growth_of(error * scale if scale != 1 else error, site.result + offset)
+        return _growth_of(error * scale if scale != 1 else error, site.result_size + offset)
 
     return _unary(bound)
 
@@ -649,7 +648,7 @@ def _logarithm(scale: float = 1.0, offset: float = 0.0) -> Rule:
 
 
 def _root_bound(site: _Site, error: Tg) -> Tg:
-    by_slope, root = error / site.result, error.applied("sqrt")
+    by_slope, root = error / site.result_size, error.applied("sqrt")
     return (site.value(0) > error).where(by_slope, root)
 
 
@@ -663,7 +662,7 @@ def _quotient(site: _Site) -> Tg | None:
     if b is None:
         return None if a is None else _where_any(a, a / site.size(1))
     size = site.size(1)
-    above = site.result * b if a is None else a + site.result * b
+    above = site.result_size * b if a is None else a + site.result_size * b
     bound = (size > b).where(above / (size - b), math.inf)
     return _where_any(b if a is None else a + b, bound)
 
@@ -680,7 +679,7 @@ def _power(site: _Site) -> Tg | None:
         relative = _where_any(a, (least > 0.0).where(a / least, math.inf))
         terms.append(relative * _plus(site.size(1), b))
     exponent = terms[0] if len(terms) == 1 else terms[0] + terms[1]
-    return _where_any(exponent, _growth_of(exponent, site.result))
+    return _where_any(exponent, _growth_of(exponent, site.result_size))
 
 
 def _plus_log(site: _Site) -> Tg:
@@ -690,7 +689,7 @@ def _plus_log(site: _Site) -> Tg:
 
 def _gate_bound(site: _Site) -> Tg | None:
     slope = _sum(site.error(1), site.error(2) if len(site.op.operands) > 2 else None)
-    by_gate = None if slope is None else _where_any(slope, _growth_of(slope, site.result))
+    by_gate = None if slope is None else _where_any(slope, _growth_of(slope, site.result_size))
     return _sum(site.error(0), by_gate)
 
 
@@ -709,15 +708,11 @@ def _log_add(site: _Site) -> Tg | None:
 
 def _log_gamma(site: _Site) -> Tg | None:
     """The second operand may be the result, or be computed again."""
-    approximation, result = site.value(1), site.value(0)
-    _ = result
-    walker_value = site._walker.value(site.op.results[0])  # pyright: ignore[reportPrivateUsage]
-    distance = approximation - walker_value
-    near = approximation.eq(walker_value).where(
-        approximation.constant(0.0), distance.applied("max", -distance)
-    )
+    approximation, result = site.value(1), site.computed
+    distance = (approximation - result).applied("max", result - approximation)
+    same = approximation.eq(result).where(approximation.constant(0.0), distance)
     again = site.error(0)
-    return _sum(near, site.error(1), None if again is None else _unknown(again))
+    return _sum(same, site.error(1), None if again is None else _unknown(again))
 
 
 _FLOATS: Mapping[str, Rule] = {
