@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -260,7 +260,9 @@ class _Check:
             if isinstance(self._executable, ShardedExecutable):
                 raise PassFailedException("it is for several devices")
             if self._kernels is None:
-                self._kernels = self._executable.staged().at_kernels()
+                # The given module has the locations of its source.
+                staged = replace(self._executable.staged(), source=self._module)
+                self._kernels = staged.at_kernels()
                 self._constants = constant_slots(self._kernels)
         except PassFailedException as error:
             reason = f"the program is compared as a whole only: {error}"

@@ -127,7 +127,7 @@ def compile(
     make = _sharded if program.is_split(target) else _on_one_device
     if not check:
         return make(program, target, entry, opt, code)
-    given = program.kept().verified()
+    given = program.verified().clone()
     return _checked(make(program, target, entry, opt, code), given, entry, target, opt, code)
 
 
