@@ -65,7 +65,7 @@ class CheckError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class CheckResult:
     """The comparison of a kernel, or of the program as a whole; printed, a line."""
 
     name: str
@@ -93,7 +93,7 @@ class Comparison:
         return f"{head}: {self.judged.cells} elements, bound {self.judged.bound:.2g}{more}"
 
 
-Report = Callable[[Comparison], object]
+Report = Callable[[CheckResult], object]
 """Gets a comparison."""
 
 
@@ -129,8 +129,8 @@ class CheckedExecutable(Executable):
         super().__init__(executable.parameters, (), executable.staged, ("", ""))
         self.executable = executable
         self.module_given = module
-        self.comparisons: list[Comparison] = []
-        self.listener: Callable[[Comparison], object] = lambda _: None
+        self.comparisons: list[CheckResult] = []
+        self.listener: Callable[[CheckResult], object] = lambda _: None
         """Gets each comparison when it is done, before an error is raised."""
         self._run = _Check(executable, module, entry, target, opt, custom)
         self._seen: set[object] = set()
@@ -164,7 +164,7 @@ class CheckedExecutable(Executable):
         self._run(before, arrays, written, self._report, is_first=is_first)
         return results
 
-    def _report(self, compared: Comparison) -> None:
+    def _report(self, compared: CheckResult) -> None:
         self.comparisons.append(compared)
         self.listener(compared)
 
@@ -242,7 +242,7 @@ class _Check:
         """Compare; `written` are inputs that the program changes, by number, after the call."""
         if self._executable.buffers_kept and not is_first:
             reason = "its BUFFERs have contents of earlier calls"
-            report(Comparison("the program", "", reason=reason))
+            report(CheckResult("the program", "", reason=reason))
             return
         self._inputs = inputs
         replayed = self._replay(inputs, written, report)
@@ -267,7 +267,7 @@ class _Check:
         except PassFailedException as error:
             reason = f"the program is compared as a whole only: {error}"
         if reason:
-            report(Comparison("kernels", "", reason=reason))
+            report(CheckResult("kernels", "", reason=reason))
             return None
         assert self._kernels is not None
         calls = _Calls(self, report)
@@ -317,7 +317,7 @@ class _Check:
         return reference_of(kernel, known, tf32=self._tf32)
 
     def wrong_kernel(
-        self, kernel: tg.KernelOp, arrays: Sequence[Array], compared: Comparison
+        self, kernel: tg.KernelOp, arrays: Sequence[Array], compared: CheckResult
     ) -> CheckError:
         """The error of a wrong kernel, which leaves the kernel alone, and its arguments."""
         module = alone(kernel, self._program, self._entry, frozenset())
@@ -348,17 +348,17 @@ class _Check:
         except (UnboundedError, TooLargeError, InterpretationError) as error:
             reason = str(error).splitlines()[0]
             if replayed is None:
-                report(Comparison("the program", "", reason=reason))
+                report(CheckResult("the program", "", reason=reason))
                 return
             rounding = f"half of the digits, against its kernels one by one: {reason}"
             judged = judge_loosely(found, replayed, inputs)
-            report(compared := Comparison("the program", "", judged, rounding))
+            report(compared := CheckResult("the program", "", judged, rounding))
             if judged.difference:
                 raise self._whole_error(f"{compared}\n  {_IN_PLAN}", inputs) from None
             return
         judged = _judged(found, wanted, errors)
         rounding = "rounding of all its ops"
-        report(compared := Comparison("the program", "", judged, rounding))
+        report(compared := CheckResult("the program", "", judged, rounding))
         if not judged.difference:
             return
         message = str(compared)
@@ -457,19 +457,19 @@ class _Calls:
             self._check.compiled(kernel)(arrays)
         except (CompilationError, UnboundedError) as error:
             reason = f"alone, it is refused: {str(error).splitlines()[0]}"
-            self._report(Comparison(name, location, reason=reason))
+            self._report(CheckResult(name, location, reason=reason))
             return interpreted(context, kernel, arguments, extra)
         if count <= MOST_CALLS:
             try:
                 reference = self._check.reference(kernel, arguments)
             except (UnboundedError, TooLargeError) as error:
                 reason = str(error).splitlines()[0]
-                self._report(Comparison(name, location, reason=reason))
+                self._report(CheckResult(name, location, reason=reason))
             else:
                 bounds = [np.zeros(arguments[slot].shape) for slot in reference.slots]
                 wanted = interpreted(context, reference.kernel, [*arguments, *bounds], ())
                 judged = _judged_kernel(reference, arguments, arrays, wanted)
-                compared = Comparison(name, location, judged, reference.rounding, reference.sample)
+                compared = CheckResult(name, location, judged, reference.rounding, reference.sample)
                 self._report(compared)
                 if judged.difference:
                     raise self._check.wrong_kernel(kernel, arguments, compared)

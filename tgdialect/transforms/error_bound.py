@@ -69,9 +69,11 @@ _COUNTS_AS_ZERO = 2.0**-123
 subnormal numbers of f32."""
 
 _LN_2 = math.log(2)
+"""The slope of the exponent of EXP2, and the inverse of that of LOG2."""
 _STEEPEST_ERF = 2 / math.sqrt(math.pi)
-"""The greatest slope of ERF and ERFC, and nearly that of GELU (1.1290)."""
+"""The greatest slope of ERF and ERFC, at 0."""
 _STEEPEST_GELU = 1.13
+"""Above the greatest slope of GELU, 1.1290, at the square root of 2."""
 
 
 class UnboundedError(PassFailedException):
@@ -279,7 +281,7 @@ class _Errors:
         rest = op.operands[2:]
         if any(operand in self._known for operand in rest) or op.buffer in self._uncertain:
             raise _unbounded(op)
-        # What waits for the STORE waits for that of the bound, too.
+        # Waiting for the STORE is waiting for that of the bound, too.
         uses = list(op.result.uses)
         shadow = self._known[op.buffer]
         stored = self.builder.put(tg.StoreOp(shadow, self.full(op.value), *rest))

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import tgdialect as tg
 from tgdialect.actions import references
-from tgdialect.actions.check import CheckedExecutable, CheckError, Comparison
+from tgdialect.actions.check import CheckedExecutable, CheckError, CheckResult
 from tgdialect.lowering.rangeify import RangeifyPass
 from tgdialect.lowering.render.llvm import arithmetic
 from tgdialect.lowering.select import SelectPass
@@ -29,7 +29,7 @@ def floats(*shape: int, dtype: Any = np.float32, seed: int = 0) -> Array:
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 
 
-def compared(function: Callable[..., Any], *arrays: Array, **options: Any) -> list[Comparison]:
+def compared(function: Callable[..., Any], *arrays: Array, **options: Any) -> list[CheckResult]:
     """The comparisons of the first call."""
     executable = tg.compile(function, *arrays, check=True, **options)
     assert isinstance(executable, CheckedExecutable)
@@ -228,7 +228,7 @@ def test_what_takes_too_long(monkeypatch: pytest.MonkeyPatch):
 def test_each_signature_once():
     executable = tg.compile(lambda x: x * 2, tg.spec(("n",)), check=True)
     assert isinstance(executable, CheckedExecutable)
-    found: list[Comparison] = []
+    found: list[CheckResult] = []
     executable.listener = found.append
     for size in (3, 4, 3, 4):
         executable(floats(size))
