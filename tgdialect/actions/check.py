@@ -13,10 +13,10 @@ in the order of the calls, or in the plan of the memory.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -42,13 +42,13 @@ from tgdialect.interpreter.calls import CALLEES
 from tgdialect.interpreter.run_context import Contents, Outcome, RunContext
 from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
-from tgdialect.ops.source import parameters
 from tgdialect.runtime.compiler import compile
 from tgdialect.runtime.distributed.executable import ShardedExecutable
 from tgdialect.runtime.executable import Executable, ParameterSlot, listed
 from tgdialect.runtime.footprint import DeviceFootprint
 from tgdialect.runtime.memory import ReleasedArray
 from tgdialect.runtime.profile import Profile
+from tgdialect.runtime.program import DEFAULT_OPT
 from tgdialect.transforms.error_bound import UnboundedError, bound_errors
 
 MOST_CALLS = 2
@@ -110,29 +110,34 @@ def leave(module: str, inputs: Sequence[Array], command: str, error: str) -> Pat
     return folder
 
 
+class Given(NamedTuple):
+    """The program as it was given, and the arguments of `compile`."""
+
+    module: ModuleOp
+    entry: str
+    target: str | None
+    opt: str
+    custom: CustomCode
+
+    @property
+    def allowed(self) -> dict[str, Any]:
+        """What it may execute, for the interpreter and for `compile`."""
+        return {"allow_custom": self.custom.allowed, "custom": self.custom.functions}
+
+
 class CheckedExecutable(Executable):
     """An executable whose first call with each signature is checked.
 
     `comparisons` are those of the last call that was checked, in the order of the kernels.
     """
 
-    def __init__(
-        self,
-        executable: Executable,
-        module: ModuleOp,
-        entry: str,
-        target: str | None,
-        opt: str,
-        custom: CustomCode,
-    ) -> None:
-        """`module` is the program as it was given, and the others are arguments of `compile`."""
+    def __init__(self, executable: Executable, given: Given) -> None:
         super().__init__(executable.parameters, (), executable.staged, ("", ""))
         self.executable = executable
-        self.module_given = module
         self.comparisons: list[CheckResult] = []
         self.listener: Callable[[CheckResult], object] = lambda _: None
         """Gets each comparison when it is done, before an error is raised."""
-        self._run = _Check(executable, module, entry, target, opt, custom)
+        self._run = _Check(executable, given)
         self._seen: set[object] = set()
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
@@ -187,16 +192,9 @@ class CheckedExecutable(Executable):
         return value
 
 
-def checked(
-    executable: Executable,
-    module: ModuleOp,
-    entry: str,
-    target: str | None,
-    opt: str,
-    custom: CustomCode,
-) -> Executable:
-    """An executable whose first call with each signature is checked (`CheckedExecutable`)."""
-    return CheckedExecutable(executable, module, entry, target, opt, custom)
+def checked(executable: Executable, *given: Any) -> CheckedExecutable:
+    """An executable whose first call with each signature is checked; `given` is `Given`."""
+    return CheckedExecutable(executable, Given(*given))
 
 
 def _results(value: Any) -> list[Any]:
@@ -213,19 +211,10 @@ def _kind(value: Any) -> object:
 class _Check:
     """The check of a program's results, given the inputs before the call."""
 
-    def __init__(
-        self,
-        executable: Executable,
-        module: ModuleOp,
-        entry: str,
-        target: str | None,
-        opt: str,
-        custom: CustomCode,
-    ) -> None:
+    def __init__(self, executable: Executable, given: Given) -> None:
         self._executable = executable
-        self._module, self._entry = module, entry
-        self._target, self._opt, self._custom = target, opt, custom
-        self._tf32 = opt == "heuristic:tf32"
+        self._given = given
+        self._tf32 = given.opt == "heuristic:tf32"
         self._compiled: dict[Operation, Callable[[Sequence[Array]], object]] = {}
         self._kernels: ModuleOp | None = None
         self._constants: Mapping[str, Any] = {}
@@ -244,7 +233,6 @@ class _Check:
             reason = "its BUFFERs have contents of earlier calls"
             report(CheckResult("the program", "", reason=reason))
             return
-        self._inputs = inputs
         replayed = self._replay(inputs, written, report)
         self._compare_whole(inputs, results, written, replayed, report)
 
@@ -255,80 +243,59 @@ class _Check:
     ) -> list[Array] | None:
         """The results of the program as its kernels compute them one by one, then the inputs that
         it writes; None if that is not possible. Raises CheckError for a wrong kernel."""
-        reason = ""
         try:
             if isinstance(self._executable, ShardedExecutable):
                 raise PassFailedException("it is for several devices")
             if self._kernels is None:
                 # The given module has the locations of its source.
-                staged = replace(self._executable.staged(), source=self._module)
+                staged = replace(self._executable.staged(), source=self._given.module)
                 self._kernels = staged.at_kernels()
                 self._constants = constant_slots(self._kernels)
-        except PassFailedException as error:
+            callees = {tg.KernelOp.name: _Calls(self, report).call}
+            copies = [each.copy() for each in inputs]
+            allowed = self._given.allowed
+            results = run(self._kernels, self._given.entry, copies, callees=callees, **allowed)
+        except (PassFailedException, InterpretationError) as error:
             reason = f"the program is compared as a whole only: {error}"
-        if reason:
-            report(CheckResult("kernels", "", reason=reason))
+            report(CheckResult("kernels", "", reason=reason.splitlines()[0]))
             return None
-        assert self._kernels is not None
-        calls = _Calls(self, report)
-        copies = [each.copy() for each in inputs]
-        results = run(
-            self._kernels,
-            self._entry,
-            copies,
-            allow_custom=self._custom.allowed,
-            custom=self._custom.functions,
-            callees={tg.KernelOp.name: calls.call},
-        )
         return [*results, *(copies[i] for i in written)]
 
     def compiled(self, kernel: tg.KernelOp) -> Callable[[Sequence[Array]], object]:
         """A kernel, compiled alone: it changes the arrays of its parameters."""
         if (known := self._compiled.get(kernel)) is not None:
             return known
-        name = kernel.sym_name.data
-        constants = self._constants.get(name, frozenset())
+        name, given = kernel.sym_name.data, self._given
         executable = compile(
-            alone(kernel, self._program, self._entry, constants),
-            entry=self._entry,
-            target=self._target,
-            opt=_options_for(self._opt, name),
-            allow_custom=self._custom.allowed,
-            custom=self._custom.functions,
+            self._alone(kernel, self._constants.get(name, frozenset())),
+            entry=given.entry,
+            target=given.target,
+            opt=_options_for(given.opt, name),
+            **given.allowed,
         )
         call = self._compiled[kernel] = lambda arrays: executable(*arrays)
         return call
 
-    @property
-    def _program(self) -> ModuleOp:
+    def _alone(self, kernel: tg.KernelOp, constants: Set[int]) -> ModuleOp:
         assert self._kernels is not None
-        return self._kernels
+        return alone(kernel, self._kernels, self._given.entry, constants)
 
     def reference(self, kernel: tg.KernelOp, arrays: Sequence[Array]) -> Reference:
-        scalars = {
-            slot: int(array)
-            for slot, array in enumerate(arrays)
-            if not array.shape and array.dtype.kind in "iu"
-        }
-        sizes = {
-            op.slot.data for op in parameters(kernel.body.block) if not tg.is_memory(op.result)
-        }
-        known = {slot: value for slot, value in scalars.items() if slot in sizes}
-        return reference_of(kernel, known, tf32=self._tf32)
+        """The kernel with the bounds of its results. Raises UnboundedError and TooLargeError."""
+        return reference_of(kernel, arrays, tf32=self._tf32)
 
     def wrong_kernel(
         self, kernel: tg.KernelOp, arrays: Sequence[Array], compared: CheckResult
     ) -> CheckError:
         """The error of a wrong kernel, which leaves the kernel alone, and its arguments."""
-        module = alone(kernel, self._program, self._entry, frozenset())
-        return self._error(str(compared), str(module), arrays)
+        return self._error(str(compared), str(self._alone(kernel, frozenset())), arrays)
 
     def _error(self, message: str, module: str, inputs: Sequence[Array]) -> CheckError:
         given = " ".join(f"--input input{i}.npy" for i in range(len(inputs)))
-        options = "" if self._target is None else f" --target {self._target}"
-        if self._opt != "heuristic":
-            options += f" --opt '{self._opt}'"
-        command = f"tg-run module.mlir --check --entry {self._entry}{options} {given}"
+        _, entry, target, opt, _ = self._given
+        options = "" if target is None else f" --target {target}"
+        options += "" if opt == DEFAULT_OPT else f" --opt '{opt}'"
+        command = f"tg-run module.mlir --check --entry {entry}{options} {given}"
         folder = leave(module, inputs, command, message)
         return CheckError(f"check: {message}\n  the reproducer: {folder}")
 
@@ -368,7 +335,7 @@ class _Check:
         raise self._whole_error(message, inputs)
 
     def _whole_error(self, message: str, inputs: Sequence[Array]) -> CheckError:
-        return self._error(message, str(self._module), inputs)
+        return self._error(message, str(self._given.module), inputs)
 
     def _bounded(
         self, inputs: Sequence[Array], written: Mapping[int, Array]
@@ -378,26 +345,16 @@ class _Check:
 
         Raises UnboundedError, TooLargeError, or InterpretationError.
         """
-        module = self._module.clone()
-        function = SymbolTable.lookup_symbol(module, self._entry)
+        module, entry = self._given.module.clone(), self._given.entry
+        function = SymbolTable.lookup_symbol(module, entry)
         if not isinstance(function, FuncOp):
-            raise UnboundedError(f"@{self._entry} is at level llvm")
-        block = function.body.block
-        first = len(block.args)
-        sizes = {
-            op.slot.data: int(inputs[first + op.slot.data])
-            for op in parameters(block)
-            if not tg.is_memory(op.result)
-            and not inputs[first + op.slot.data].shape
-            and inputs[first + op.slot.data].dtype.kind in "iu"
-        }
-        if (count := operations(block, sizes)) > MOST_OPERATIONS:
+            raise UnboundedError(f"@{entry} is at level llvm")
+        if (count := operations(function.body.block, inputs)) > MOST_OPERATIONS:
             raise TooLargeError(f"{count} operations")
         slots = bound_errors(function, tf32=self._tf32)
         copies = [each.copy() for each in inputs]
         shadows = [np.zeros(copies[slot].shape) for slot in slots]
-        options = {"allow_custom": self._custom.allowed, "custom": self._custom.functions}
-        values = run(module, self._entry, [*copies, *shadows], **cast(Any, options))
+        values = run(module, entry, [*copies, *shadows], **self._given.allowed)
         count = len(values) // 2
         of_memory = dict(zip(slots, shadows, strict=True))
         memory = [of_memory.get(i, np.zeros(copies[i].shape)) for i in written]
@@ -415,7 +372,7 @@ _IN_PLAN = (
 
 
 def _judged(found: Sequence[Array], wanted: Sequence[Array], errors: Sequence[Array]) -> Judged:
-    total = Judged()
+    total = NOTHING
     for a, b, error in zip(found, wanted, errors, strict=True):
         total += judge(a, b, error)
     return total
@@ -460,19 +417,19 @@ class _Calls:
             self._report(CheckResult(name, location, reason=reason))
             return interpreted(context, kernel, arguments, extra)
         if count <= MOST_CALLS:
+            compared = CheckResult(name, location)
             try:
                 reference = self._check.reference(kernel, arguments)
-            except (UnboundedError, TooLargeError) as error:
-                reason = str(error).splitlines()[0]
-                self._report(CheckResult(name, location, reason=reason))
-            else:
                 bounds = [np.zeros(arguments[slot].shape) for slot in reference.slots]
                 wanted = interpreted(context, reference.kernel, [*arguments, *bounds], ())
                 judged = _judged_kernel(reference, arguments, arrays, wanted)
-                compared = CheckResult(name, location, judged, reference.rounding, reference.sample)
-                self._report(compared)
-                if judged.difference:
-                    raise self._check.wrong_kernel(kernel, arguments, compared)
+                rounding, sample = reference.rounding, reference.sample
+                compared = replace(compared, judged=judged, rounding=rounding, sample=sample)
+            except (UnboundedError, TooLargeError, InterpretationError) as error:
+                compared = replace(compared, reason=str(error).splitlines()[0])
+            self._report(compared)
+            if compared.judged.difference:
+                raise self._check.wrong_kernel(kernel, arguments, compared)
         _, written = context.effects(kernel)
         return Outcome(
             [],
@@ -486,9 +443,13 @@ class _Calls:
 def _judged_kernel(
     reference: Reference, before: Sequence[Array], after: Sequence[Array], wanted: Outcome
 ) -> Judged:
-    """Compare the memory that a kernel stores to. Where it stores nothing that memory is as before,
-    unless only a sample of it is known."""
-    total = Judged()
+    """Compare the memory of a kernel. Where it stores nothing that is as before, unless only a
+    sample of its iterations is known."""
+    total = NOTHING
+    for slot, (old, new) in enumerate(zip(before, after, strict=True)):
+        if slot not in reference.slots:
+            read = judge(new, old, np.zeros(old.shape))
+            total += replace(read, cells=0)
     for i, slot in enumerate(reference.slots):
         contents, errors = wanted.contents[slot], wanted.contents[len(before) + i]
         if contents is None or errors is None:

@@ -25,6 +25,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
 from tgdialect.ops.expressions import argument_at
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.ordering import RangeOp, dependent_ranges
 from tgdialect.ops.source import parameters
 from tgdialect.transforms.error_bound import UnboundedError, bound_errors
@@ -63,27 +64,24 @@ class TooLargeError(Exception):
     """Even a sample takes too many operations: the argument says how many."""
 
 
-def reference_of(kernel: tg.KernelOp, scalars: Mapping[int, int], *, tf32: bool) -> Reference:
-    """The reference of a kernel, whose parameters that are sizes have the values by slot.
+def reference_of(kernel: tg.KernelOp, arrays: Sequence[Array], *, tf32: bool) -> Reference:
+    """The reference of a kernel, for a call with these arrays.
 
     Raises UnboundedError if there is no bound, and TooLargeError.
     """
     copy = kernel.clone()
     block = copy.body.block
-    intervals = _intervals(block, scalars)
+    intervals = _intervals(block, arrays)
     terms, dtype = _largest_reduction(block, intervals)
     sample = _cut(block, intervals)
     return Reference(copy, bound_errors(copy, tf32=tf32), sample, terms, dtype)
 
 
-def _intervals(block: Block, scalars: Mapping[int, int]) -> MinMax:
-    return MinMax(
-        {
-            op.result: tg.Interval(scalars[op.slot.data], scalars[op.slot.data])
-            for op in ops_of(block)
-            if isinstance(op, tg.ParamOp) and op.slot.data in scalars
-        }
-    )
+def _intervals(block: Block, arrays: Sequence[Array]) -> MinMax:
+    """The intervals of values, for the sizes among the arrays of arguments and PARAMs."""
+    values = [*block.args, *(op.result for op in parameters(block))]
+    sizes = zip(values, arrays, strict=False)
+    return MinMax({v: tg.Interval(int(a), int(a)) for v, a in sizes if is_index(v)})
 
 
 def _largest_reduction(block: Block, intervals: MinMax) -> tuple[int, str]:
@@ -104,26 +102,23 @@ def _extent(range: SSAValue, intervals: MinMax) -> int:
     return max(int(intervals[owner.bound].hi), 0)
 
 
-def operations(block: Block, scalars: Mapping[int, int] = {}) -> int:
+def operations(block: Block, arrays: Sequence[Array]) -> int:
     """The results that the ops of a block compute, in all iterations of its loops."""
-    intervals = _intervals(block, scalars)
-    return sum(_operations(block, intervals, {}).values())
+    return _operations(block, _intervals(block, arrays), {})
 
 
-def _operations(
-    block: Block, intervals: MinMax, cut: Mapping[RangeOp, int]
-) -> dict[frozenset[RangeOp], int]:
-    """The same by the loops that ops are in, of which some run fewer iterations."""
+def _operations(block: Block, intervals: MinMax, cut: Mapping[RangeOp, int]) -> int:
+    """The same, where some loops run fewer iterations."""
     known: dict[SSAValue, frozenset[RangeOp]] = {}
-    found: dict[frozenset[RangeOp], int] = {}
+    count = 0
     for op in ops_of(block):
         if isinstance(op, tg.ElementwiseOp | tg.LoadOp | tg.StoreOp | tg.ReduceOp):
             value = op.operands[0] if isinstance(op, tg.ReduceOp) else op.results[0]
             ranges = dependent_ranges(value, known)
             loops = math.prod(cut.get(r, _extent(r.result, intervals)) for r in ranges)
             cells = 1 if isinstance(op, tg.StoreOp) else cells_of(value, intervals)
-            found[ranges] = found.get(ranges, 0) + loops * cells
-    return found
+            count += loops * cells
+    return count
 
 
 def _cut(block: Block, intervals: MinMax) -> float:
@@ -134,7 +129,7 @@ def _cut(block: Block, intervals: MinMax) -> float:
     """
     outer = {r: _extent(r.result, intervals) for r in _outer_loops(block)}
     cut = dict(outer)
-    while (count := sum(_operations(block, intervals, cut).values())) > MOST_OPERATIONS:
+    while (count := _operations(block, intervals, cut)) > MOST_OPERATIONS:
         largest = max(cut, key=cut.__getitem__, default=None)
         if largest is None or cut[largest] <= 2:
             raise TooLargeError(f"{count} operations")

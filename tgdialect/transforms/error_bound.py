@@ -167,8 +167,6 @@ class _Errors:
 
     def magnitude(self, value: SSAValue) -> Tg:
         """The absolute value as an f64."""
-        if tg.dtype_of(value).name.startswith(("ui", "i1")) and tg.dtype_of(value).bits < 16:
-            return self.value(value)
         wide = self.value(value)
         return wide.applied("max", -wide)
 
@@ -447,10 +445,7 @@ class _Errors:
             exact = reduced(tg.ReduceKind.MUL, size)
             result = (product - exact) + product * growth
         else:
-            terms = total * growth
-            if self._tf32 and dtype.name == "f32":
-                terms = terms + total * (3 * TF32_ROUNDOFF)
-            terms = terms + _least(dtype)
+            terms = total * growth + _least(dtype)
             result = reduced(tg.ReduceKind.ADD, terms if error is None else terms + error)
             sums = reduced(tg.ReduceKind.ADD, total)
             # A part of the terms may be too large, in some order.
