@@ -349,6 +349,8 @@ class _Check:
         function = SymbolTable.lookup_symbol(module, entry)
         if not isinstance(function, FuncOp):
             raise UnboundedError(f"@{entry} is at level llvm")
+        if any(tg.ALLOCATED & tg.argument_attributes(a).keys() for a in function.args):
+            raise UnboundedError("its results are arguments, after level tensor")
         if (count := operations(function.body.block, inputs)) > MOST_OPERATIONS:
             raise TooLargeError(f"{count} operations")
         slots = bound_errors(function, tf32=self._tf32)

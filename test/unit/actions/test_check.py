@@ -281,6 +281,23 @@ def test_scan():
     assert "tg.scan" in comparisons[-1].rounding
 
 
+def test_levels():
+    """A program may be given at the level after any stage."""
+    lowered = tg.function(softmax_of_product).lower(tg.spec((8, 8)), tg.spec((8, 8)))
+    found: dict[str, list[CheckResult]] = {}
+    for stage in ("callify", "rangeify", "optimize", "select"):
+        executable = tg.compile(lowered.module(stage), check=True)
+        assert isinstance(executable, CheckedExecutable)
+        executable(floats(8, 8), floats(8, 8))
+        found[stage] = executable.comparisons
+    for stage in ("callify", "rangeify", "optimize"):
+        *kernels, whole = found[stage]
+        assert kernels
+        assert not any(each.reason for each in (*kernels, whole))
+        assert "half of the digits" in whole.rounding
+    assert all("level" in each.reason for each in found["select"])
+
+
 def test_several_devices_are_compared_as_a_whole(two_devices: str):
     executable = tg.compile(two_devices, check=True)
     assert isinstance(executable, CheckedExecutable)
