@@ -25,7 +25,7 @@ From the lowest layer to the highest:
 * `plugin.py`: what a plug-in adds; `input_formats.py`: the base classes of input formats;
 * `universe.py`: all that this package has for xDSL's tools; `registry.py`: all that is installed,
   and how other vocabularies become `tg`;
-* `actions/`: what a compiler does wrong: predicates, and reduction of programs;
+* `actions/`: finding what the compiler does wrong: bisection, reduction, `check=True`;
 * `tools/`: `tg-opt` and `tg-run`; `info.py`: `python -m tgdialect.info`;
 * `legacy/`: a plug-in: the older vocabularies of the same system;
 * `interop/`: plug-ins: importers of other vocabularies;

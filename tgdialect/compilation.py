@@ -29,6 +29,7 @@ def compile(
     entry: str = ...,
     target: str | None = ...,
     opt: str = ...,
+    check: bool = ...,
     allow_custom: bool = ...,
     custom: Registered | None = ...,
     data_folder: str | os.PathLike[str] | None = ...,
@@ -42,6 +43,7 @@ def compile(
     entry: str = ...,
     target: str | None = ...,
     opt: str = ...,
+    check: bool = ...,
 ) -> Executable | CompiledFunction | compiler.Callback: ...
 
 
@@ -51,6 +53,7 @@ def compile(
     entry: str = "main",
     target: str | None = None,
     opt: str = DEFAULT_OPT,
+    check: bool = False,
     allow_custom: bool = False,
     custom: Registered | None = None,
     data_folder: str | os.PathLike[str] | None = None,
@@ -72,6 +75,9 @@ def compile(
             times schedules on this machine (`tgdialect/runtime/optimize.py`), or OptOps, as
             "explicit:split 0, 8, upcast; @main_1: order 1, 0". Kernels that record OptOps keep
             them, and have others applied only if they are explicit.
+        check: compare each kernel, and the program, with the interpreter in the first call with
+            each signature, which takes seconds (docs/debugging.md, "Checking"). A call raises
+            `tgdialect.actions.check.CheckError` where a result is wrong.
         allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS of unknown targets and the BINARY of a
             PROGRAM, which carry code of their own, and modules from level `linear` on, where
             nothing checks memory accesses.
@@ -104,6 +110,7 @@ def compile(
             entry=entry,
             target=target,
             opt=opt,
+            check=check,
             allow_custom=allow_custom,
             custom=custom,
             data_folder=data_folder,
@@ -114,4 +121,5 @@ def compile(
     from tgdialect.frontend.lowered import check_specs
 
     check_specs(specs)
-    return traceable(source).lowered(specs, {}, entry, target).compile(target=target, opt=opt)
+    lowered = traceable(source).lowered(specs, {}, entry, target)
+    return lowered.compile(target=target, opt=opt, check=check)

@@ -29,6 +29,7 @@ PASSES = {
     "tg-check-barriers": "tgdialect.transforms.barriers:CheckBarriersPass",
     "tg-choose-sorts": "tgdialect.transforms.choose_sorts:ChooseSortsPass",
     "tg-decompose": "tgdialect.transforms.decompose:DecomposePass",
+    "tg-error-bound": "tgdialect.transforms.error_bound:ErrorBoundPass",
     "tg-explicit-broadcast": "tgdialect.transforms.explicit_broadcast:ExplicitBroadcastPass",
     "tg-gradient": "tgdialect.transforms.gradient:GradientPass",
     "tg-shard": "tgdialect.transforms.shard.propagate:ShardPass",
@@ -102,6 +103,9 @@ TIMER = "tgdialect.runtime.optimize:search"
 
 INTERPRETER = "tgdialect.interpreter:run"
 """The interpreter, which `compile` finds here for the target of that name."""
+
+CHECK = "tgdialect.actions.check:checked"
+"""Makes an executable that is compared with the interpreter, for `compile(check=True)`."""
 
 EXTENDED_DIALECTS = {
     "gpu": "tgdialect.gpu_dialect:GPU_WITH_GAPS",

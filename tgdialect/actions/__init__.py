@@ -8,5 +8,8 @@ it makes.
 * `predicate.py`: whether a module still shows a failure: by a command, or by its meaning;
 * `bisect.py`: the first action after which a program is wrong; `judges.py`: what says that it is;
 * `reduce/`: the smallest module that shows a failure; `smallest.py`: the one that an action breaks;
+* `check.py`: `check=True`, which compares each kernel with the interpreter; `comparison.py` judges
+  two results by the bound of their difference, and `references.py` makes what a kernel is compared
+  with;
 * `children.py`: work in a process of its own.
 """

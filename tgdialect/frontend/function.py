@@ -103,6 +103,7 @@ class Function(Generic[P, R]):
         donate: Names = (),
         static: Names = (),
         max_signatures: int | None = None,
+        check: bool = False,
     ) -> None:
         self._function = function
         self._name = name_of(function)
@@ -111,6 +112,7 @@ class Function(Generic[P, R]):
         self._donate = names_of(function, donate=donate)
         self._freeze = freeze
         self._max_signatures = max_signatures
+        self._check = check
         self._signatures: set[Any] = set()
         self._traced: dict[Any, Traced[Executable]] = {}
         self._quick: dict[Any, _Signature] = {}
@@ -131,6 +133,7 @@ class Function(Generic[P, R]):
             "donate": self._donate,
             "static": self._arguments.static,
             "max_signatures": self._max_signatures,
+            "check": self._check,
         }
         return _remade, (type(self), self._function, options)
 
@@ -194,7 +197,8 @@ class Function(Generic[P, R]):
             wanted = key, tuple((slot, id(t)) for slot, t in captured.items())
             traced = self._traced.get(wanted)
             if traced is None or not traced.is_current():
-                traced = self._trace(args, kwargs, inputs, compiled, arguments_captured=captured)
+                compiler = functools.partial(compiled, check=self._check)
+                traced = self._trace(args, kwargs, inputs, compiler, arguments_captured=captured)
                 self._traced[wanted] = traced
                 if len(self._traced) == MANY_SIGNATURES and self._max_signatures is None:
                     warnings.warn(
@@ -355,6 +359,7 @@ class Options(TypedDict, total=False):
     donate: Names
     static: Names
     max_signatures: int | None
+    check: bool
 
 
 @overload
@@ -372,6 +377,7 @@ def function(
     donate: Names = (),
     static: Names = (),
     max_signatures: int | None = None,
+    check: bool = False,
 ) -> Any:
     """Compile a function on tensors, once for each signature.
 
@@ -398,9 +404,18 @@ def function(
 
     With `max_signatures`, a call raises SignatureError instead of compiling for more signatures, as
     1 in a program that should not be compiled again when a shape differs.
+
+    With `check`, the first call with each signature compares each kernel, and the program, with the
+    interpreter, which takes seconds (docs/debugging.md, "Checking"). A wrong result raises
+    `tgdialect.actions.check.CheckError`.
     """
     kind: Any = functools.partial(
-        Function, freeze=freeze, donate=donate, static=static, max_signatures=max_signatures
+        Function,
+        freeze=freeze,
+        donate=donate,
+        static=static,
+        max_signatures=max_signatures,
+        check=check,
     )
     return kind if fxn is None else kind(fxn)
 

@@ -283,13 +283,14 @@ class Lowered:
         return compiler.prepared(self._source, self._entry)
 
     def compile(
-        self, *, target: str | None = None, opt: str = DEFAULT_OPT
+        self, *, target: str | None = None, opt: str = DEFAULT_OPT, check: bool = False
     ) -> Executable | CompiledFunction | compiler.Callback:
         """An executable, which takes an array for each tensor among the arguments, in their order.
 
         Args:
             target: as `tgdialect.compile` takes it.
             opt: as `tgdialect.compile` takes it.
+            check: as `tgdialect.compile` takes it.
 
         Returns:
             An `Executable`; a `CompiledFunction`, which has its methods, where the function
@@ -308,7 +309,9 @@ class Lowered:
                     "return the value, or assign to a tensor that the function captures"
                 )
         _ = interface.sources  # Raises.
-        program = compiler.compile(self._source, entry=self._entry, target=target, opt=opt)
+        program = compiler.compile(
+            self._source, entry=self._entry, target=target, opt=opt, check=check
+        )
         if interface.is_direct:
             return program
         if isinstance(program, Executable):

@@ -122,9 +122,9 @@ def _settle(node: Node, data: Data) -> None:
     node.settle(data)
 
 
-def compiled(module: ModuleOp, device: str | None) -> Executable:
+def compiled(module: ModuleOp, device: str | None, *, check: bool = False) -> Executable:
     """Compile a module of nodes: each op has been verified as the prototype of its node."""
-    return cast(Executable, compile(module, target=device, is_verified=True))
+    return cast(Executable, compile(module, target=device, is_verified=True, check=check))
 
 
 def is_sharded(nodes: Iterable[Node]) -> bool:

@@ -162,6 +162,7 @@ def run(
     custom: Mapping[str, CustomFunction] | None = None,
     buffers: dict[int, Array] | None = None,
     scalar: bool = False,
+    callees: Mapping[str, Callee] = {},
 ) -> list[Array]:
     """Execute a function, kernel or program of `module`.
 
@@ -170,7 +171,7 @@ def run(
     An array that is memory and that the program stores to is changed in place. `buffers` holds the
     contents of global BUFFERs by slot, changed in place too; the others begin as zeros.
     `scalar` runs kernels one iteration at a time (`scalar.py`), which defines what the faster lanes
-    compute.
+    compute. `callees` run ops of their names in place of those of `CALLEES`, when they are called.
 
     Returns the function's results, then its outputs (those in inputs, too), in the dtypes of
     `ops/arrays.py`. Raises InterpretationError, with one line that says what is wrong and located
@@ -184,7 +185,9 @@ def run(
     with errors_at(callee):
         params = signature(callee)
         arrays = bind(params, inputs, buffers)
-    context = RunContext(CALLEES, CustomCode(allow_custom, custom or {}), buffers, scalar)
+    context = RunContext(
+        {**CALLEES, **callees}, CustomCode(allow_custom, custom or {}), buffers, scalar
+    )
     arguments = len(callee.body.block.args) if isinstance(callee, func.FuncOp) else len(arrays)
     # Overflow, division by zero and NaN have their meaning in the dialect; none is an error.
     with np.errstate(all="ignore"):

@@ -69,6 +69,7 @@ def compile(
     custom: Registered | None = None,
     data_folder: str | os.PathLike[str] | None = None,
     is_verified: bool = False,
+    check: bool = False,
 ) -> Executable | Callback:
     """Compile the function `entry` of a program at any level (docs/ir.md, "Levels").
 
@@ -95,6 +96,9 @@ def compile(
             name (`tgdialect.custom`); they need `allow_custom`.
         data_folder: the folder of the files whose bytes a text names (`#tg.data<file ...>`), by
             default that of the text's own file, or the working directory for a text without one.
+        check: compare each kernel, and the program, with the interpreter in the first call with
+            each signature (docs/debugging.md, "Checking"): a call raises
+            `tgdialect.actions.check.CheckError` where a result is wrong.
         is_verified: the source is a module that is known to be valid, in ops of `tg`, and that
             nobody needs afterwards: it may be changed.
 
@@ -122,7 +126,10 @@ def compile(
             raise ValueError(f"opt={opt!r} schedules compiled kernels: the interpreter takes none")
         return _interpreted(program, entry, code)
     make = _sharded if program.is_split(target) else _on_one_device
-    return make(program, target, entry, opt, code)
+    if not check:
+        return make(program, target, entry, opt, code)
+    given = program.verified().clone()
+    return _checked(make(program, target, entry, opt, code), given, entry, target, opt, code)
 
 
 class _Source:
@@ -602,6 +609,17 @@ def _interpreted(source: _Source, entry: str, custom: CustomCode) -> Callback:
         return results[0] if len(results) == 1 else tuple(results)
 
     return call
+
+
+def _checked(
+    executable: Executable, module: ModuleOp, entry: str, target: str | None, *options: Any
+) -> Executable:
+    """An executable that compares itself with the interpreter, which is in a higher layer: the
+    universe names what makes it."""
+    from tgdialect.plugin import named
+    from tgdialect.universe import CHECK
+
+    return named(CHECK)(executable, module, entry, target, *options)
 
 
 MEMORY_PREFIX = "memory-"

@@ -160,6 +160,15 @@ class Executable(ABC):
         held = [p for i, p in enumerate(self.parameters) if i not in self._released]
         return (footprint_of(held, self._place, frame, self._mapped),)
 
+    def staged(self) -> StagedModule:
+        """The compilation of the program, to compile it again or to look into it."""
+        return self._build()
+
+    @property
+    def buffers_kept(self) -> bool:
+        """Whether calls see what earlier ones have left in BUFFERs."""
+        return bool(self._buffers)
+
     @property
     def kernels(self) -> Sequence[Kernel]:
         """Name, OptOps, work, source and assembly of each kernel, in the order of the calls."""

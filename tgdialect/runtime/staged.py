@@ -117,6 +117,18 @@ class StagedModule(ABC):
             shown.step()
         return module, self.functions_lowered(module, by_reference), windows
 
+    def at_kernels(self) -> ModuleOp:
+        """The module at level `kernels`, before any kernel is scheduled.
+
+        Raises PassFailedException if it is at a later level.
+        """
+        if not (self.level == "kernels" or is_before(self.level, "kernels")):
+            raise PassFailedException(f"the program is at level {self.level}")
+        with at_full_speed():
+            module, _ = self.copy()
+            self.until_kernels(module, Progress(f"lowering {self.entry}"))
+        return module
+
     def until_kernels(self, module: ModuleOp, shown: Progress) -> tuple[Window, ...]:
         """Lower a module through the stages that take it as a whole. Returns the windows that a
         call checks. `shown` gets the name of each stage."""

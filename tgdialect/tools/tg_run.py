@@ -65,6 +65,7 @@ examples:
   tg-run gemm.mlir --input a.npy --input 512x256xf32=random
   tg-run file.mlir --entry f --arg n=7 --arg x=7xf32=1.5 --target interpreter
   tg-run file.mlir --input a.npy --output out.npy
+  tg-run file.mlir --input a.npy --check
   tg-run file.mlir --input a.npy --benchmark=100
   tg-run file.mlir --input a.npy --profile=plot.svg
   tg-run file.mlir --print-memory --arg n=1000
@@ -97,6 +98,8 @@ _FLAGS = """
   --arg NAME=INPUT...: the input of that name
   --target TARGET: cpu, opencl, nvidia:sm_90, ...; a device, as CL:0; interpreter; or mpi (default:
     the devices that the program names, else the one of TG_DEVICE, else cpu)
+  --check: compare each kernel, and the program, with the interpreter; print a line for each to
+    stderr. A wrong result is an error
   --scalar: interpreter: one iteration of a loop at a time
   --opt OPT: schedule: heuristic (default), heuristic:tf32, none, beam:N, or 'explicit:OPTOP; OPTOP'
   --output OUT.npy...: file of the next result, or of an input that the program writes; nothing is
@@ -147,7 +150,7 @@ def _joined(args: Sequence[str]) -> Iterator[str]:
 
 
 _RUN_NOTHING = ("--print-signature", "--print-memory")
-_OF_A_RUN = ("--benchmark", "--profile", "--output", "--print-full", "--digits")
+_OF_A_RUN = ("--benchmark", "--profile", "--output", "--print-full", "--digits", "--check")
 
 
 def _refuse_contradictions(options: argparse.Namespace) -> None:
@@ -155,6 +158,8 @@ def _refuse_contradictions(options: argparse.Namespace) -> None:
     values = {
         flag: getattr(options, flag[2:].replace("-", "_")) for flag in (*_RUN_NOTHING, *_OF_A_RUN)
     }
+    if options.check and options.target == "interpreter":
+        raise UsageError("--check compares with the interpreter: name another target")
     given = [flag for flag, v in values.items() if not (v is None or v is False or v == [])]
     if given and given[0] in _RUN_NOTHING and len(given) > 1:
         raise UsageError(f"{given[0]} runs nothing: it excludes {given[1]}")

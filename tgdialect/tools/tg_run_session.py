@@ -24,6 +24,7 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import DiagnosticException
 
 from tgdialect import registry
+from tgdialect.actions.check import CheckedExecutable, CheckError
 from tgdialect.analysis.data_files import check_data_files
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.min_max import MinMax
@@ -160,13 +161,16 @@ def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Exec
             opt=options.opt or DEFAULT_OPT,
             allow_custom=options.allow_custom,
             custom=_registered(options.custom),
+            check=options.check,
         )
     assert isinstance(executable, Executable)
 
     def execute(inputs: Sequence[Array]) -> tuple[Array, ...]:
-        with tool_errors(DeviceError, MemoryError, RankError, ValueError):
+        with tool_errors(CheckError, DeviceError, MemoryError, RankError, ValueError):
             return _results(executable(*inputs))
 
+    if isinstance(executable, CheckedExecutable):
+        executable.listener = lambda compared: show(f"check: {compared}\n", sys.stderr)
     return Executor(execute, executable)
 
 

@@ -267,6 +267,7 @@ RUN_EXAMPLES: Mapping[str, Sequence[Example]] = {
     "input": [run("{flag} 1,2,3", r"dense<\[-1.0, -2.0, -3.0\]> : tensor<3xf32>")],
     "arg": [run("{flag} x=1,2,3", r"dense<\[-1.0")],
     "target": [Example("file.mlir {flag} interpreter --scalar " + X, NEG, "dense")],
+    "check": [Example("file.mlir {flag} " + X, NEG, err="check: the program: 3 elements")],
     "scalar": [run("{flag} " + X, "dense", differs=False)],
     "opt": [Example("file.mlir {flag} none " + X, NEG, "dense", differs=False)],
     "output": [run("{flag} out.npy " + X, file=("out.npy", "NUMPY"), differs=False)],

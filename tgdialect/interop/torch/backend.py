@@ -82,8 +82,9 @@ class BackendOptions:
             them alone, as a packed weight, is computed in the first call, and again after PyTorch
             has noted a write. It does not note one through `.data` or through an array of NumPy
             that shares the memory.
-        check: compare the results of each part with PyTorch's in each call, and raise `WrongResult`
-            for those that differ; or "warn".
+        check: compare the results of each part with PyTorch's in each call, and each kernel with
+            the interpreter in the first one of each signature (docs/debugging.md, "Checking").
+            Raise `WrongResult` for those that differ; or "warn".
         folder: where `check` leaves the programs of parts whose results differ.
     """
 
@@ -144,7 +145,8 @@ def compiled_graph(
 
     def compiled(module: GraphModule, given: Sequence[Any]) -> Callable[[list[Any]], Any]:
         try:
-            part = Part(module, [i for i, node in enumerate(given) if node in constants])
+            kept = [i for i, node in enumerate(given) if node in constants]
+            part = Part(module, kept, check=bool(options.check))
         except (Refusal, CompilationError) as error:
             name = f"a part of {_ops_of(module)} ops"
             fallbacks.append(Fallback(name, f"it is not compiled: {error}", ""))

@@ -101,8 +101,14 @@ class Part:
     it is derived anew.
     """
 
-    def __init__(self, module: GraphModule, constants: Sequence[int] = ()) -> None:
-        """Compile a graph of ATen ops. Raises Refusal where it cannot be, and CompilationError."""
+    def __init__(
+        self, module: GraphModule, constants: Sequence[int] = (), *, check: bool = False
+    ) -> None:
+        """Compile a graph of ATen ops; with `check` a call raises CheckError for a wrong kernel.
+
+        Raises Refusal where it cannot be compiled, and CompilationError.
+        """
+        self._check = check
         graph = module.graph
         self._placeholders = [node for node in graph.nodes if node.op == "placeholder"]
         self._values = [node.meta["val"] for node in self._placeholders]
@@ -203,7 +209,7 @@ class Part:
         self._mark(source)
         self.text = str(source)
         self.executable = (
-            cast(Executable, compiler.compile(source, is_verified=True))
+            cast(Executable, compiler.compile(source, is_verified=True, check=self._check))
             if self._traced.kinds
             else None
         )

@@ -10,11 +10,13 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from compiled_models import compiled  # noqa: E402
+from xdsl.dialects import llvm  # noqa: E402
 
 from tgdialect.interop.torch import checking, part  # noqa: E402
 from tgdialect.interop.torch.checking import WrongResult  # noqa: E402
 from tgdialect.interop.torch.rules import OpLine  # noqa: E402
 from tgdialect.interop.torch.table import TABLE  # noqa: E402
+from tgdialect.lowering.render.llvm import arithmetic  # noqa: E402
 
 pytestmark = pytest.mark.parity
 aten = torch.ops.aten
@@ -63,6 +65,14 @@ def test_a_wrong_program_is_bisected(monkeypatch: Any, tmp_path: Path) -> None:
     call = compiled(model, options={"check": True, "folder": tmp_path})
     with pytest.raises(WrongResult, match=r"relu, aten.relu.default: in the program, though not"):
         call(torch.randn(4, 4))
+
+
+def test_a_wrong_kernel_is_named(monkeypatch: Any, tmp_path: Path) -> None:
+    wrong = arithmetic.row(arithmetic._float(llvm.FSubOp))
+    monkeypatch.setitem(arithmetic.ELEMENTWISE, "tg.add", wrong)
+    call = compiled(lambda x, y: (x + y) * 2, options={"check": True, "folder": tmp_path})
+    with pytest.raises(WrongResult, match=r"the first op that differs: add(.|\n)*kernel @main_0"):
+        call(torch.ones(4), torch.ones(4))
 
 
 def test_an_unknown_option() -> None:
