@@ -40,7 +40,7 @@ class NothingToBisect(ValueError):
     """The program is wrong before all passes, or right after them."""
 
 
-class Step(NamedTuple):
+class BisectedPass(NamedTuple):
     """A pass: its name, and what changes a module in place, and counts its actions."""
 
     name: str
@@ -70,7 +70,7 @@ class Culprit:
     a pass has run, or a module was judged.
     """
 
-    step: Step
+    step: BisectedPass
     base: ModuleOp
     action: Action | None
     limit: Limit
@@ -105,7 +105,7 @@ class Bisection:
     """
 
     module: ModuleOp
-    steps: Sequence[Step]
+    steps: Sequence[BisectedPass]
     judge: Judge
     timeout: float | None = None
     progress: Callable[[str], object] = lambda _: None
@@ -129,7 +129,7 @@ class Bisection:
         first = _first(0, last, lambda i: self._wrong(self._states[i], f"after {names[i]}"))
         return self._in_step(self.steps[first - 1], self._states[first - 1], self._states[first])
 
-    def _in_step(self, step: Step, base: _State, whole: _State) -> Culprit:
+    def _in_step(self, step: BisectedPass, base: _State, whole: _State) -> Culprit:
         """The action of a pass that turns the module `base` into a wrong one."""
 
         def at(limit: Limit | None) -> Any:
@@ -157,7 +157,7 @@ class Bisection:
         modules = left, after.module
         return Culprit(step, base.module, action, limit, failure, *modules, self.runs, suspects)
 
-    def _after(self, step: Step, base: _State, limit: Limit | None) -> _State:
+    def _after(self, step: BisectedPass, base: _State, limit: Limit | None) -> _State:
         """The module after a pass, or some of its actions."""
         self.runs += 1
         self.progress(f"{step.name}" if limit is None else f"{step.name} up to action {limit}")

@@ -15,7 +15,7 @@ from tgdialect.actions.bisect import Untestable
 from tgdialect.actions.children import ChildFailed, in_child
 from tgdialect.actions.compare import Difference, first_difference
 from tgdialect.actions.execution import Evaluate, evaluate
-from tgdialect.actions.predicate import Command, Outcome
+from tgdialect.actions.predicate import CommandOutcome, CommandPredicate
 from tgdialect.runtime.compiler import compile
 from tgdialect.runtime.staged import rendered_function
 
@@ -77,7 +77,7 @@ class ByCommand:
     `git bisect run`: 0 is right, 125 cannot be tested, and others are wrong.
     """
 
-    command: Command
+    command: CommandPredicate
 
     def __call__(self, module: ModuleOp) -> str | None:
         outcome = self.command.outcome(module)
@@ -93,23 +93,24 @@ class ByCommand:
 @dataclass(frozen=True)
 class Slower:
     """A command takes no more than `factor` times what it takes for the program before all passes,
-    the shortest of `tries` times each."""
+    the shortest of some times each."""
 
-    command: Command
+    command: CommandPredicate
     factor: float
     most: float
-    tries: int = 3
 
     @classmethod
-    def than(cls, module: ModuleOp, command: Command, factor: float, tries: int = 3) -> Slower:
+    def than(
+        cls, module: ModuleOp, command: CommandPredicate, factor: float, tries: int = 3
+    ) -> Slower:
         """The judge that has timed the command for a module. Raises ValueError if it fails."""
-        outcome = _quickest(command, module, tries)
+        outcome = _quickest(command, module)
         if outcome.exit:
             raise ValueError(f"the command that is to be timed fails: {_said(outcome)}")
-        return cls(command, factor, factor * outcome.seconds, tries)
+        return cls(command, factor, factor * outcome.seconds)
 
     def __call__(self, module: ModuleOp) -> str | None:
-        outcome = _quickest(self.command, module, self.tries)
+        outcome = _quickest(self.command, module)
         if outcome.exit:
             raise Untestable
         if outcome.seconds <= self.most:
@@ -119,12 +120,16 @@ class Slower:
         )
 
 
-def _quickest(command: Command, module: ModuleOp, tries: int) -> Outcome:
-    outcomes = [command.outcome(module) for _ in range(tries)]
+_TRIES = 3
+"""How often a command is timed. More: less noise; fewer: less time."""
+
+
+def _quickest(command: CommandPredicate, module: ModuleOp) -> CommandOutcome:
+    outcomes = [command.outcome(module) for _ in range(_TRIES)]
     return min(outcomes, key=lambda outcome: (outcome.exit != 0, outcome.seconds))
 
 
-def _said(outcome: Outcome) -> str:
+def _said(outcome: CommandOutcome) -> str:
     """How a command has ended, with the last line of what it has said."""
     lines = (outcome.stderr or outcome.stdout).strip().splitlines()
     last = f": {lines[-1]}" if lines else ""

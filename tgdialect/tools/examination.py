@@ -14,7 +14,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from tgdialect import registry
-from tgdialect.actions.bisect import Step
+from tgdialect.actions.bisect import BisectedPass
 from tgdialect.actions.execution import has_tg
 from tgdialect.diagnostics import CompilationError, operation_diagnostic, running, verify_module
 from tgdialect.lowering.levels import level_of
@@ -23,8 +23,7 @@ from tgdialect.ops import tg
 from tgdialect.runtime.program import DEFAULT_OPT
 from tgdialect.tools.console import UsageError, file_name, folder_name, input_format
 from tgdialect.tools.instrumentation import alone, flatten
-from tgdialect.tools.pass_pipeline import NestedPasses, build_pipeline, parse_pipeline
-from tgdialect.tools.pass_pipeline import Step as PassStep
+from tgdialect.tools.pass_pipeline import NestedPasses, Step, build_pipeline, parse_pipeline
 from tgdialect.tools.tg_run_session import bind_inputs, find_entry, find_parameters
 from tgdialect.tools.tg_run_values import ProgramInput
 
@@ -44,20 +43,20 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "data_folder": {"type": folder_name},
     "output": {"type": file_name},
 }
-"""What argparse takes for the flags besides, by destination."""
+"""The options of argparse for the flags, by destination."""
 
 
 class Examined(NamedTuple):
     """A program: its verified module, its passes, and the inputs of its entry."""
 
     module: ModuleOp
-    steps: Sequence[Step]
+    steps: Sequence[BisectedPass]
     entry: str
     inputs: Sequence[Any]
 
 
 def examined(options: argparse.Namespace) -> Examined:
-    """What the flags stand for. Raises CompilationError."""
+    """The program that the flags name. Raises CompilationError."""
     source = registry.read_program(options.file, options.frontend)
     ctx = registry.make_context()
     try:
@@ -74,7 +73,7 @@ def examined(options: argparse.Namespace) -> Examined:
 # -- passes ----------------------------------------------------------------------------------------
 
 
-def _steps(options: argparse.Namespace, ctx: Context, module: ModuleOp) -> Iterator[Step]:
+def _steps(options: argparse.Namespace, ctx: Context, module: ModuleOp) -> Iterator[BisectedPass]:
     if options.passes and options.pass_pipeline:
         raise UsageError("name all passes by --pass-pipeline, or all by -p")
     if options.passes or options.pass_pipeline:
@@ -88,12 +87,10 @@ def _steps(options: argparse.Namespace, ctx: Context, module: ModuleOp) -> Itera
         passes = list(_default_passes(options, ctx, module))
     for step in passes:
         name = str(step) if isinstance(step, NestedPasses) else step.name
-        yield Step(name, partial(run_step, step, ctx))
+        yield BisectedPass(name, partial(run_step, step, ctx))
 
 
-def _default_passes(
-    options: argparse.Namespace, ctx: Context, module: ModuleOp
-) -> Iterator[PassStep]:
+def _default_passes(options: argparse.Namespace, ctx: Context, module: ModuleOp) -> Iterator[Step]:
     """The passes that compile a program of `tg`."""
     upgraded = registry.upgrades_for(module)
     for name in upgraded.values():
@@ -104,7 +101,7 @@ def _default_passes(
     yield from stages(mode=options.opt or DEFAULT_OPT, target=options.target).from_level(level)
 
 
-def run_step(step: PassStep, ctx: Context, op: Operation) -> None:
+def run_step(step: Step, ctx: Context, op: Operation) -> None:
     """Run a pass of a pipeline on an operation, as an action."""
     if isinstance(step, NestedPasses):
         for inner in step.operations(op):

@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import InterpretationError
 from tgdialect.actions.bisect import Bisection, Culprit, Judge, NothingToBisect
 from tgdialect.actions.compare import Difference
 from tgdialect.actions.judges import ByCommand, Execution, Meaning, Slower
-from tgdialect.actions.predicate import Command
+from tgdialect.actions.predicate import CommandPredicate
 from tgdialect.diagnostics import printable, symbol_around
 from tgdialect.runtime.progress import progress
 from tgdialect.tools.console import ToolError, UsageError, show, tool_errors
@@ -47,7 +47,7 @@ def bisect_session(options: argparse.Namespace) -> None:
 
 
 def _judge(options: argparse.Namespace, program: Examined) -> Judge:
-    """What says of a module that it is wrong."""
+    """The judge that the flags ask for."""
     if options.command is None:
         try:
             run = Execution(options.timeout)
@@ -55,7 +55,7 @@ def _judge(options: argparse.Namespace, program: Examined) -> Judge:
         except InterpretationError as error:
             raise ToolError(f"the program itself cannot be run: {error}") from error
     try:
-        command = Command.parse(options.command, vars(options)["if"], options.timeout)
+        command = CommandPredicate.parse(options.command, vars(options)["if"], options.timeout)
     except ValueError as error:
         raise UsageError(f"--command or --if: {error}") from error
     with tool_errors(OSError, context=f"cannot start {command.args[0]}: "):
