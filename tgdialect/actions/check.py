@@ -193,7 +193,7 @@ class CheckedExecutable(Executable):
 
 
 def checked(executable: Executable, *given: Any) -> CheckedExecutable:
-    """An executable whose first call with each signature is checked; `given` is `CheckedProgram`."""
+    """An executable whose first calls are checked; `given` are the fields of `CheckedProgram`."""
     return CheckedExecutable(executable, CheckedProgram(*given))
 
 
