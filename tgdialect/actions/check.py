@@ -110,7 +110,7 @@ def leave(module: str, inputs: Sequence[Array], command: str, error: str) -> Pat
     return folder
 
 
-class Given(NamedTuple):
+class CheckedProgram(NamedTuple):
     """The program as it was given, and the arguments of `compile`."""
 
     module: ModuleOp
@@ -121,7 +121,7 @@ class Given(NamedTuple):
 
     @property
     def allowed(self) -> dict[str, Any]:
-        """What it may execute, for the interpreter and for `compile`."""
+        """The code that it may execute, for the interpreter and for `compile`."""
         return {"allow_custom": self.custom.allowed, "custom": self.custom.functions}
 
 
@@ -131,7 +131,7 @@ class CheckedExecutable(Executable):
     `comparisons` are those of the last call that was checked, in the order of the kernels.
     """
 
-    def __init__(self, executable: Executable, given: Given) -> None:
+    def __init__(self, executable: Executable, given: CheckedProgram) -> None:
         super().__init__(executable.parameters, (), executable.staged, ("", ""))
         self.executable = executable
         self.comparisons: list[CheckResult] = []
@@ -193,8 +193,8 @@ class CheckedExecutable(Executable):
 
 
 def checked(executable: Executable, *given: Any) -> CheckedExecutable:
-    """An executable whose first call with each signature is checked; `given` is `Given`."""
-    return CheckedExecutable(executable, Given(*given))
+    """An executable whose first calls are checked; `given` are the fields of `CheckedProgram`."""
+    return CheckedExecutable(executable, CheckedProgram(*given))
 
 
 def _results(value: Any) -> list[Any]:
@@ -211,7 +211,7 @@ def _kind(value: Any) -> object:
 class _Check:
     """The check of a program's results, given the inputs before the call."""
 
-    def __init__(self, executable: Executable, given: Given) -> None:
+    def __init__(self, executable: Executable, given: CheckedProgram) -> None:
         self._executable = executable
         self._given = given
         self._tf32 = given.opt == "heuristic:tf32"
