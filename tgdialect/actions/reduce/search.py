@@ -74,6 +74,7 @@ STEPS = (
     _step(steps.symbols),
     _step(tg_steps.ranges),
     _step(tg_steps.stored_values),
+    _step(tg_steps.stored_operands),
     _step(steps.operands),
     _step(steps.leaves),
     _step(steps.values_as_arguments),

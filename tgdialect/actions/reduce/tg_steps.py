@@ -163,6 +163,46 @@ def stored_values(program: Reducible) -> Changes:
     return found[::-1]
 
 
+def stored_operands(program: Reducible) -> Changes:
+    """Store an operand of what a kernel stores, of another dtype, which its memory has then."""
+    return [
+        partial(_store, program, op, operand)
+        for op in reversed(_ops(program))
+        if isinstance(op, tg.StoreOp) and isinstance(op.value.owner, Operation)
+        for operand in op.value.owner.operands
+        if tg.is_tensor(operand.type)
+        and operand.type != op.value.type
+        and _type(operand).get_shape() == _type(op.value).get_shape()
+    ]
+
+
+def _store(program: Reducible, store: tg.StoreOp, value: SSAValue) -> None:
+    param = tg.memory_of(store.buffer).owner
+    kernel = store.parent_op()
+    kernel = kernel.parent_op() if isinstance(kernel, tg.LinearOp) else kernel
+    if not isinstance(param, tg.ParamOp) or not isinstance(kernel, tg.KernelOp | tg.ProgramOp):
+        raise Inapplicable
+    memory, dtype = param.result, _type(value).element_type
+    for use in [*memory.uses]:
+        if isinstance(view := use.operation, tg.BitcastOp):
+            view.result.replace_all_uses_with(memory)
+            drop(view)
+    values = [memory]
+    for op in _ops(program):
+        if isinstance(op, tg.CallOp) and op.callee.string_value() == kernel.sym_name.data:
+            values.append(op.arguments[param.slot.data])
+    for each in values:
+        old = _type(each)
+        new = tg.tensor_type(dtype, old.get_shape(), tg.place_of(old))
+        if isinstance(each, BlockArgument):
+            _convert_input(program, each, new)
+        elif each is not memory:
+            raise Inapplicable
+        _set_type(each, new)
+    store.operands = [store.buffer, value, *store.operands[2:]]
+    _retype(program, lambda type: type, lambda _: None)
+
+
 def bypasses(program: Reducible) -> Changes:
     """Let what waits for a STORE, a CALL or an END wait for what that waits for."""
 
