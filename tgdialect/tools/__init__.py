@@ -10,6 +10,8 @@
 * `info.py`: `python -m tgdialect.info`, about the installation and the machine;
 * `irdl.py`: `--print-irdl`;
 * `tg_run.py`: `tg-run`; `tg_run_session.py`: one run; `tg_run_values.py`: its inputs and outputs;
+* `examination.py`: a program, its passes and its inputs, for the tools that look for a failure:
+* `tg_bisect.py`: `tg-bisect`; `tg_bisect_session.py`: one search for the action that breaks it;
 * `tg_reduce.py`: `tg-reduce`; `tg_reduce_session.py`: one search for the smallest program;
 * `tg_compile.py`: `tg-compile`, ahead of time; `tg_gui.py`: `tg-gui`.
 """

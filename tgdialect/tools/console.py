@@ -10,7 +10,7 @@ import re
 import stat
 import sys
 import traceback
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from importlib.metadata import version
@@ -81,6 +81,14 @@ class ConsoleParser(argparse.ArgumentParser):
 
     def _print_message(self, message: str, file: Any = None) -> None:
         show(message)
+
+
+def joined(args: Iterable[str], options: Collection[str]) -> Iterator[str]:
+    """Rewrites `--input -1,2` to `--input=-1,2` for some options: argparse takes `-1,2` for one."""
+    rest = iter(args)
+    for arg in rest:
+        value = next(rest, None) if arg in options else None
+        yield arg if value is None else f"{arg}={value}"
 
 
 def add_flags(

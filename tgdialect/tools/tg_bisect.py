@@ -13,6 +13,7 @@ from tgdialect.tools.console import (
     file_name,
     folder_name,
     input_format,
+    joined,
     whole_number,
 )
 
@@ -107,15 +108,12 @@ def _refuse_contradictions(options: argparse.Namespace) -> None:
         raise UsageError("--command runs the program: it excludes --input, --arg and --entry")
 
 
+_VALUE_OPTIONS = ("--input", "--arg", "--command", "--if")
+
+
 def _bisect(args: Sequence[str]) -> int:
     parser = argument_parser()
-    joined: list[str] = []
-    for arg in args:  # argparse takes `-1,2` for an option.
-        if joined and joined[-1] in ("--input", "--arg", "--command", "--if"):
-            joined[-1] += f"={arg}"
-        else:
-            joined.append(arg)
-    options = parser.parse_args(joined)
+    options = parser.parse_args(joined(args, _VALUE_OPTIONS))
     _refuse_contradictions(options)
     # Imported late: --help and errors in the arguments need neither NumPy nor the compiler.
     from tgdialect.tools.tg_bisect_session import bisect_session

@@ -13,6 +13,7 @@ from tgdialect.tools.console import (
     file_name,
     folder_name,
     input_format,
+    joined,
     whole_number,
 )
 
@@ -106,15 +107,12 @@ def refuse_contradictions(options: argparse.Namespace) -> None:
             raise UsageError(f"--command says what is kept: it excludes --{name}")
 
 
+_VALUE_OPTIONS = ("--input", "--arg", "--command", "--if", "--error")
+
+
 def _reduce(args: Sequence[str]) -> int:
     parser = argument_parser()
-    joined: list[str] = []
-    for arg in args:  # argparse takes `-1,2` for an option.
-        if joined and joined[-1] in ("--input", "--arg", "--command", "--if", "--error"):
-            joined[-1] += f"={arg}"
-        else:
-            joined.append(arg)
-    options = parser.parse_args(joined)
+    options = parser.parse_args(joined(args, _VALUE_OPTIONS))
     refuse_contradictions(options)
     # Imported late: --help and errors in the arguments need neither NumPy nor the compiler.
     from tgdialect.tools.tg_reduce_session import reduce_session

@@ -39,10 +39,11 @@ from tgdialect.runtime import compiler
 from tgdialect.runtime.progress import progress
 from tgdialect.targets.host import core_count
 from tgdialect.tools.console import ToolError, UsageError, show, tool_errors, write_files
-from tgdialect.tools.instrumentation import EXTERNAL_PASSES, alone, flatten
-from tgdialect.tools.pass_pipeline import NestedPasses, Step, build_pipeline, parse_pipeline
+from tgdialect.tools.examination import inputs_of, run_step
+from tgdialect.tools.instrumentation import EXTERNAL_PASSES, flatten
+from tgdialect.tools.pass_pipeline import build_pipeline, parse_pipeline
 from tgdialect.tools.tg_run_session import bind_inputs, find_entry, find_parameters
-from tgdialect.tools.tg_run_values import ProgramInput, literal, npy_writer
+from tgdialect.tools.tg_run_values import literal, npy_writer
 
 _MOST_SHOWN = 1000
 """The most elements of an input that are written in a comment. More: longer lines; fewer: more
@@ -57,24 +58,18 @@ _WARM_UP = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 """A program that is compiled before processes are forked."""
 
 
-def run_steps(steps: Sequence[Step], context: Context, op: Operation) -> None:
-    """Run passes on an op, and verify it after each. Raises what they raise."""
-    for step in steps:
-        if isinstance(step, NestedPasses):
-            for inner in step.operations(op):
-                run_steps(step.steps, context, inner)
-            continue
-        with alone(op) as module:
-            step.apply(context, module)
-        verify_module(op)
-
-
 def pipeline(options: argparse.Namespace, context: Context) -> Transform:
     """The passes of the command line. Raises `UsageError`."""
     specs = [spec for text in options.passes for spec in parse_pipeline(text)]
     passes = registry.universe().all_passes
     steps = flatten(build_pipeline(specs, passes, context, EXTERNAL_PASSES))
-    return lambda module: run_steps(steps, context, module)
+
+    def transform(module: ModuleOp) -> None:
+        for step in steps:
+            run_step(step, context, module)
+            verify_module(module)
+
+    return transform
 
 
 def compiled(target: str) -> Callable[[ModuleOp, str, Sequence[Any]], list[Any]]:
@@ -165,7 +160,7 @@ class _Session:
                 raise UsageError(f"--target: {one_line(str(error))}") from error
         if options.error is not None:
             return [Raises(self.compiling(transform), options.error)]
-        self.inputs = bind_inputs(_inputs_of(entry), options.input, options.arg, has_defaults=True)
+        self.inputs = bind_inputs(inputs_of(entry), options.input, options.arg, has_defaults=True)
         kind = ChangedMeaning(self.entry, transform)
         if options.target is not None:
             kind = replace(kind, after=compiled(options.target))
@@ -335,22 +330,6 @@ def _entry(module: ModuleOp, name: str | None) -> FuncOp:
     if name is None:
         name = next(iter(functions)) if len(functions) == 1 else "main"
     return functions[name] if name in functions else find_entry(module, name)
-
-
-def _inputs_of(entry: FuncOp) -> Sequence[ProgramInput]:
-    """The inputs of an entry. Numbers of other dialects are read as scalars of `tg` are."""
-    if all(tg.is_tensor(argument.type) for argument in entry.args):
-        return find_parameters(entry)
-    found: list[ProgramInput] = []
-    for argument, dtype in zip(entry.args, _types_of(entry), strict=True):
-        if tg.is_tensor(argument.type) or dtype not in tg.DTYPES:
-            message = f"argument {argument.index} is {argument.type}: tensors or numbers are read"
-            raise ToolError(message)
-        interval = tg.Interval(tg.DTYPES[dtype].low, tg.DTYPES[dtype].high)
-        type = tg.tensor_type(dtype)
-        name = argument.name_hint
-        found.append(ProgramInput(argument.index, name, type, (), interval, False))
-    return found
 
 
 def _types_of(entry: Operation | None) -> Sequence[Attribute]:

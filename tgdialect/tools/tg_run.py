@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from tgdialect.tools.console import (
     PROGRAM_FLAGS,
@@ -13,6 +13,7 @@ from tgdialect.tools.console import (
     file_name,
     folder_name,
     input_format,
+    joined,
     whole_number,
 )
 
@@ -141,14 +142,6 @@ def argument_parser() -> RunParser:
     return parser
 
 
-def _joined(args: Sequence[str]) -> Iterator[str]:
-    """Rewrites `--input -1,2` to `--input=-1,2`, since argparse takes `-1,2` for an option."""
-    rest = iter(args)
-    for arg in rest:
-        value = next(rest, None) if arg in _VALUE_OPTIONS else None
-        yield arg if value is None else f"{arg}={value}"
-
-
 _RUN_NOTHING = ("--print-signature", "--print-memory")
 _OF_A_RUN = ("--benchmark", "--profile", "--output", "--print-full", "--digits", "--check")
 
@@ -167,7 +160,7 @@ def _refuse_contradictions(options: argparse.Namespace) -> None:
 
 def _run(args: Sequence[str]) -> int:
     parser = argument_parser()
-    parsed = parser.parse_args(parser.spelled(_joined(args)))
+    parsed = parser.parse_args(parser.spelled(joined(args, _VALUE_OPTIONS)))
     _refuse_contradictions(parsed)
     # Imported late: --help and errors in the arguments need neither NumPy nor the compiler.
     from tgdialect.tools.tg_run_session import run_session
