@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,12 @@ from tgdialect.ops import tg as dialect
 from tgdialect.runtime.host_executable import HostExecutable
 
 Array = np.ndarray[Any, Any]
+
+
+@pytest.fixture(autouse=True)
+def reproducers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reproducers are left in a folder of the test."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
 def floats(*shape: int, dtype: Any = np.float32, seed: int = 0) -> Array:
