@@ -147,6 +147,22 @@ def test_kernels_lose_their_loops_and_memory(name: str):
     assert level_of(done.module) is not None
 
 
+@pytest.mark.parametrize("pipeline", [TO_TARGET, TO_LINEAR])
+def test_a_kernel_stores_what_the_wrong_op_computes(pipeline: str):
+    """The memory of the result has the dtype of a comparison then."""
+    text = """func.func @main(%a: tensor<3xf32>, %b: tensor<3xf32>) -> tensor<3xf32> {
+      %0 = tg.cmplt %a, %b : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>
+      %1 = tg.where %0, %a, %b : (tensor<3xi1>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+      %2 = tg.cast %0 to f32 : tensor<3xi1> -> tensor<3xf32>
+      %3 = tg.mul %1, %2 : tensor<3xf32>
+      return %3 : tensor<3xf32>
+    }"""
+    module = lowered(parse_verified("comparison.mlir", text), pipeline)
+    predicate = ChangedMeaning("main", wrong(Reversed(tg.CmpLtOp)))
+    inputs = [np.array([1, 5, 3], np.float32), np.array([4, 2, 9], np.float32)]
+    assert_reduced(reduce(module, predicate, inputs=inputs), predicate)
+
+
 FOREIGN = {
     "cf": """func.func @f(%n: i32, %x: i32) -> i32 {
       %c0 = arith.constant 0 : i32

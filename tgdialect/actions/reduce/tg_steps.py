@@ -187,7 +187,7 @@ def _store(program: Reducible, store: tg.StoreOp, value: SSAValue) -> None:
         if isinstance(view := use.operation, tg.BitcastOp):
             view.result.replace_all_uses_with(memory)
             drop(view)
-    values = [memory]
+    values: list[SSAValue] = [memory]
     for op in _ops(program):
         if isinstance(op, tg.CallOp) and op.callee.string_value() == kernel.sym_name.data:
             values.append(op.arguments[param.slot.data])
