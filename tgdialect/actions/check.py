@@ -12,10 +12,8 @@ in the order of the calls, or in the plan of the memory.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -42,22 +40,19 @@ from tgdialect.interpreter.calls import CALLEES
 from tgdialect.interpreter.run_context import Contents, Outcome, RunContext
 from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
+from tgdialect.runtime import reproducer
 from tgdialect.runtime.compiler import compile
 from tgdialect.runtime.distributed.executable import ShardedExecutable
 from tgdialect.runtime.executable import Executable, ParameterSlot, listed
 from tgdialect.runtime.footprint import DeviceFootprint
 from tgdialect.runtime.memory import ReleasedArray
 from tgdialect.runtime.profile import Profile
-from tgdialect.runtime.program import DEFAULT_OPT
 from tgdialect.transforms.error_bound import UnboundedError, bound_errors
 
 MOST_CALLS = 2
 """The most calls of one kernel that are compared, for each signature of the program. Larger: steps
 of loops and equal layers take longer; smaller: a kernel that is wrong for some contents only is
 found later."""
-
-LEFT_BYTES = 1 << 20
-"""The most bytes of an input that a reproducer has: a million, which a report can carry."""
 
 
 class CheckError(RuntimeError):
@@ -95,19 +90,6 @@ class CheckResult:
 
 Report = Callable[[CheckResult], object]
 """Gets a comparison."""
-
-
-def leave(module: str, inputs: Sequence[Array], command: str, error: str) -> Path:
-    """Write a reproducer to a new folder, and return that: the module, its small inputs, the
-    command and the error."""
-    folder = Path(tempfile.mkdtemp(prefix="tg-check-"))
-    (folder / "module.mlir").write_text(module)
-    for i, array in enumerate(inputs):
-        if array.nbytes <= LEFT_BYTES:
-            np.save(folder / f"input{i}.npy", array)
-    (folder / "command.txt").write_text(f"{command}\n")
-    (folder / "error.txt").write_text(f"{error}\n")
-    return folder
 
 
 class CheckedProgram(NamedTuple):
@@ -291,13 +273,18 @@ class _Check:
         return self._error(str(compared), str(self._alone(kernel, frozenset())), arrays)
 
     def _error(self, message: str, module: str, inputs: Sequence[Array]) -> CheckError:
-        given = " ".join(f"--input input{i}.npy" for i in range(len(inputs)))
         _, entry, target, opt, _ = self._given
-        options = "" if target is None else f" --target {target}"
-        options += "" if opt == DEFAULT_OPT else f" --opt '{opt}'"
-        command = f"tg-run module.mlir --check --entry {entry}{options} {given}"
-        folder = leave(module, inputs, command, message)
-        return CheckError(f"check: {message}\n  the reproducer: {folder}")
+        left = reproducer.leave(
+            "check",
+            module,
+            target=target,
+            options={"entry": entry, "opt": opt},
+            inputs=inputs,
+            error=message,
+            command=f"tg-run --check {reproducer.RUN}",
+        )
+        where = "" if left is None else f"\n  the reproducer: {left}"
+        return CheckError(f"check: {message}{where}")
 
     # -- the program as a whole
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ Array = np.ndarray[Any, Any]
 @pytest.fixture(autouse=True)
 def reproducers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reproducers are left in a folder of the test."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TG_REPRODUCER_DIR", str(tmp_path))
 
 
 def floats(*shape: int, dtype: Any = np.float32, seed: int = 0) -> Array:
