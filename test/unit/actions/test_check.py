@@ -21,6 +21,7 @@ from tgdialect.lowering.select import SelectPass
 from tgdialect.lowering.select.bounds_checks import BoundsChecks
 from tgdialect.ops import tg as dialect
 from tgdialect.runtime.host_executable import HostExecutable
+from tgdialect.tools import tg_run
 
 Array = np.ndarray[Any, Any]
 
@@ -160,14 +161,12 @@ def test_reproducer(monkeypatch: pytest.MonkeyPatch):
         for op in ops_of(kernel, dialect.ExpOp)
     ])  # fmt: skip
     error = error_of(lambda x: x.exp(), floats(8), opt="none")
-    folder = Path(error.rpartition("the reproducer: ")[2])
-    assert "tg.kernel @main_0" in (folder / "module.mlir").read_text()
-    assert "tg-run module.mlir --check" in (folder / "command.txt").read_text()
+    file = Path(error.rpartition("the reproducer: ")[2])
+    text = file.read_text()
+    assert "tg.kernel @main_0" in text
+    assert "tg-run --check --run-reproducer" in text
     # The kernel's parameters: the result, as it was before, and x.
-    again = tg.compile(folder / "module.mlir", check=True, opt="none")
-    inputs = [np.load(folder / f"input{i}.npy") for i in range(2)]
-    with pytest.raises(CheckError, match="kernel @main_0"):
-        again(*inputs)
+    assert tg_run.main(["--check", "--run-reproducer", str(file)]) == 1
 
 
 # -- right programs --------------------------------------------------------------------------------
