@@ -1,49 +1,39 @@
-"""A program, its passes and its inputs, as the tools that look for a failure take them: the flags,
-and what they stand for."""
+"""A program, its passes and its inputs, as the tools that look for a failure take them, and the
+program that they leave."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+import os
+import shlex
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
+import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
+from xdsl.traits import SymbolTable
+from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect import registry
 from tgdialect.actions.bisect import BisectedPass
 from tgdialect.actions.execution import has_tg
+from tgdialect.actions.predicate import text_of
 from tgdialect.diagnostics import CompilationError, operation_diagnostic, running, verify_module
 from tgdialect.lowering.levels import level_of
+from tgdialect.lowering.optimize.stage import check_mode
 from tgdialect.lowering.pipeline import stages
 from tgdialect.ops import tg
 from tgdialect.runtime.program import DEFAULT_OPT
-from tgdialect.tools.console import UsageError, file_name, folder_name, input_format
+from tgdialect.targets import DEFAULT_TARGET, target_named
+from tgdialect.tools.console import UsageError, show, write_files
 from tgdialect.tools.instrumentation import alone, flatten
 from tgdialect.tools.pass_pipeline import NestedPasses, Step, build_pipeline, parse_pipeline
 from tgdialect.tools.tg_run_session import bind_inputs, find_entry, find_parameters
-from tgdialect.tools.tg_run_values import ProgramInput
-
-FLAGS = """
-  -p --passes PIPELINE...: passes to run, as for tg-opt (default: the stages that tg-run compiles
-    with)
-  --pass-pipeline PIPELINE: all passes in MLIR's spelling: 'builtin.module(cse,func.func(cse))'
-  --opt OPT: the schedule of the default stages, as for tg-run (default: heuristic)
-  --target TARGET: the kind of machine of the default stages: cpu (default), opencl, ...
-  --entry NAME: the function to run (default: main, or the only one)
-  --input INPUT...: the next input, as for tg-run; those that are not given are random
-  --arg NAME=INPUT...: the input of that name
-  --data-folder DIR: the folder of the files whose bytes the program names (default: that of FILE)
-"""
-OPTIONS: dict[str, dict[str, Any]] = {
-    "frontend": {"type": input_format},
-    "data_folder": {"type": folder_name},
-    "output": {"type": file_name},
-}
-"""The options of argparse for the flags, by destination."""
+from tgdialect.tools.tg_run_values import ProgramInput, literal, npy_writer
 
 
 class Examined(NamedTuple):
@@ -63,8 +53,10 @@ def examined(options: argparse.Namespace) -> Examined:
         module = registry.parse_program(ctx, source, options.frontend)
         verify_module(module)
         steps = list(_steps(options, ctx, module))
-        entry = find_entry(module, options.entry)
+        entry = entry_of(module, options.entry)
         inputs = bind_inputs(inputs_of(entry), options.input, options.arg, has_defaults=True)
+    except UsageError:
+        raise
     except CompilationError as error:
         raise error.with_source(source) from error
     return Examined(module, steps, entry.sym_name.data, inputs)
@@ -92,13 +84,19 @@ def _steps(options: argparse.Namespace, ctx: Context, module: ModuleOp) -> Itera
 
 def _default_passes(options: argparse.Namespace, ctx: Context, module: ModuleOp) -> Iterator[Step]:
     """The passes that compile a program of `tg`."""
+    mode = options.opt or DEFAULT_OPT
+    try:
+        check_mode(mode)
+        target_named(options.target or DEFAULT_TARGET)
+    except (ValueError, PassFailedException) as error:
+        raise UsageError(str(error)) from error
     upgraded = registry.upgrades_for(module)
     for name in upgraded.values():
         yield registry.universe().all_passes[name]()()
     if not upgraded and not has_tg(module):
         raise UsageError("the program has no op of tg: name passes by -p")
     level = "tensor" if upgraded else level_of(module) or "tensor"
-    yield from stages(mode=options.opt or DEFAULT_OPT, target=options.target).from_level(level)
+    yield from stages(mode=mode, target=options.target).from_level(level)
 
 
 def run_step(step: Step, ctx: Context, op: Operation) -> None:
@@ -116,6 +114,18 @@ def run_step(step: Step, ctx: Context, op: Operation) -> None:
 # -- inputs ----------------------------------------------------------------------------------------
 
 
+def entry_of(module: ModuleOp, name: str | None) -> FuncOp:
+    """The function to run, as `tg-run` finds it, or one of another dialect."""
+    functions = {
+        op.sym_name.data: op
+        for op in module.ops
+        if isinstance(op, FuncOp) and not op.is_declaration
+    }
+    if name is None:
+        name = next(iter(functions)) if len(functions) == 1 else "main"
+    return functions[name] if name in functions else find_entry(module, name)
+
+
 def inputs_of(entry: FuncOp) -> Sequence[ProgramInput]:
     """The inputs of an entry. Numbers of other dialects are read as scalars of `tg` are."""
     if all(tg.is_tensor(argument.type) for argument in entry.args):
@@ -130,3 +140,47 @@ def inputs_of(entry: FuncOp) -> Sequence[ProgramInput]:
         name = argument.name_hint
         found.append(ProgramInput(argument.index, name, type, (), interval, is_written=False))
     return found
+
+
+# -- what they leave -------------------------------------------------------------------------------
+
+_MOST_SHOWN = 1000
+"""The most elements of an input that are written in a comment. More: longer lines; fewer: more
+files beside the program."""
+
+
+def write_program(
+    path: str, lines: Sequence[str], module: ModuleOp, entry: str, inputs: Sequence[Any]
+) -> None:
+    """Write a program to a file, or to stdout for `-`: comments, of which the last line has the
+    inputs as `tg-run` takes them, and the text. Large inputs are .npy files beside the program."""
+    files: dict[str, Callable[[BinaryIO], object]] = {}
+    words: list[str] = []
+    types = _types_of(SymbolTable.lookup_symbol(module, entry)) if inputs else ()
+    for number, (value, type) in enumerate(zip(inputs, types, strict=True)):
+        array = np.asarray(value)
+        if array.size > _MOST_SHOWN and path != "-":
+            name = f"{os.path.splitext(path)[0]}.{number}.npy"
+            files[name] = npy_writer(array)
+            words.append(f"--input {shlex.quote(name)}")
+            continue
+        text = literal(array, tg.DTYPES[type], digits=None, full=True)
+        if array.ndim == 0:
+            text = text.removeprefix("dense<").partition(">")[0]
+        words.append(f"--input {shlex.quote(text)}")
+    comments = [*lines, " ".join(words)] if words else lines
+    text = "".join(f"// {line}\n" for line in comments) + text_of(module)
+    data = text.encode("utf-8", "backslashreplace")
+    if path == "-":
+        show(data)
+        return
+    files[path] = lambda file: file.write(data)
+    write_files([*files], [*files.values()])
+
+
+def _types_of(entry: Operation | None) -> Sequence[Attribute]:
+    """The dtypes of the inputs of a function."""
+    assert isinstance(entry, FuncOp)
+    if all(tg.is_tensor(argument.type) for argument in entry.args):
+        return [parameter.type.element_type for parameter in find_parameters(entry)]
+    return [argument.type for argument in entry.args]

@@ -46,11 +46,11 @@ exit codes:
   wrong.
 
 examples:
-  tg-bisect model.mlir
-  tg-bisect model.onnx --opt none --input 1x3x224x224xf32=random
-  tg-bisect file.mlir -p canonicalize,cse,my-pass --entry f --input 2,3
-  tg-bisect file.mlir -p convert-scf-to-cf --command './run.sh {}' --timeout 10
-  tg-bisect file.mlir --command 'tg-run {} --input random --benchmark=20' --if-slower 2
+  tg-bisect file.mlir
+  tg-bisect file.mlir --opt none --input 8x512xf32=random
+  tg-bisect file.mlir -p canonicalize,cse --entry f --input 2 --reduce small.mlir
+  tg-bisect file.mlir -p tg-decompose --command 'grep -q tg.neg {}' --timeout 10
+  tg-bisect file.mlir -p cse --command 'cat {}' --if-slower 2
 """
 
 
@@ -67,6 +67,8 @@ _FLAGS = """
   --command CMD: what says whether a program is wrong; no shell reads it
   --if EXPR...: what the command does with a wrong program; another --if adds to it
   --if-slower N: a program is wrong for which the command takes more than N times as long
+  --reduce FILE: write the smallest program that the pass breaks: the one before that pass, reduced
+  --seconds N: the longest time for --reduce (default: 60)
   --timeout SECONDS: the longest time for a pass, or for one run (default: 60)
   --json: print JSON, for other programs
   --version: print the versions and exit
@@ -91,7 +93,8 @@ def argument_parser() -> ConsoleParser:
         PROGRAM_FLAGS + _FLAGS,
         frontend={"type": input_format},
         data_folder={"type": folder_name},
-        output={"type": file_name},
+        reduce={"type": file_name},
+        seconds={"type": whole_number(1, 10**9), "default": 60},
         if_slower={"type": _factor},
         timeout={"type": whole_number(1, 10**6), "default": 60},
     )
@@ -104,6 +107,8 @@ def _refuse_contradictions(options: argparse.Namespace) -> None:
         raise UsageError("--if and --if-slower are about a command: name it by --command")
     if conditions and options.if_slower:
         raise UsageError("--if-slower times a command: it excludes --if")
+    if options.command is not None and options.reduce:
+        raise UsageError("--reduce compares results: with a command, use tg-reduce")
     if options.command is not None and (options.input or options.arg or options.entry):
         raise UsageError("--command runs the program: it excludes --input, --arg and --entry")
 

@@ -6,6 +6,7 @@ import argparse
 import difflib
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -15,10 +16,12 @@ from tgdialect.actions.bisect import Bisection, Culprit, Judge, NothingToBisect
 from tgdialect.actions.compare import Difference
 from tgdialect.actions.judges import ByCommand, Execution, Meaning, Slower
 from tgdialect.actions.predicate import CommandPredicate
+from tgdialect.actions.reduce import Reduced
+from tgdialect.actions.smallest import smallest
 from tgdialect.diagnostics import printable, symbol_around
 from tgdialect.runtime.progress import progress
 from tgdialect.tools.console import ToolError, UsageError, show, tool_errors
-from tgdialect.tools.examination import Examined, examined
+from tgdialect.tools.examination import Examined, examined, write_program
 
 _MOST_LINES = 40
 """The most lines of a text before and after an action that are shown. More: a kernel that a stage
@@ -36,10 +39,22 @@ def bisect_session(options: argparse.Namespace) -> None:
         def report(text: str) -> None:
             work.note = text
 
+        def shrunk(best: Reduced) -> None:
+            work.note = f"{best.ops:,} ops, {best.runs:,} runs, {best.doing}"
+
         judge = _judge(options, program)
         search = Bisection(program.module, program.steps, judge, options.timeout, report)
         with tool_errors(NothingToBisect, ValueError):
             found = search.culprit()
+            small = None
+            if options.reduce and isinstance(judge, Meaning):
+                small = smallest(found, judge, seconds=options.seconds, progress=shrunk)
+    if small is not None:
+        found = replace(found, suspects=small.culprit.suspects)
+        lines = [f"Reduced from {Reduced(found.base, None, 0).ops:,} to {small.reduced.ops:,} ops."]
+        lines += map(printable, (str(small.culprit), str(small.culprit.failure)))
+        inputs = small.reduced.inputs or ()
+        write_program(options.reduce, lines, small.reduced.module, program.entry, inputs)
     if options.json:
         show(f"{json.dumps(_as_json(found), indent=2)}\n")
     else:

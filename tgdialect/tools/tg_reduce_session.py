@@ -6,20 +6,16 @@ import argparse
 import hashlib
 import json
 import os
-import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation
-from xdsl.traits import SymbolTable
 
 from tgdialect import registry
 from tgdialect.actions.compare import Difference
@@ -33,21 +29,16 @@ from tgdialect.actions.predicate import (
 )
 from tgdialect.actions.reduce import NotInteresting, Reduced, reduce
 from tgdialect.diagnostics import CompilationError, SourceFile, errors_in, one_line, verify_module
-from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array, dtype_named
 from tgdialect.runtime import compiler
 from tgdialect.runtime.progress import progress
 from tgdialect.targets.host import core_count
 from tgdialect.tools.console import ToolError, UsageError, show, tool_errors, write_files
-from tgdialect.tools.examination import inputs_of, run_step
+from tgdialect.tools.examination import entry_of, inputs_of, run_step, write_program
 from tgdialect.tools.instrumentation import EXTERNAL_PASSES, flatten
 from tgdialect.tools.pass_pipeline import build_pipeline, parse_pipeline
-from tgdialect.tools.tg_run_session import bind_inputs, find_entry, find_parameters
-from tgdialect.tools.tg_run_values import literal, npy_writer
+from tgdialect.tools.tg_run_session import bind_inputs
 
-_MOST_SHOWN = 1000
-"""The most elements of an input that are written in a comment. More: longer lines; fewer: more
-files beside the program."""
 _SAVE_SECONDS = 5.0
 """The seconds between two saves of the smallest program while the search goes on. Longer: a process
 that is killed loses more; shorter: large programs are printed more often."""
@@ -148,10 +139,10 @@ class _Session:
             with tool_errors(OSError, context=f"cannot start {command.args[0]}: "):
                 command.outcome(ModuleOp([]))
             with suppress(CompilationError):
-                self.entry = _entry(self.module, None).sym_name.data
+                self.entry = entry_of(self.module, None).sym_name.data
             return [command]
         transform = pipeline(options, self.context)
-        entry = _entry(self.module, options.entry)
+        entry = entry_of(self.module, options.entry)
         self.entry = entry.sym_name.data
         if options.target is not None:
             try:
@@ -290,54 +281,11 @@ class _Session:
         """Write the smallest program, with comments that say what it shows, and its inputs."""
         best = self.best
         assert best is not None
-        path: str = self.options.output or "-"
-        files: dict[str, Callable[[BinaryIO], object]] = {}
         lines = [f"Reduced from {before.ops:,} to {best.ops:,} ops."]
         if difference is not None:
             lines.append(one_line(difference))
-        if best.inputs:
-            entry = SymbolTable.lookup_symbol(best.module, self.entry or "main")
-            types = _types_of(entry)
-            words: list[str] = []
-            for number, (value, type) in enumerate(zip(best.inputs, types, strict=True)):
-                array = np.asarray(value)
-                if array.size > _MOST_SHOWN and path != "-":
-                    name = f"{os.path.splitext(path)[0]}.{number}.npy"
-                    files[name] = npy_writer(array)
-                    words.append(f"--input {shlex.quote(name)}")
-                else:
-                    text = literal(array, tg.DTYPES[type], digits=None, full=True)
-                    if array.ndim == 0:
-                        text = text.removeprefix("dense<").partition(">")[0]
-                    words.append(f"--input {shlex.quote(text)}")
-            lines.append(" ".join(words))
-        text = "".join(f"// {line}\n" for line in lines) + text_of(best.module)
-        data = text.encode("utf-8", "backslashreplace")
-        if path == "-":
-            show(data)
-            return
-        files[path] = lambda file: file.write(data)
-        write_files([*files], [*files.values()])
-
-
-def _entry(module: ModuleOp, name: str | None) -> FuncOp:
-    """The function to run, as `tg-run` finds it, or one of another dialect."""
-    functions = {
-        op.sym_name.data: op
-        for op in module.ops
-        if isinstance(op, FuncOp) and not op.is_declaration
-    }
-    if name is None:
-        name = next(iter(functions)) if len(functions) == 1 else "main"
-    return functions[name] if name in functions else find_entry(module, name)
-
-
-def _types_of(entry: Operation | None) -> Sequence[Attribute]:
-    """The dtypes of the inputs of a function."""
-    assert isinstance(entry, FuncOp)
-    if all(tg.is_tensor(argument.type) for argument in entry.args):
-        return [parameter.type.element_type for parameter in find_parameters(entry)]
-    return [argument.type for argument in entry.args]
+        path: str = self.options.output or "-"
+        write_program(path, lines, best.module, self.entry or "main", best.inputs or ())
 
 
 def _packed(array: Array) -> Mapping[str, Any]:

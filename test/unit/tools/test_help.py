@@ -1,5 +1,5 @@
-"""Each line of `--help` of `tg-opt`, `tg-run`, `tg-compile` and `tg-reduce` does what it says, from
-an empty folder.
+"""Each line of `--help` of `tg-opt`, `tg-run`, `tg-compile`, `tg-bisect` and `tg-reduce` does what
+it says, from an empty folder.
 
 An option without an example here fails, and so does a line of an epilog.
 """
@@ -21,7 +21,7 @@ import pytest
 
 from tgdialect.backends.commands import ptxas
 from tgdialect.runtime.devices.device import DEVICES
-from tgdialect.tools import tg_compile, tg_opt, tg_reduce, tg_run
+from tgdialect.tools import tg_bisect, tg_compile, tg_opt, tg_reduce, tg_run
 from tgdialect.tools.arguments import OptParser
 from tgdialect.tools.console import ConsoleParser
 
@@ -212,6 +212,14 @@ OPT_EXAMPLES: Mapping[str, Sequence[Example]] = {
     "mlir_print_ir_after_failure": [
         opt("{flag} -p cse,tg-expand", err=r"\A.*Dump After tg-expand Failed", program=NEG, code=1)
     ],
+    "tg_action_limit": [opt("{flag} 1 -p tg-decompose", "tg.neg", program=NEG)],
+    "log_actions_to": [
+        opt(
+            "{flag} - -p tg-decompose",
+            err="action 2: tg-decompose: recipe: tg.neg @main",
+            program=NEG,
+        )
+    ],
     "mlir_print_ir_tree_dir": [
         opt(
             "{flag}=tree -p cse --mlir-print-ir-after-all",
@@ -345,6 +353,60 @@ def reduced(args: str, out: str = "// Reduced from 2 to 1 ops", **more: Any) -> 
 
 REFUSED = "file.mlir -p tg-rangeify"
 
+
+def bisected(
+    args: str, out: str = "action 2: tg-decompose: recipe: tg.neg @main", **more: Any
+) -> Example:
+    return Example(args, more.pop("program", NEG), out, **more)
+
+
+NEGATED = "file.mlir -p tg-decompose --command 'grep -q tg.neg'"
+"""What tg-decompose takes away."""
+RIGHT = {"err": "the program is right after all passes", "code": 1}
+
+BISECT_EXAMPLES: Mapping[str, Sequence[Example]] = {
+    "help": [bisected("{flag}", "usage: tg-bisect")],
+    "file": [bisected(NEGATED, differs=False)],
+    "frontend": [
+        bisected(
+            "{flag} uops file.mlir -p cse --command 'grep -q tg.nothing'",
+            "",
+            program=LISTING,
+            err="the program is wrong before any pass",
+            code=1,
+        )
+    ],
+    "passes": [bisected(NEGATED.replace("-p", "{flag}"), differs=False)],
+    "pass_pipeline": [
+        bisected(
+            NEGATED.replace("-p tg-decompose", "{flag} 'builtin.module(tg-decompose)'"),
+            differs=False,
+        )
+    ],
+    "opt": [bisected("file.mlir {flag} none", "", **RIGHT, differs=False)],
+    "target": [bisected("file.mlir {flag} opencl", "", **RIGHT, differs=False)],
+    "entry": [bisected("file.mlir {flag} g", "", err="there is no function @g", code=1)],
+    "input": [bisected("file.mlir {flag} 4xf32=1", "", err="got 4xf32", code=1)],
+    "arg": [bisected("file.mlir {flag} n=1", "", err="there is no input 'n'", code=1)],
+    "data_folder": [bisected(f"{NEGATED} {{flag}} .", differs=False)],
+    "command": [bisected("file.mlir -p tg-decompose {flag} 'grep -q tg.neg'")],
+    "if": [bisected("file.mlir -p tg-decompose --command 'grep -c tg.mul' {flag} 'exit == 0'")],
+    "if_slower": [
+        bisected(
+            "file.mlir -p tg-decompose --command 'sh -c \"grep -q tg.neg $0 || sleep 1\"' {flag} 5"
+        )
+    ],
+    "reduce": [bisected("file.mlir {flag} small.mlir", "", **RIGHT, differs=False)],
+    "seconds": [bisected("file.mlir --reduce small.mlir {flag} 9", "", **RIGHT, differs=False)],
+    "timeout": [
+        bisected(
+            "file.mlir -p tg-decompose --command 'sh -c \"grep -q tg.neg $0 || sleep 3\"' {flag} 1"
+        )
+    ],
+    "json": [bisected(f"{NEGATED} {{flag}}", '"pattern": "recipe"')],
+    "version": [bisected("{flag}", r"tg-bisect: tgdialect [\d.]+, xdsl [\d.]+")],
+}
+
 REDUCE_EXAMPLES: Mapping[str, Sequence[Example]] = {
     "help": [reduced("{flag}", "usage: tg-reduce")],
     "file": [reduced(GREP, differs=False)],
@@ -393,18 +455,21 @@ def opt_parser() -> OptParser:
 PARSERS: Mapping[str, ConsoleParser] = {
     "tg-opt": opt_parser(),
     "tg-run": tg_run.argument_parser(),
+    "tg-bisect": tg_bisect.argument_parser(),
     "tg-compile": tg_compile.argument_parser(),
     "tg-reduce": tg_reduce.argument_parser(),
 }
 MAINS: Mapping[str, Main] = {
     "tg-opt": tg_opt.main,
     "tg-run": tg_run.main,
+    "tg-bisect": tg_bisect.main,
     "tg-compile": tg_compile.main,
     "tg-reduce": tg_reduce.main,
 }
 EXAMPLES = {
     "tg-opt": OPT_EXAMPLES,
     "tg-run": RUN_EXAMPLES,
+    "tg-bisect": BISECT_EXAMPLES,
     "tg-compile": COMPILE_EXAMPLES,
     "tg-reduce": REDUCE_EXAMPLES,
 }
@@ -499,6 +564,9 @@ FILES: Mapping[str, Mapping[str, str | Path]] = {
     "tg-run file.mlir --print-memory --arg n=1000": {"file.mlir": DYNAMIC},
     "tg-compile file.mlir -o file.tgx --entry f --entry g": {"file.mlir": FUNCTIONS},
     "tg-reduce file.mlir -p canonicalize,cse --entry f --input 2 -o out.mlir": {"file.mlir": ADD},
+    "tg-bisect file.mlir -p canonicalize,cse --entry f --input 2 --reduce small.mlir": {
+        "file.mlir": ADD
+    },
 }
 """The files of the examples that do not take the program below."""
 PROGRAM = NEG.replace("<3x", "<8x512x")
@@ -536,7 +604,7 @@ def test_an_example_succeeds(line: str, execute: Execute):
     for command in line.split(" | "):
         tool, *args = shlex.split(command)
         code, out, err = execute(tool, args, out)
-        if "nothing to reduce" in err:  # The passes of an example of tg-reduce are right.
+        if "nothing to reduce" in err or "is right" in err:  # The passes of an example are.
             return
         assert (code, "error" in err) == (0, False), err
     written = {

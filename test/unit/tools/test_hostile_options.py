@@ -16,12 +16,19 @@ from test_help import ADD, EXAMPLES, MAINS, NEG, PARSERS, actions
 HOSTILE = ("", "é☃", "9" * 5000, "-1", "\udcff", "a" * 5000, "{", "=", "-", "/", "%s{0}\n")
 """Values that some options take, and others refuse."""
 
-PROGRAMS = {"tg-opt": ADD, "tg-run": NEG, "tg-compile": NEG, "tg-reduce": NEG}
+PROGRAMS = {
+    "tg-opt": ADD,
+    "tg-run": NEG,
+    "tg-compile": NEG,
+    "tg-bisect": NEG,
+    "tg-reduce": NEG,
+}
 RUN_ARGS = ("--target=interpreter", "--input=1")
 ARGS = {
     "tg-opt": (),
     "tg-run": RUN_ARGS,
     "tg-compile": ("--output=out.tgx",),
+    "tg-bisect": (),
     "tg-reduce": ("--passes=cse", "--jobs=1"),
 }
 
@@ -122,6 +129,24 @@ REFUSED = {
         (1, "--output=a.npy", "--output=b.npy"),
         (1, "--input=2"),
         (1, "--entry=f"),
+    ],
+    "tg-bisect": [
+        (2, "--if=exit == 1"),
+        (2, "--if-slower=2"),
+        (2, "--if-slower=1", "--command=true"),
+        (2, "--command=true", "--if=exit"),
+        (2, "--command=true", "--input=1"),
+        (2, "--command=true", "--reduce=small.mlir"),
+        (2, "--target=abacus"),
+        (2, "--target=cpu", "-p", "cse"),
+        (2, "--opt=fast"),
+        (2, "-p", "cse("),
+        (2, "-p", "cse", "--pass-pipeline", "builtin.module(cse)"),
+        (2, "other.mlir"),
+        (1, "--command=no-such-program"),
+        (1, "--input=2,3"),
+        (1, "--entry=f"),
+        (1,),
     ],
     "tg-reduce": [
         (2, "--if=exit == 1"),

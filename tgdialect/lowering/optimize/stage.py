@@ -74,6 +74,14 @@ def beam_width(mode: str) -> int | None:
     return int(width)
 
 
+def check_mode(mode: str) -> None:
+    """Raise PassFailedException for what is no mode."""
+    is_known = mode in ("none", "heuristic", TF32) or beam_width(mode) is not None
+    if not is_known and explicit_opts(mode, ()) is None:
+        there_are = ", ".join(MODES)
+        raise PassFailedException(f"mode {mode!r} is not one of the modes there are: {there_are}")
+
+
 class KernelOpt(NamedTuple):
     """An OptOp, and the name of the kernel that it is for: None for all kernels."""
 
@@ -319,10 +327,8 @@ class OptimizePass(LoweringPass):
             simplify_kernels(module)
             yield from settled(op for op in module.ops if isinstance(op, tg.KernelOp))
             return
-        if explicit is None and self.mode not in ("none", "heuristic", TF32):
-            there_are = ", ".join(MODES)
-            message = f"mode {self.mode!r} is not one of the modes there are: {there_are}"
-            raise PassFailedException(message)
+        if explicit is None:
+            check_mode(self.mode)
         target = settle_target(module, self.target, self.features, threads=self.threads, l2=self.l2)
         kernels = [op for op in module.ops if isinstance(op, tg.KernelOp) and not op.calls]
         if explicit is not None:
