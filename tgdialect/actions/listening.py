@@ -22,7 +22,7 @@ from xdsl.pattern_rewriter import (
 )
 from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
 
-from tgdialect.diagnostics import Actions, symbol_around, told
+from tgdialect.diagnostics import Actions, line_of, symbol_around, told
 
 _Walk = Callable[[PatternRewriteWalker, Region], bool]
 _WALK = PatternRewriteWalker.rewrite_region.__name__
@@ -63,16 +63,17 @@ class _Counted(RewritePattern):
     def __init__(self, pattern: RewritePattern, actions: Actions) -> None:
         self._pattern = pattern
         self._actions = actions
-        self._name = ""
-        """The name of the pattern that has changed something in the present match."""
+        self._acting = "", ""
+        """The name and the line of the pattern that has changed something in this match."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         if not self._actions.may_act():
             return
-        self._name, symbol = "", symbol_around(op)
+        self._acting, symbol = ("", ""), symbol_around(op)
         self._pattern.match_and_rewrite(op, rewriter)
         if rewriter.has_done_action:
-            self._actions.acted(self._name or pattern_name(self._pattern), op, symbol)
+            name, line = self._acting
+            self._actions.acted(name or pattern_name(self._pattern), op, symbol, line)
 
     def listener(self, outer: PatternRewriterListener) -> PatternRewriterListener:
         """A listener that notes who makes the first change of a match, and tells another one."""
@@ -86,23 +87,24 @@ class _Counted(RewritePattern):
         return heard
 
     def _note(self, *_: object) -> None:
-        if not self._name:
-            self._name = _acting_pattern()
+        if not self._acting[0]:
+            self._acting = _acting_pattern()
 
 
 _CHOOSING = (GreedyRewritePatternApplier, CanonicalizationRewritePattern, _Counted)
 """Patterns that apply one of several. A change of their own is a fold, or removes a dead op."""
 
 
-def _acting_pattern() -> str:
-    """The name of the innermost pattern whose `match_and_rewrite` is running."""
+def _acting_pattern() -> tuple[str, str]:
+    """The name of the innermost pattern whose `match_and_rewrite` is running, and its line."""
     frame = inspect.currentframe()
     while frame is not None:
         pattern: Any = frame.f_locals.get("self")
         if frame.f_code.co_name == "match_and_rewrite" and isinstance(pattern, RewritePattern):
-            return "fold or erase" if isinstance(pattern, _CHOOSING) else pattern_name(pattern)
+            is_own = isinstance(pattern, _CHOOSING)
+            return "fold or erase" if is_own else pattern_name(pattern), line_of(frame)
         frame = frame.f_back
-    return ""
+    return "", ""
 
 
 def pattern_name(pattern: RewritePattern) -> str:

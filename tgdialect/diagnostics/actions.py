@@ -15,10 +15,12 @@ xDSL's passes call none of these: `tgdialect/actions/listening.py` counts the ma
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
+from types import FrameType
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import LocationAttr, StringAttr
@@ -55,6 +57,8 @@ class Action:
     """The name of the op that it was done to, with the symbol that the op is or is in."""
     location: LocationAttr | None
     """Where that op is in the source."""
+    code: str = ""
+    """Where the compiler did it: a Python module and a line."""
 
     @property
     def label(self) -> str:
@@ -124,25 +128,43 @@ class Actions:
         finally:
             self._depth -= 1
 
-    def acted(self, pattern: str, op: Operation, symbol: str = "", *, inner: bool = False) -> None:
-        """Count an action. `symbol` is what an op that was erased was in."""
+    def acted(
+        self, pattern: str, op: Operation, symbol: str = "", code: str = "", *, inner: bool = False
+    ) -> None:
+        """Count an action. `symbol` is what an op that was erased was in, and `code` the place in
+        the compiler, if it is not that of the call."""
         if inner or self._depth:
             self._inner += 1
-            self._tell(self.count + 1, self._inner, pattern, op, symbol)
+            self._tell(self.count + 1, self._inner, pattern, op, symbol, code)
         else:
             self.count += 1
             self._inner = 0
-            self._tell(self.count, 0, pattern, op, symbol)
+            self._tell(self.count, 0, pattern, op, symbol, code)
 
     def note(self, rule: str, op: Operation) -> None:
         """Note a rule of the last step, applied to an op."""
         self._tell(self.count, -1, rule, op)
 
-    def _tell(self, number: int, inner: int, pattern: str, op: Operation, symbol: str = "") -> None:
+    def _tell(
+        self, number: int, inner: int, pattern: str, op: Operation, symbol: str = "", code: str = ""
+    ) -> None:
         if self._on_action is not None:
             name = f"{op.name} {symbol or symbol_around(op)}".rstrip()
-            at = operation_location(op)
-            self._on_action(Action(number, inner, self.stage, pattern, name, at))
+            at, code = operation_location(op), code or _caller()
+            self._on_action(Action(number, inner, self.stage, pattern, name, at, code))
+
+
+def _caller() -> str:
+    """The place in the compiler that counts an action."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__") == __name__:
+        frame = frame.f_back
+    return "" if frame is None else line_of(frame)
+
+
+def line_of(frame: FrameType) -> str:
+    """The module and the line that a frame is at."""
+    return f"{frame.f_globals.get('__name__', '?')}:{frame.f_lineno}"
 
 
 _ACTIONS: ContextVar[Actions | None] = ContextVar("actions", default=None)

@@ -26,6 +26,9 @@ from tgdialect.tools.examination import Examined, examined, write_program
 _MOST_LINES = 40
 """The most lines of a text before and after an action that are shown. More: a kernel that a stage
 has rewritten fills the screen; fewer: the lines that matter may be missing."""
+_MOST_SUSPECTS = 5
+"""The most rules of a step that are shown. A small program needs as few; in a large one any of a
+hundred may be wrong."""
 _CONTEXT = 2
 """The unchanged lines around changed ones."""
 
@@ -84,8 +87,12 @@ def _judge(options: argparse.Namespace, program: Examined) -> Judge:
 def _lines(found: Culprit) -> Iterator[str]:
     yield printable(str(found))
     yield f"  {printable(str(found.failure))}"
-    for note in found.suspects:
-        yield f"  in it: {printable(note.what)}"
+    if found.action is not None:
+        yield f"  done by {found.action.code}"
+    for note in found.suspects[:_MOST_SUSPECTS]:
+        yield f"  in it: {printable(note.what)}, by {note.code}"
+    if (more := len(found.suspects) - _MOST_SUSPECTS) > 0:
+        yield f"  and {more} more rules: --reduce says which are suspect"
     yield ""
     yield from changed_lines(found.before, found.after)
 
@@ -107,7 +114,8 @@ def _as_json(found: Culprit) -> dict[str, object]:
         "pattern": action and action.pattern,
         "op": action and action.op,
         "location": action and action.place,
-        "inside": [note.what for note in found.suspects],
+        "code": action and action.code,
+        "inside": [{"rule": note.what, "code": note.code} for note in found.suspects],
         "failure": failure if isinstance(failure, dict) else str(failure),
         "before": str(found.before),
         "after": str(found.after),
