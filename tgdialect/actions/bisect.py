@@ -163,6 +163,7 @@ class Bisection:
         self.progress(f"{step.name}" if limit is None else f"{step.name} up to action {limit}")
         module, log = base.module.clone(), list[Action]()
         actions = Actions(limit, count=base.count, on_action=log.append)
+        actions.stage = step.name
         failure = None
         try:
             with listening(actions), time_limit(self.timeout):

@@ -15,7 +15,7 @@ from tgdialect.actions.bisect import Untestable
 from tgdialect.actions.children import ChildFailed, in_child
 from tgdialect.actions.compare import Difference, first_difference
 from tgdialect.actions.execution import Evaluate, evaluate
-from tgdialect.actions.predicate import CommandOutcome, CommandPredicate
+from tgdialect.actions.predicate import TIMED_OUT, CommandOutcome, CommandPredicate
 from tgdialect.runtime.compiler import compile
 from tgdialect.runtime.staged import rendered_function
 
@@ -131,4 +131,5 @@ def _said(outcome: CommandOutcome) -> str:
     """How a command has ended, with the last line of what it has said."""
     lines = (outcome.stderr or outcome.stdout).strip().splitlines()
     last = f": {lines[-1]}" if lines else ""
-    return f"exit code {outcome.exit} after {outcome.seconds:.3g} s{last}"
+    after = f" after {outcome.seconds:.3g} s" if outcome.exit == TIMED_OUT else ""
+    return f"exit code {outcome.exit}{after}{last}"
