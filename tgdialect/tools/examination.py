@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
@@ -22,18 +24,32 @@ from tgdialect import registry
 from tgdialect.actions.bisect import BisectedPass
 from tgdialect.actions.execution import has_tg
 from tgdialect.actions.predicate import text_of
-from tgdialect.diagnostics import CompilationError, operation_diagnostic, running, verify_module
+from tgdialect.diagnostics import (
+    CompilationError,
+    SourceFile,
+    operation_diagnostic,
+    running,
+    verify_module,
+)
+from tgdialect.frontend.function import traceable
 from tgdialect.lowering.levels import level_of
 from tgdialect.lowering.optimize.stage import check_mode
 from tgdialect.lowering.pipeline import stages
 from tgdialect.ops import tg
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.program import DEFAULT_OPT
 from tgdialect.targets import DEFAULT_TARGET, target_named
-from tgdialect.tools.console import UsageError, show, write_files
+from tgdialect.tools.console import UsageError, show, tool_errors, write_files
 from tgdialect.tools.instrumentation import alone, flatten
 from tgdialect.tools.pass_pipeline import NestedPasses, Step, build_pipeline, parse_pipeline
-from tgdialect.tools.tg_run_session import bind_inputs, find_entry, find_parameters
-from tgdialect.tools.tg_run_values import ProgramInput, literal, npy_writer
+from tgdialect.tools.tg_run_session import (
+    bind_inputs,
+    find_entry,
+    find_parameters,
+    python_function,
+    take_reproducer,
+)
+from tgdialect.tools.tg_run_values import ProgramInput, literal, npy_writer, typed_input
 
 
 class Examined(NamedTuple):
@@ -47,19 +63,45 @@ class Examined(NamedTuple):
 
 def examined(options: argparse.Namespace) -> Examined:
     """The program that the flags name. Raises CompilationError."""
-    source = registry.read_program(options.file, options.frontend)
     ctx = registry.make_context()
+    if (found := _PYTHON.fullmatch(options.file)) is not None:
+        source, arrays = _traced(found["path"], found["function"], options)
+    else:
+        source, arrays = registry.read_program(options.file, options.frontend), None
+    source = replace(source, data_folder=options.data_folder)
     try:
+        if options.run_reproducer:
+            take_reproducer(source, options)
         module = registry.parse_program(ctx, source, options.frontend)
         verify_module(module)
         steps = list(_steps(options, ctx, module))
         entry = entry_of(module, options.entry)
-        inputs = bind_inputs(inputs_of(entry), options.input, options.arg, has_defaults=True)
+        inputs = arrays or bind_inputs(
+            inputs_of(entry), options.input, options.arg, has_defaults=True
+        )
     except UsageError:
         raise
     except CompilationError as error:
         raise error.with_source(source) from error
     return Examined(module, steps, entry.sym_name.data, inputs)
+
+
+_PYTHON = re.compile(r"(?P<path>.*\.py):(?P<function>\w+)")
+"""A Python function on tensors, by its file and its name."""
+
+
+def _traced(
+    path: str, name: str, options: argparse.Namespace
+) -> tuple[SourceFile, Sequence[Array]]:
+    """The program of a Python function, for the types of the inputs, and these."""
+    if options.arg or options.entry:
+        raise UsageError(
+            "--arg and --entry are for programs, and not for a Python function"
+        )
+    arrays = [typed_input(text, position) for position, text in enumerate(options.input)]
+    function = python_function(path, name, options.file)
+    with tool_errors(TypeError, ValueError, context=f"{path}:{name}: "):
+        return SourceFile(f"{path}:{name}", str(traceable(function).lower(*arrays))), arrays
 
 
 # -- passes ----------------------------------------------------------------------------------------

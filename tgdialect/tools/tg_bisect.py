@@ -33,6 +33,10 @@ conditions (--if):
   seconds > 5               how long the command takes
   stderr ~ TEXT             what it prints contains TEXT (stdout ~, and !~ for does not)
 
+programs:
+  A file in any format that tg-run takes, or FILE.py:FUNCTION, a Python function on tensors, whose
+  inputs have types: --input 2x3xf32=random or a .npy file.
+
 inputs:
   As for tg-run, in the order of the function's parameters; those that are not given are random.
 
@@ -48,6 +52,7 @@ exit codes:
 examples:
   tg-bisect file.mlir
   tg-bisect file.mlir --opt none --input 8x512xf32=random
+  tg-bisect model.py:forward --input 8x512xf32=random
   tg-bisect file.mlir -p canonicalize,cse --entry f --input 2 --reduce small.mlir
   tg-bisect file.mlir -p tg-decompose --command 'grep -q tg.neg {}' --timeout 10
   tg-bisect file.mlir -p cse --command 'cat {}' --if-slower 2
@@ -64,6 +69,8 @@ _FLAGS = """
   --input INPUT...: the next input
   --arg NAME=INPUT...: the input of that name
   --data-folder DIR: the folder of the files whose bytes the program names (default: that of FILE)
+  --run-reproducer: take the entry, the inputs, the target and the schedule that FILE states, as one
+    that was left after a failure
   --command CMD: what says whether a program is wrong; no shell reads it
   --if EXPR...: what the command does with a wrong program; another --if adds to it
   --if-slower N: a program is wrong for which the command takes more than N times as long

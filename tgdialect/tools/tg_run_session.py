@@ -122,15 +122,22 @@ def _registered(options: Sequence[str]) -> Mapping[str, Callable[..., Any]]:
         module, _, function = path.rpartition(":")
         if not (module and function):
             raise UsageError(f"--custom {option}: write MODULE:FUNCTION or NAME=MODULE:FUNCTION")
-        try:
-            is_file = module.endswith(".py")
-            known = run_path(module) if is_file else vars(importlib.import_module(module))
-        except (Exception, SystemExit) as error:
-            raise UsageError(f"--custom {option}: {exception_text(error)}") from error
-        if not callable(value := known.get(function)):
-            raise UsageError(f"--custom {option}: {module} has no function {function!r}")
+        value = python_function(module, function, f"--custom {option}")
         found[name or function] = _reporting(value) if inspect.isfunction(value) else value
     return found
+
+
+def python_function(module: str, name: str, what: str) -> Callable[..., Any]:
+    """A function of a module that Python finds, or of a file. Raises `UsageError`, which begins
+    with `what`."""
+    try:
+        is_file = module.endswith(".py")
+        known = run_path(module) if is_file else vars(importlib.import_module(module))
+    except (Exception, SystemExit) as error:
+        raise UsageError(f"{what}: {exception_text(error)}") from error
+    if not callable(value := known.get(name)):
+        raise UsageError(f"{what}: {module} has no function {name!r}")
+    return value
 
 
 def _reporting(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -491,7 +498,7 @@ def run_session(options: argparse.Namespace) -> None:
     source = None
     if options.run_reproducer:
         source = registry.read_program(options.file, options.frontend)
-        _take_reproducer(source, options)
+        take_reproducer(source, options)
     if options.target not in (INTERPRETER, MPI):
         try:
             with tool_errors(DeviceError):
@@ -515,7 +522,7 @@ def run_session(options: argparse.Namespace) -> None:
         raise CompilationError(diagnose(error, source.name)).with_source(source) from error
 
 
-def _take_reproducer(source: SourceFile, options: argparse.Namespace) -> None:
+def take_reproducer(source: SourceFile, options: argparse.Namespace) -> None:
     """Take what a reproducer states for options that are not given. It is text of anybody's: it
     allows no code, and its inputs are values, and no files. Raises `CompilationError`."""
     if (stated := external_resources(source).get(OURS)) is None:

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, cast
 
 import numpy as np
@@ -131,6 +131,19 @@ def _check_shape(shape: Sequence[int], got: str, parameter: ProgramInput) -> Non
         e not in (s, DYNAMIC_INDEX) for s, e in zip(shape, expected, strict=True)
     ):
         raise parameter.error(f"{got}, expected {show_type(parameter.type)}")
+
+
+def typed_input(text: str, position: int) -> Array:
+    """The array of an argument of `--input` for a program that states no types: the text or the
+    file has one. Raises `CompilationError`."""
+    unknown = tg.tensor_type(tg.TYPES["f32"])
+    parameter = ProgramInput(position, None, unknown, (), tg.Interval(0, 0), is_written=False)
+    if (file := _FILE.fullmatch(text)) is not None:
+        return _load(file["path"], file["member"], parameter)
+    typed = _DENSE.fullmatch(text.strip()) or _TYPED.fullmatch(text)
+    if typed is None:
+        raise parameter.error(f"{_shorten(text)} has no type: write 2x3xf32=VALUES, or a .npy file")
+    return read_input(text, replace(parameter, type=_parse_type(typed["type"], parameter)))
 
 
 def _parse_type(text: str, parameter: ProgramInput) -> TensorType[Attribute]:

@@ -389,6 +389,7 @@ BISECT_EXAMPLES: Mapping[str, Sequence[Example]] = {
     "input": [bisected("file.mlir {flag} 4xf32=1", "", err="got 4xf32", code=1)],
     "arg": [bisected("file.mlir {flag} n=1", "", err="there is no input 'n'", code=1)],
     "data_folder": [bisected(f"{NEGATED} {{flag}} .", differs=False)],
+    "run_reproducer": [bisected("file.mlir {flag}", "", err="states nothing to run", code=1)],
     "command": [bisected("file.mlir -p tg-decompose {flag} 'grep -q tg.neg'")],
     "if": [bisected("file.mlir -p tg-decompose --command 'grep -c tg.mul' {flag} 'exit == 0'")],
     "if_slower": [
@@ -566,6 +567,9 @@ FILES: Mapping[str, Mapping[str, str | Path]] = {
     "tg-reduce file.mlir -p canonicalize,cse --entry f --input 2 -o out.mlir": {"file.mlir": ADD},
     "tg-bisect file.mlir -p canonicalize,cse --entry f --input 2 --reduce small.mlir": {
         "file.mlir": ADD
+    },
+    "tg-bisect model.py:forward --input 8x512xf32=random": {
+        "model.py": "def forward(x):\n    return x.relu()\n"
     },
 }
 """The files of the examples that do not take the program below."""
