@@ -13,7 +13,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -115,8 +115,9 @@ class Bisection:
     def culprit(self) -> Culprit:
         """The action. Raises NothingToBisect, and ValueError where only modules that cannot be
         judged are between a right one and a wrong one."""
-        if (wrong := self._wrong(_State(self.module, 0, ()), "the program")) is not None:
-            raise NothingToBisect(f"the program is wrong before any pass: {wrong}")
+        with suppress(Untestable):
+            if (wrong := self._wrong(_State(self.module, 0, ()), "the program")) is not None:
+                raise NothingToBisect(f"the program is wrong before any pass: {wrong}")
         self._states = [_State(self.module, 0, ())]
         for step in self.steps:
             self._states.append(self._after(step, self._states[-1], None))

@@ -95,9 +95,7 @@ def _traced(
 ) -> tuple[SourceFile, Sequence[Array]]:
     """The program of a Python function, for the types of the inputs, and these."""
     if options.arg or options.entry:
-        raise UsageError(
-            "--arg and --entry are for programs, and not for a Python function"
-        )
+        raise UsageError("--arg and --entry are for programs, and not for a Python function")
     arrays = [typed_input(text, position) for position, text in enumerate(options.input)]
     function = python_function(path, name, options.file)
     with tool_errors(TypeError, ValueError, context=f"{path}:{name}: "):

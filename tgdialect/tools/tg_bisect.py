@@ -68,6 +68,8 @@ _FLAGS = """
   --entry NAME: the function to run (default: main, or the only one)
   --input INPUT...: the next input
   --arg NAME=INPUT...: the input of that name
+  --expect RESULT...: the next result that is right, as 2xf32=1,2 or a .npy file (default: those of
+    the program on the interpreter)
   --data-folder DIR: the folder of the files whose bytes the program names (default: that of FILE)
   --run-reproducer: take the entry, the inputs, the target and the schedule that FILE states, as one
     that was left after a failure
@@ -116,11 +118,14 @@ def _refuse_contradictions(options: argparse.Namespace) -> None:
         raise UsageError("--if-slower times a command: it excludes --if")
     if options.command is not None and options.reduce:
         raise UsageError("--reduce compares results: with a command, use tg-reduce")
-    if options.command is not None and (options.input or options.arg or options.entry):
-        raise UsageError("--command runs the program: it excludes --input, --arg and --entry")
+    of_runs = options.input or options.arg or options.entry or options.expect
+    if options.command is not None and of_runs:
+        raise UsageError(
+            "--command runs the program: it excludes --input, --arg, --entry, --expect"
+        )
 
 
-_VALUE_OPTIONS = ("--input", "--arg", "--command", "--if")
+_VALUE_OPTIONS = ("--input", "--arg", "--expect", "--command", "--if")
 
 
 def _bisect(args: Sequence[str]) -> int:

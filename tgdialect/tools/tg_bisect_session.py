@@ -22,6 +22,7 @@ from tgdialect.diagnostics import printable, symbol_around
 from tgdialect.runtime.progress import progress
 from tgdialect.tools.console import ToolError, UsageError, show, tool_errors
 from tgdialect.tools.examination import Examined, examined, write_program
+from tgdialect.tools.tg_run_values import typed_input
 
 _MOST_LINES = 40
 """The most lines of a text before and after an action that are shown. More: a kernel that a stage
@@ -67,8 +68,11 @@ def bisect_session(options: argparse.Namespace) -> None:
 def _judge(options: argparse.Namespace, program: Examined) -> Judge:
     """The judge that the flags ask for."""
     if options.command is None:
+        run = Execution(options.timeout)
+        if options.expect:
+            wanted = [typed_input(text, number) for number, text in enumerate(options.expect)]
+            return Meaning(program.entry, program.inputs, wanted, run)
         try:
-            run = Execution(options.timeout)
             return Meaning.of(program.module, program.entry, program.inputs, run)
         except InterpretationError as error:
             raise ToolError(f"the program itself cannot be run: {error}") from error

@@ -389,6 +389,14 @@ BISECT_EXAMPLES: Mapping[str, Sequence[Example]] = {
     "input": [bisected("file.mlir {flag} 4xf32=1", "", err="got 4xf32", code=1)],
     "arg": [bisected("file.mlir {flag} n=1", "", err="there is no input 'n'", code=1)],
     "data_folder": [bisected(f"{NEGATED} {{flag}} .", differs=False)],
+    "expect": [
+        bisected(
+            "file.mlir --input 1 {flag} 3xf32=1",
+            "",
+            err="wrong before any pass: result 0.0.: -1.0, not 1.0",
+            code=1,
+        )
+    ],
     "run_reproducer": [bisected("file.mlir {flag}", "", err="states nothing to run", code=1)],
     "command": [bisected("file.mlir -p tg-decompose {flag} 'grep -q tg.neg'")],
     "if": [bisected("file.mlir -p tg-decompose --command 'grep -c tg.mul' {flag} 'exit == 0'")],
