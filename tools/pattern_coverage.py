@@ -76,7 +76,7 @@ def known_patterns() -> Iterator[Fired]:
         yield Fired(simplify, name, ANY)
     for name in RECIPES:
         yield Fired("tg-decompose", "recipe", f"tg.{name}")
-    yield from _of_kinds("tg-gradient", {kind: "gradient" for kind in GRADIENTS})
+    yield from _of_kinds("tg-gradient", dict.fromkeys(GRADIENTS, "gradient"))
     for _, rule in CELLS:
         yield Fired("tg-build-kernels", rule.__name__, ANY)
     for kind in (kind for kind, _ in Rules.RULES if not kind.__subclasses__()):
@@ -118,8 +118,9 @@ def _names_in(file: Path) -> Iterator[str]:
 
 def run_lit(tests: Sequence[str], folder: Path) -> None:
     """Run tests of `test/filecheck`, which leave their counts in a folder."""
-    lit = [sys.executable, "-m", "lit.main", "-q", "--param", f"pattern_coverage={folder}"]
-    if subprocess.run([*lit, *tests]).returncode != 0:
+    lit = Path(sys.executable).with_name("lit")
+    command = [str(lit), "-q", "--param", f"pattern_coverage={folder}", *tests]
+    if subprocess.run(command, stdout=sys.stderr).returncode != 0:
         print("some tests fail, and may not have fired what they should", file=sys.stderr)
 
 
@@ -134,10 +135,10 @@ def counts_of(folder: Path) -> Mapping[str, Counter[Fired]]:
 
 def _plain(fired: Fired) -> Fired:
     """A kind of action without the arguments of an OptOp."""
-    if fired.stage.startswith("tg-") and (found := _OPTOP.fullmatch(fired.pattern)) is not None:
-        if fired.stage in {"tg-optimize", f"tg-{found[1]}"}:
-            return fired._replace(pattern=found[1])
-    return fired
+    found = _OPTOP.fullmatch(fired.pattern)
+    if found is None or fired.stage not in {"tg-optimize", f"tg-{found[1]}"}:
+        return fired
+    return fired._replace(pattern=found[1])
 
 
 def tests_of(counts: Mapping[str, Counter[Fired]]) -> Mapping[Fired, Sequence[str]]:

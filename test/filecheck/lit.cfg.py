@@ -2,8 +2,8 @@
 lit configuration: `lit test/filecheck`.
 
 The tools are those of the Python that runs lit. `REQUIRES: mlir` skips a test where upstream's
-mlir-opt and mlir-translate are not installed. With `--param pattern_coverage=FOLDER` the folder gets
-what tests write, with a file `.tmp.patterns` for each: the counts of `tg-opt --pattern-coverage`.
+mlir-opt and mlir-translate are not installed. With `--param pattern_coverage=FOLDER` tests
+write into the folder, also a file `.tmp.patterns` each: the counts of `tg-opt --pattern-coverage`.
 """
 # ruff: noqa: F821 - lit defines `config` and `lit_config`
 

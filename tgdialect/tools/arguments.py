@@ -139,7 +139,8 @@ diagnostics, to stderr
   --mlir-print-ir-after-failure: print the IR after a pass only if it failed
   --log-actions-to FILE: write each action that passes do, with its number, pattern, op and
     location; - is stderr
-  --pattern-coverage FILE: add to a file how often each pattern changed each kind of op, in each pass
+  --pattern-coverage FILE: add to a file how often each pattern changed each kind of op, in
+    each pass
   --mlir-print-ir-tree-dir DIR: write what the flags above print into files, in a folder of DIR for
     each operation that passes run on
   --diff PASSES...: print what each of the named passes changes, as a unified diff; '*' names every

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
-from functools import partial
 from io import StringIO
 from itertools import zip_longest
 from typing import IO, Any, BinaryIO, ClassVar, cast

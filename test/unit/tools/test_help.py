@@ -212,6 +212,13 @@ OPT_EXAMPLES: Mapping[str, Sequence[Example]] = {
     "mlir_print_ir_after_failure": [
         opt("{flag} -p cse,tg-expand", err=r"\A.*Dump After tg-expand Failed", program=NEG, code=1)
     ],
+    "pattern_coverage": [
+        opt(
+            "{flag}=fired.txt -p cse",
+            file=("fired.txt", r"1\tcse\tpass\tbuiltin.module"),
+            differs=False,
+        )
+    ],
     "mlir_print_ir_tree_dir": [
         opt(
             "{flag}=tree -p cse --mlir-print-ir-after-all",
