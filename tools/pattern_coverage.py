@@ -38,6 +38,7 @@ from tgdialect.transforms.canonicalization import CANONICALIZATIONS
 from tgdialect.transforms.canonicalization.elementwise import ApplyIdentities, ConstantOnTheRight
 from tgdialect.transforms.decompose import RECIPES
 from tgdialect.transforms.gradient.rules import RULES as GRADIENTS
+from tgdialect.transforms.shard.raise_collectives import _RULES as COLLECTIVES
 from tgdialect.transforms.simplify import HANDLERS, SimplifyPass
 from tgdialect.transforms.simplify.arithmetic import ARITHMETIC
 from tgdialect.transforms.simplify.identities import IDENTITIES
@@ -81,6 +82,8 @@ def known_patterns() -> Iterator[Fired]:
         yield Fired("tg-build-kernels", rule.__name__, ANY)
     for kind in (kind for kind, _ in Rules.RULES if not kind.__subclasses__()):
         yield Fired("tg-expand", "expand", kind.name)
+    for rule in COLLECTIVES.values():
+        yield Fired("tg-raise-collectives", rule.__name__, ANY)
     yield from _of_kinds("tg-select", {kind: r.__name__ for kind, r in SELECTIONS.items()})
     yield from _of_kinds(ANY, dict.fromkeys(RENDERERS, "render"))
     for upgrade in (OrderedKernel, GraphUpgrade):
