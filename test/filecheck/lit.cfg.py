@@ -2,9 +2,10 @@
 lit configuration: `lit test/filecheck`.
 
 The tools are those of the Python that runs lit. `REQUIRES: mlir` skips a test where upstream's
-mlir-opt and mlir-translate are not installed.
+mlir-opt and mlir-translate are not installed. With `--param pattern_coverage=FOLDER` tests
+write into the folder, also a file `.tmp.patterns` each: the counts of `tg-opt --pattern-coverage`.
 """
-# ruff: noqa: F821 - lit defines `config`
+# ruff: noqa: F821 - lit defines `config` and `lit_config`
 
 import os
 import re
@@ -45,12 +46,18 @@ _TOOLS = {
     "mlir-translate": ("mlir-translate-19", "mlir-translate"),
 }
 
+_ARGUMENTS = {}
+if (_folder := lit_config.params.get("pattern_coverage")) is not None:
+    config.test_exec_root = os.path.abspath(_folder)
+    _ARGUMENTS["tg-opt"] = " --pattern-coverage=%t.patterns"
+
 config.substitutions.append(("%python", sys.executable))
 for _tool, _programs in _TOOLS.items():
     _found = (shutil.which(program, path=_SEARCH_PATH) for program in _programs)
     if (_path := next(filter(None, _found), None)) is not None:
         # A word of its own: neither `tools/tg-opt.py` nor the pass in `-p 'mlir-opt[cse]'`.
-        config.substitutions.append((rf"(?<!\S){re.escape(_tool)}(?!\S)", _path))
+        _command = _path + _ARGUMENTS.get(_tool, "")
+        config.substitutions.append((rf"(?<!\S){re.escape(_tool)}(?!\S)", _command))
         config.available_features.add(_tool)
 
 if {"mlir-opt", "mlir-translate"} <= config.available_features:

@@ -139,6 +139,8 @@ diagnostics, to stderr
   --mlir-print-ir-after-failure: print the IR after a pass only if it failed
   --log-actions-to FILE: write each action that passes do, with its number, pattern, op and
     location; - is stderr
+  --pattern-coverage FILE: add to a file how often each pattern changed each kind of op, in
+    each pass
   --mlir-print-ir-tree-dir DIR: write what the flags above print into files, in a folder of DIR for
     each operation that passes run on
   --diff PASSES...: print what each of the named passes changes, as a unified diff; '*' names every
@@ -185,6 +187,7 @@ def add_arguments(
         output_split_marker={"default": SPLIT_MARK},
         tg_action_limit={"type": _limit},
         log_actions_to={"type": file_name},
+        pattern_coverage={"type": file_name},
     )
     if isinstance(parser, OptParser):
         parser.option_strings += [name for action in added for name in action.option_strings]

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
-from functools import partial
 from io import StringIO
 from itertools import zip_longest
 from typing import IO, Any, BinaryIO, ClassVar, cast
@@ -31,6 +30,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from tgdialect import registry
 from tgdialect.diagnostics import (
+    Action,
     Actions,
     CompilationError,
     Diagnostic,
@@ -359,21 +359,37 @@ class TgOptMain(xDSLOptMain):
     @contextmanager
     def counted_actions(self) -> Generator[None]:
         """A scope in which actions are counted, logged and limited, as the flags say."""
-        limit, log = self.args.tg_action_limit, self.args.log_actions_to
-        if limit is None and log is None:
+        limit, log, covered = (
+            self.args.tg_action_limit,
+            self.args.log_actions_to,
+            self.args.pattern_coverage,
+        )
+        if limit is None and log is None and covered is None:
             yield
             return
         # Imported late: few runs count.
+        from tgdialect.actions.coverage import Coverage
         from tgdialect.actions.listening import listening
 
+        coverage = Coverage()
         with ExitStack() as opened:
             stream = sys.stderr
             if log not in (None, "-"):
                 with tool_errors(OSError, context=f"cannot write {log}: "):
                     stream = opened.enter_context(open(log, "a", encoding="utf-8"))
-            write = None if log is None else partial(print, file=stream)
-            opened.enter_context(listening(Actions(limit, on_action=write)))
-            yield
+
+            def on_action(action: Action) -> None:
+                if log is not None:
+                    print(action, file=stream)
+                coverage.add(action)
+
+            opened.enter_context(listening(Actions(limit, on_action=on_action)))
+            try:
+                yield
+            finally:
+                if covered is not None:
+                    with tool_errors(OSError, context=f"cannot write {covered}: "):
+                        coverage.append_to(covered)
 
     def leave_reproducer(
         self, chunk: SourceFile, runner: PassRunner, error: CompilationError

@@ -220,6 +220,13 @@ OPT_EXAMPLES: Mapping[str, Sequence[Example]] = {
             program=NEG,
         )
     ],
+    "pattern_coverage": [
+        opt(
+            "{flag}=fired.txt -p cse",
+            file=("fired.txt", r"1\tcse\tpass\tbuiltin.module"),
+            differs=False,
+        )
+    ],
     "mlir_print_ir_tree_dir": [
         opt(
             "{flag}=tree -p cse --mlir-print-ir-after-all",

@@ -157,6 +157,11 @@ def _shrink_of_pad(op: tg.ShrinkOp) -> SSAValue | Operation | None:
     return tg.ShrinkOp(pad.source, inside, shape)
 
 
+def _index_by_nothing(op: tg.IndexOp) -> SSAValue | None:
+    """An INDEX without indices is what it indexes."""
+    return None if op.indices else op.source
+
+
 def _index_of_stack(op: tg.IndexOp) -> SSAValue | Operation | None:
     """index(stack(x0, x1, ...), [i, ...]) is index(xi, [...]) for a constant i in range."""
     stack = op.source.owner
@@ -265,7 +270,7 @@ _RULES: Mapping[str, Sequence[Rule]] = {
     "tg.expand": (same_type, _two_of_a_kind),
     "tg.pad": (same_type, _two_of_a_kind),
     "tg.shrink": (same_type, _two_of_a_kind, _shrink_of_pad),
-    "tg.index": (lambda op: None if op.indices else op.source, _index_of_stack),
+    "tg.index": (_index_by_nothing, _index_of_stack),
     "tg.bitcast": (same_type, _two_of_a_kind),
     "tg.reduce": (_reduce_of_nothing, _reduce_of_unit_axis, _reduce_of_reduce),
     **dict.fromkeys(("tg.contiguous", "tg.contiguous_backward", "tg.detach"), (_repeated_marker,)),

@@ -38,6 +38,7 @@ from xdsl.passes import ModulePass
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from tgdialect.analysis.symbols import own_functions
+from tgdialect.diagnostics import noted
 from tgdialect.ops import tg
 from tgdialect.shard_dialect import AllGatherOp, AllSliceOp, AllToAllOp, ReduceScatterOp
 from tgdialect.transforms.shard.collectives import JOINED, REDUCTIONS, SPLIT, collective
@@ -87,8 +88,9 @@ def _raise(op: Operation | Block, grids: dict[str, Grid]) -> None:
     while isinstance(op, Operation) and op.parent is not None:
         rule = _RULES.get(type(op))
         new = None if rule is None else rule(op, grids)
-        if new is None:
+        if rule is None or new is None:
             return
+        noted(rule.__name__, op)
         _replace(op, new)
         op = chain_of(new)[-1].owner
 

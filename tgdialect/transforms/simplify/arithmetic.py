@@ -25,12 +25,10 @@ k1, k2, k3 = constants("k1 k2 k3")
 
 BOUNDED = (
     Rule("mod of less", x % y, x, when=(lit(0) <= x, x < y)),
-    Rule("idiv of less", x // y, lit(0), when=(lit(0) <= x, x < y)),
     Rule("max of greater", maximum(x, y), x, when=(y <= x,)),
-    Rule("max of smaller", maximum(x, y), y, when=(x <= y,)),
     Rule("max of max", maximum(maximum(x, k1), k2), maximum(x, maximum(k1, k2))),
 )
-"""IDIV, MOD and MAX of operands that intervals order."""
+"""MOD and MAX of operands that intervals order; an IDIV of these has only one value."""
 
 REPETITION = (Rule("add of same", x + x, x * 2),)
 """A repeated operand becomes a multiple, which is one term of a linear form."""

@@ -1,4 +1,5 @@
 // RUN: tg-opt %s -p 'tg-optimize{mode=explicit opts="split 0, 4, upcast","order 1, 0"},tg-verify{level=kernels}' | filecheck %s --check-prefix=OPTS
+// RUN: tg-opt %s -p 'tg-optimize{mode=explicit opts="swap 0, 1"},tg-verify{level=kernels}' | filecheck %s --check-prefix=SWAP
 // RUN: not tg-opt %s -p 'tg-optimize{mode=explicit opts="twist 0"}' 2>&1 | filecheck %s --check-prefix=UNKNOWN
 // RUN: not tg-opt %s -p 'tg-optimize{mode=explicit opts="split 0, 3, upcast"}' 2>&1 | filecheck %s --check-prefix=ILLEGAL
 // RUN: not tg-opt %s -p 'tg-optimize{mode=heuristic opts="order 1, 0"}' 2>&1 | filecheck %s --check-prefix=MODE
@@ -11,6 +12,9 @@
 // OPTS: %k = tg.range 2 reduce to %c8
 // OPTS: %e = tg.end %s over %{{.*}}, %{{.*}}, %j : !tg.void
 // OPTS: %{{.*}} = tg.sink %e opts [#tg.opt<split 0, 4, upcast>, #tg.opt<order 1, 0>]
+
+// SWAP: %e = tg.end %s over %i, %j : !tg.void
+// SWAP: tg.sink %e opts [#tg.opt<swap 0, 1>]
 
 // UNKNOWN: error: pass tg-optimize: 'twist 0' is no OptOp: there are tc, split, padto, swap, order, nolocals, stage, pipeline, merge
 

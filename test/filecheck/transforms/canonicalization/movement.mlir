@@ -154,3 +154,12 @@ func.func @memory(%x: tensor<8xf32, #tg.place<"CPU", global>>, %y: tensor<2x4xf3
   %3 = tg.sink %2 : !tg.void
   return
 }
+
+// CHECK-LABEL: @index_by_nothing
+// CHECK-NEXT: %[[N:.*]] = tg.neg %a
+// CHECK-NEXT: func.return %[[N]]
+func.func @index_by_nothing(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tg.index %a[] : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = tg.neg %0 : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
