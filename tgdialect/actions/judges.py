@@ -38,7 +38,7 @@ class Meaning:
         cls, module: ModuleOp, entry: str, inputs: Sequence[Any], run: Evaluate = evaluate
     ) -> Meaning:
         """The meaning of a module. Raises InterpretationError if it has none."""
-        return cls(entry, inputs, evaluate(module, entry, inputs), run)
+        return cls(entry, inputs, run(module, entry, inputs), run)
 
     def __call__(self, module: ModuleOp) -> Difference | str | None:
         try:

@@ -55,7 +55,7 @@ def smallest(
             found.step.run(module)
 
     fails = isinstance(found.failure, str)
-    predicate: Predicate = ChangedMeaning(meaning.entry, transform, meaning.run, fails)
+    predicate: Predicate = ChangedMeaning(meaning.entry, transform, meaning.run, fails, meaning.run)
     if isinstance(found.failure, Failed):
         predicate = Raises(transform, found.failure.kind)
 
@@ -75,6 +75,7 @@ def smallest(
         is_interesting,
         inputs=meaning.inputs,
         entry=meaning.entry,
+        run=meaning.run,
         jobs=jobs,
         seconds=seconds,
         progress=progress,
