@@ -571,18 +571,10 @@ def wrong_alternative(patch: Patch) -> None:
     "load: tg.load",
 )
 def lost_gate_of_a_load(patch: Patch) -> None:
-    def wrong(rule: Any) -> Any:
-        def load(k: Any, op: tg.LoadOp) -> Any:
-            if op.gate is None:
-                return rule(k, op)
-            return k.load(op.buffer, op.alt, k_true(op))
+    def gate(self: Any, checks: Any, given: SSAValue | None) -> SSAValue | None:
+        return given
 
-        def k_true(op: tg.LoadOp) -> None:
-            return None
-
-        return load
-
-    wrapped_item(patch, module("lowering.select.stage")._RULES, tg.LoadOp, wrong)
+    patch.setattr(module("lowering.select.bounds_checks").BoundsChecks, "gate", gate)
 
 
 @seed(

@@ -314,7 +314,9 @@ def _without_axes(program: Reducible, of: tuple[int, int] | None) -> None:
             op.parent.insert_op_before(number, op)
             op.result.replace_all_uses_with(number.result)
             drop(op)
-        if not isinstance(op, tg.MovementOp | tg.ReduceOp):
+        if not isinstance(op, tg.MovementOp | tg.ReduceOp) or (
+            isinstance(op, tg.ReduceOp) and not tg.integers(op, "axes")
+        ):
             return
         source, result = op.operands[0], op.results[0]
         wanted = convert(_type(result))
