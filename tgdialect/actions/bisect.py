@@ -66,8 +66,9 @@ class Culprit:
     `before` is the module without it, and `after` the one with it, which `failure` says what is
     wrong with. `action` is None where a pass fails in what it does after its last action: `after`
     is then what it has left. With `limit` the program is wrong, with a smaller one it is not.
-    `suspects` are the rules that a step has applied which is done as a whole. `runs` is how often
-    a pass has run, or a module was judged.
+    `suspects` are the rules that a step has applied which is done as a whole, and `cleared` those
+    of the steps before it, which are right. `runs` is how often a pass has run, or a module was
+    judged.
     """
 
     step: BisectedPass
@@ -79,6 +80,7 @@ class Culprit:
     after: ModuleOp
     runs: int
     suspects: Sequence[Action] = ()
+    cleared: Sequence[Action] = ()
 
     def __str__(self) -> str:
         if self.action is not None:
@@ -153,10 +155,11 @@ class Bisection:
         after = self._after(step, base, limit)
         action = next((a for a in own if a.inner == (limit.inner or 0)), None)
         suspects = [a for a in own if a.is_note]
+        cleared = [a for a in whole.log if a.is_note and a.number < number]
         failure = self._wrong(after, f"{step.name} up to {limit}")
         left = self._after(step, base, before).module
         modules = left, after.module
-        return Culprit(step, base.module, action, limit, failure, *modules, self.runs, suspects)
+        return Culprit(step, base.module, action, limit, failure, *modules, self.runs, suspects, cleared)
 
     def _after(self, step: BisectedPass, base: _State, limit: Limit | None) -> _State:
         """The module after a pass, or some of its actions."""

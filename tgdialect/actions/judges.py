@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,11 @@ from tgdialect.registry import upgrades_for
 from tgdialect.runtime.compiler import compile
 from tgdialect.runtime.staged import rendered_function
 
+_WARM_UP = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tg.neg %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}"""
+"""A program that is compiled before processes are forked."""
 _GOOD, _SKIP = 0, 125
 """The exit codes that say that a program is right, or that it cannot be tested, as for
 `git bisect run`."""
@@ -40,7 +46,7 @@ class Meaning:
         cls, module: ModuleOp, entry: str, inputs: Sequence[Any], run: Evaluate = evaluate
     ) -> Meaning:
         """The meaning of a module. Raises InterpretationError if it has none."""
-        return cls(entry, inputs, evaluate(module, entry, inputs), run)
+        return cls(entry, inputs, run(module, entry, inputs), run)
 
     def __call__(self, module: ModuleOp) -> Difference | str | None:
         if upgrades_for(module):
@@ -50,6 +56,14 @@ class Meaning:
         except InterpretationError as error:
             return f"it cannot be run: {error}"
         return first_difference(found[: len(self.wanted)], self.wanted)
+
+
+@cache
+def warm_up(target: str = "cpu") -> None:
+    """Compile something in this process, so that its children need not import the compiler and
+    LLVM each."""
+    with suppress(Exception):
+        compile(_WARM_UP, target=target)
 
 
 @dataclass(frozen=True)
@@ -62,6 +76,7 @@ class Execution:
     def __call__(self, module: ModuleOp, entry: str, inputs: Sequence[Any]) -> list[Any]:
         if rendered_function(module, entry) is None:
             return evaluate(module, entry, inputs)
+        warm_up()
         try:
             return in_child(partial(self._compiled, module, entry, inputs), self.timeout)
         except ChildFailed as error:

@@ -184,8 +184,8 @@ class CommandPredicate:
 class ChangedMeaning:
     """A predicate: passes change the results of an entry.
 
-    `transform` changes the module in place. `after` runs what it leaves, by default the
-    interpreter. A program whose meaning cannot be computed before is not interesting, and neither
+    `transform` changes the module in place. `before` runs the module that it gets, and `after` what
+    it leaves, by default the interpreter. A program whose meaning cannot be computed before is not interesting, and neither
     is one that the passes refuse. With `fails`, it is one that runs before the passes and not any
     more after them; without, one whose results differ.
     """
@@ -194,13 +194,14 @@ class ChangedMeaning:
     transform: Transform
     after: Evaluate = field(default=evaluate)
     fails: bool = False
+    before: Evaluate = field(default=evaluate)
 
     def outcome(self, module: ModuleOp, inputs: Sequence[Any]) -> Difference | str | None:
         """The first difference, the error of the run after the passes, or None.
 
         Raises what the passes and the run before them raise.
         """
-        wanted = evaluate(module, self.entry, inputs)
+        wanted = self.before(module, self.entry, inputs)
         self.transform(module)
         try:
             found = self.after(module, self.entry, inputs)

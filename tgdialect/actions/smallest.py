@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
@@ -47,6 +48,8 @@ def smallest(
     `meaning` is that of the module that was bisected. The other arguments are those of `reduce`.
     """
     passed, failed = Counter[_Kind](), Counter[_Kind]()
+    for _, step in groupby(found.cleared, key=lambda note: note.number):
+        passed.update({*map(_kind, step)})
     log: list[Action] = []
 
     def transform(module: ModuleOp) -> None:
@@ -55,7 +58,7 @@ def smallest(
             found.step.run(module)
 
     fails = isinstance(found.failure, str)
-    predicate: Predicate = ChangedMeaning(meaning.entry, transform, meaning.run, fails)
+    predicate: Predicate = ChangedMeaning(meaning.entry, transform, meaning.run, fails, meaning.run)
     if isinstance(found.failure, Failed):
         predicate = Raises(transform, found.failure.kind)
 
@@ -75,6 +78,7 @@ def smallest(
         is_interesting,
         inputs=meaning.inputs,
         entry=meaning.entry,
+        run=meaning.run,
         jobs=jobs,
         seconds=seconds,
         progress=progress,
@@ -82,7 +86,9 @@ def smallest(
     inputs = reduced.inputs or ()
     judge = Meaning.of(reduced.module, meaning.entry, inputs, meaning.run)
     culprit = Bisection(reduced.module, [found.step], judge).culprit()
-    suspects = sorted(culprit.suspects, key=suspicion, reverse=True)
+    # Of equal ones, a rule for few kinds of ops says more than one for all.
+    kinds = Counter(pattern for pattern, _ in {*map(_kind, culprit.suspects)})
+    suspects = sorted(culprit.suspects, key=lambda note: (-suspicion(note), kinds[note.pattern]))
     return Smallest(reduced, replace(culprit, suspects=suspects))
 
 

@@ -297,6 +297,9 @@ class BlockAnalysis:
 
     def __init__(self, block: Block, *, graph: bool):
         self.block, self.is_graph = block, graph
+        kernel = block.parent_op()
+        self.has_gates = not isinstance(kernel, tg.KernelOp) or kernel.target is not None
+        """Whether `tg-select` has given a gate to each access that may be out of bounds."""
         self.scopes = graph_scopes(block) if graph else linear_scopes(block)
         self.roots = Roots()
         self.specials = [op for op in block.ops if isinstance(op, tg.SpecialOp)]

@@ -87,12 +87,12 @@ class KernelRun(ABC):
     def check_bounds(
         self, op: Operation, location: SSAValue, view: LiveView, mask: Array | None
     ) -> None:
-        """Refuse an access outside of its memory, where `mask` is true, in a LINEAR.
+        """Refuse an access outside of its memory, where `mask` is true, after `tg-select`.
 
-        There nothing else proves that indices are in range. In a graph such an access reads 0 or
+        There nothing else proves that indices are in range. Before, such an access reads 0 or
         writes nothing, and `tg-select` gives it a gate.
         """
-        if self.analysis.is_graph:
+        if not self.analysis.has_gates:
             return
         cells = view.cell_map.cells
         outside = (cells.numbers == 0).any(axis=-1) if cells.bytewise else cells.numbers == 0

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect import registry
 from tgdialect.actions.compare import Difference
+from tgdialect.actions.judges import warm_up
 from tgdialect.actions.predicate import (
     ChangedMeaning,
     CommandPredicate,
@@ -42,11 +43,6 @@ from tgdialect.tools.tg_run_session import bind_inputs
 _SAVE_SECONDS = 5.0
 """The seconds between two saves of the smallest program while the search goes on. Longer: a process
 that is killed loses more; shorter: large programs are printed more often."""
-_WARM_UP = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = tg.neg %x : tensor<4xf32>
-  return %0 : tensor<4xf32>
-}"""
-"""A program that is compiled before processes are forked."""
 
 
 def pipeline(options: argparse.Namespace, context: Context) -> Transform:
@@ -155,8 +151,7 @@ class _Session:
         kind = ChangedMeaning(self.entry, transform)
         if options.target is not None:
             kind = replace(kind, after=compiled(options.target))
-            with suppress(Exception):  # Each process would import and set up the compiler.
-                compiler.compile(_WARM_UP, target=options.target)
+            warm_up(options.target)
         else:
             with suppress(Exception):  # The same for the passes and the interpreter.
                 kind.outcome(self.module.clone(), self.inputs)

@@ -114,6 +114,7 @@ class Substitution(ABC):
         The parameters of the body are bound to the arguments. None for other ops.
         """
         if isinstance(op, tg.FunctionOp):
+            noted("substitute", op)
             for param in op.body.block.ops:
                 if isinstance(param, tg.ParamOp):
                     argument = op.arguments[param.slot.data]
@@ -136,6 +137,7 @@ class Substitution(ABC):
         if callee is self.function or callee in self._active:
             raise self.error(f"@{callee.sym_name.data} calls itself", op)
         self._count(callee, op)
+        noted("substitute", op)
         for parameter, argument in zip(callee.args, op.operands, strict=True):
             self.values[parameter] = self.values[argument]
         self._active.append(callee)

@@ -43,7 +43,7 @@ class Reduced:
 
     @property
     def ops(self) -> int:
-        """The ops, without modules, functions, kernels, LINEARs and returns."""
+        """The ops, without modules, functions, kernels, LINEARs and the terminators of these."""
         return Reducible(self.module).count()
 
 

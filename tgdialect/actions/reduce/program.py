@@ -28,7 +28,10 @@ from tgdialect.ops.arguments import ARENAS
 
 _HARMLESS = {MemoryEffectKind.READ, MemoryEffectKind.ALLOC, MemoryEffectKind.FREE}
 
-_NOT_COUNTED = (ModuleOp, FuncOp, ReturnOp, tg.KernelOp, tg.ProgramOp, tg.LinearOp)
+_NOT_COUNTED = (
+    *(ModuleOp, FuncOp, ReturnOp),
+    *(tg.KernelOp, tg.ProgramOp, tg.LinearOp, tg.SinkOp),
+)
 
 
 class Inapplicable(Exception):

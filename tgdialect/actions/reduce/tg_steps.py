@@ -271,6 +271,9 @@ def _resize(program: Reducible, extent: Mapping[int, int]) -> None:
         if isinstance(op, tg.ConstOp) and tg.tensor(op.result).element_type == tg.INDEX:
             if not isinstance(op.value, tg.InvalidAttr) and (n := tg.number(op.value)) in extent:
                 op.value = tg.number_attribute(extent[int(n)], tg.INDEX)
+        elif isinstance(op, tg.VConstOp):
+            values = tg.integers(op, "values")
+            op.values = tg.VConstOp(values[: extent.get(len(values))]).values
         elif isinstance(op, tg.ResizeOp | tg.WindowOp):
             shape = [extent.get(d, d) for d in tg.integers(op, "shape")]
             op.shape = DenseArrayBase.from_list(i64, shape)
@@ -305,7 +308,15 @@ def _without_axes(program: Reducible, of: tuple[int, int] | None) -> None:
         return tg.tensor_type(type.element_type, kept, tg.place_of(type))
 
     def adapt(op: Operation) -> None:
-        if not isinstance(op, tg.MovementOp | tg.ReduceOp):
+        if isinstance(op, tg.VConstOp) and not convert(_type(op.result)).get_shape():
+            assert op.parent is not None
+            number = tg.ConstOp(tg.integers(op, "values")[0], tg.INDEX)
+            op.parent.insert_op_before(number, op)
+            op.result.replace_all_uses_with(number.result)
+            drop(op)
+        if not isinstance(op, tg.MovementOp | tg.ReduceOp) or (
+            isinstance(op, tg.ReduceOp) and not tg.integers(op, "axes")
+        ):
             return
         source, result = op.operands[0], op.results[0]
         wanted = convert(_type(result))

@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.diagnostics import noted
 from tgdialect.legacy.alu import ALU, TRUNCATED
 from tgdialect.legacy.attributes import UnrolledAxes, axes_of
 from tgdialect.legacy.ops.compute import AluOp, FDivOp, IDivOp, ModOp
@@ -222,6 +223,7 @@ class Arithmetic:
     def rewrite(self, op: Operation) -> None:
         """Rewrite a pure op of either vocabulary whose operands are rewritten."""
         (result,) = op.results
+        noted("arithmetic", op)
         new = self._rewritten(op, [self.values[operand] for operand in op.operands])
         new.name_hint = new.name_hint or result.name_hint
         self.values[result] = new

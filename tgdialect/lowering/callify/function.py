@@ -11,6 +11,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.diagnostics import noted
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.callify.arguments import SEVERAL_DEVICES, NewFunction
 from tgdialect.lowering.callify.outlining import Outliner, function_for
@@ -237,6 +238,7 @@ class Callifier(Substitution):
 
     def convert_op(self, op: Operation) -> None:
         """Rebuild one op on the new values."""
+        noted("convert", op)
         match op:
             case tg.SinkOp():
                 return

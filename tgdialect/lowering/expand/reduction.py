@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, is_loop
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import locate, noted
 from tgdialect.lowering.expand.expansion import Expansion
 from tgdialect.lowering.expand.fragments import FragmentAccumulator, WarpProduct
 from tgdialect.lowering.kernel_memory import buffer_type, grouped
@@ -40,6 +40,7 @@ def expand_reductions(
     accumulators: list[tuple[tg.ReduceOp, SSAValue, Result]] = []
     for op in group:
         expansion.location = op.location
+        noted("reduce", op)
         if (known := fragments.get(op)) is not None:
             warp = FragmentAccumulator(expansion, op, known)
             if loops:

@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tgdialect.analysis.loop_nest import LoopTree, loop_nest
+from tgdialect.diagnostics import noted
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.lowering.linearize.branches import LONG, LONG_ON_A_GRID, branch_around_alternatives
@@ -129,6 +130,7 @@ class _LinearBuilder:
             if kind is tg.AfterOp:
                 op.results[0].replace_all_uses_with(op.operands[0])
             elif kind is tg.StoreOp and len(op.operands) > 2 and not is_per_lane(op.operands[2]):
+                noted("gated store", op)
                 self._gated_store(op)
             else:
                 op.detach()

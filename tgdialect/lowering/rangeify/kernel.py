@@ -126,6 +126,7 @@ class KernelBuilder(ScalarEmitter):
             mask = None if buffers.mask is None else self._load(buffers.mask, at)
             return done(Cell(data, mask))
         if isinstance(owner, tg.ReduceOp) and (form := self.form(value)) is not None:
+            noted("closed form", owner)
             at = {loop: self.value(index[axis]) for loop, axis in form.axes.items()}
             return done(Cell(self.clone(form.value, at, everything=True), None))
         # Leaves.

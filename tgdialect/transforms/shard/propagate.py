@@ -25,7 +25,7 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from tgdialect.analysis.communication import Algorithm, Collective, Link, seconds
 from tgdialect.analysis.symbols import own_functions
 from tgdialect.analysis.validity import Validity
-from tgdialect.diagnostics import RemarkKind, emit_remark, locate
+from tgdialect.diagnostics import RemarkKind, emit_remark, locate, noted
 from tgdialect.ops import tg
 from tgdialect.ops.multi import placing
 from tgdialect.ops.numbering import op_key
@@ -486,6 +486,7 @@ class _Sharding:
     def convert(self, op: tg.TgOp) -> None:
         """Rebuild an op on operands that are split as its cheapest rule says."""
         problem, result = self.problem, op.results[0]
+        noted("split", op)
         if isinstance(op, tg.ParamOp):
             new = op.rebuild([self.values[v] for v in op.operands], self._argument(result))
             self.values[result] = self.builder.put(new)

@@ -343,8 +343,9 @@ class Engine:
         """A simpler value that equals the op's result; None if no rewrite applies."""
         if op.name in OPS:
             if (folded := fold_elementwise(op)) is not None:
-                self._rewrite = "fold"
-                return self.constant(folded)
+                constant = self.constant(folded)
+                self._rewrite = "fold"  # Last, as a visit of the constant has a name of its own.
+                return constant
             if op.name != "tg.where" and tg.dtype_of(op.operands[0]).is_float:
                 return None
             # An integer or bool whose interval has one element, or a rule of the tables.
