@@ -18,10 +18,10 @@ from random_in_place import random_in_place
 from random_kernels import random_kernel
 from random_mixtures import mixture
 from random_programs import random_program
-from random_shards import RandomShards
+from random_shards import RandomShards, with_gradient
 from slack import unexplained
 from stopping import Stoppable, compiled_run
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, f64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
@@ -170,7 +170,13 @@ def model(seed: int, random: Random) -> Program:
     return name, source.clone(), inputs, "main"
 
 
-KINDS = (tensors, mixed, model, tensors, example, in_place, mixed, model, kernel, large, sharded)
+def differentiated(seed: int, random: Random) -> Program:
+    program = RandomShards(seed, devices=(), dtypes=(f64,))
+    module, inputs = with_gradient(program.module(), seed)
+    return f"with_gradient of RandomShards({seed}, devices=())", module, inputs, "main_gradient"
+
+
+KINDS = (tensors, mixed, model, tensors, example, in_place, mixed, model, kernel, large, sharded, differentiated)
 """Kinds of programs: those that find most are there more than once."""
 
 
@@ -179,7 +185,7 @@ KINDS = (tensors, mixed, model, tensors, example, in_place, mixed, model, kernel
 
 def mlp() -> tuple[Any, ...]:
     layers = nn.Linear(6, 5), nn.Linear(5, 3)
-    return lambda x: layers[1](layers[0](x).relu()).softmax(-1), tg.spec(("n", 6))
+    return lambda x: layers[1](layers[0](x).relu()).softmax(-1), tg.spec(("n", 6), n=(1, 16))
 
 
 def attention() -> tuple[Any, ...]:
@@ -216,7 +222,7 @@ def scanned() -> tuple[Any, ...]:
     def step(h: tg.Tensor, row: tg.Tensor) -> tuple[tg.Tensor, tg.Tensor]:
         return (h * 0.5 + row).tanh(), h.sum()
 
-    return lambda x, h: tg.scan(step, h, x), tg.spec(("n", 3)), tg.spec((3,))
+    return lambda x, h: tg.scan(step, h, x), tg.spec(("n", 3), n=(0, 16)), tg.spec((3,))
 
 
 def scan_gradient() -> tuple[Any, ...]:
