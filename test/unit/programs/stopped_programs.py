@@ -106,7 +106,9 @@ def stoppable(seed: int) -> Stoppable:
 
     memories = _memories(module, entry)
     made = f"stoppable({seed}), {name}, {target} {','.join(features)} {mode}"
-    compiled = compiled_run(entry, inputs, mode) if target == "cpu" and kind is not sharded else None
+    compiled = (
+        compiled_run(entry, inputs, mode) if target == "cpu" and kind is not sharded else None
+    )
     return Stoppable(made, module, passes, interpreted, wrong, compiled)
 
 
@@ -166,7 +168,7 @@ def example(seed: int, random: Random) -> Program:
 
 def model(seed: int, random: Random) -> Program:
     name = random.choice([*MODELS])
-    source, inputs = _traced(name)
+    source, inputs = traced(name)
     return name, source.clone(), inputs, "main"
 
 
@@ -176,7 +178,20 @@ def differentiated(seed: int, random: Random) -> Program:
     return f"with_gradient of RandomShards({seed}, devices=())", module, inputs, "main_gradient"
 
 
-KINDS = (tensors, mixed, model, tensors, example, in_place, mixed, model, kernel, large, sharded, differentiated)
+KINDS = (
+    tensors,
+    mixed,
+    model,
+    tensors,
+    example,
+    in_place,
+    mixed,
+    model,
+    kernel,
+    large,
+    sharded,
+    differentiated,
+)
 """Kinds of programs: those that find most are there more than once."""
 
 
@@ -254,7 +269,7 @@ MODELS: dict[str, Callable[[], tuple[Any, ...]]] = {
 
 
 @cache
-def _traced(name: str) -> tuple[ModuleOp, Sequence[Array]]:
+def traced(name: str) -> tuple[ModuleOp, Sequence[Array]]:
     """The program of a model, and inputs for all its parameters."""
     with tg.Tensor.train(name in ("training", "convolutions")):
         function, *specs = MODELS[name]()
