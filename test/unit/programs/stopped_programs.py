@@ -1,4 +1,4 @@
-"""Programs to be stopped: random ones, the examples, and models of the front end, with the passes of
+"""Programs to be stopped: random ones, the examples, and models of the front end, with passes for
 several targets."""
 
 from __future__ import annotations
@@ -11,19 +11,17 @@ from typing import Any
 
 import numpy as np
 import test_examples
-from expression import Array
 from example_files import WITHOUT_CUSTOM
+from expression import Array
 from large_programs import large_program
 from random_in_place import random_in_place
 from random_kernels import random_kernel
 from random_mixtures import mixture
 from random_programs import random_program
 from random_shards import RandomShards, with_gradient
-from slack import unexplained
-from stopping import Stoppable, compiled_run
+from stopping import Stoppable, parameters
 from xdsl.dialects.builtin import ModuleOp, f64
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import SymbolTable
 from xdsl.transforms.canonicalize import CanonicalizePass
@@ -31,12 +29,9 @@ from xdsl.transforms.common_subexpression_elimination import CommonSubexpression
 
 import tgdialect as tg
 from tgdialect import nn
-from tgdialect.actions.compare import first_difference
-from tgdialect.interpreter import run
 from tgdialect.lowering.pipeline import stages
 from tgdialect.ops.arrays import numpy_dtype_of
-from tgdialect.ops.properties import is_memory, tensor
-from tgdialect.ops.source import ParamOp
+from tgdialect.ops.properties import tensor
 from tgdialect.runtime.compiler import parse_verified
 from tgdialect.transforms.decompose import DecomposePass
 from tgdialect.transforms.explicit_broadcast import ExplicitBroadcastPass
@@ -87,43 +82,9 @@ def stoppable(seed: int) -> Stoppable:
                 break
             passes += [stage, *(make() for make in BETWEEN if random.random() < 0.1)]
 
-    def inputs() -> Sequence[Array]:
-        return [array.copy() for array in runs]
-
-    def interpreted(module: ModuleOp) -> Sequence[Any]:
-        given = inputs()
-        return [*run(module, entry, given, allow_custom=True), *(given[i] for i in memories)]
-
-    def wrong(expected: Sequence[Any], found: Sequence[Any]) -> str:
-        if len(expected) != len(found):  # The compiler's results have no memory among them.
-            expected = expected[: len(found)]
-        arrays = [np.asarray(x) for x in found]
-        difference = first_difference(arrays, expected)
-        if difference is None:
-            return ""
-        again = lambda: interpreted(module.clone())[: len(found)]  # noqa: E731
-        return f"{difference}" if unexplained(again, expected, arrays) else ""
-
-    memories = _memories(module, entry)
-    made = f"stoppable({seed}), {name}, {target} {','.join(features)} {mode}"
-    compiled = (
-        compiled_run(entry, inputs, mode) if target == "cpu" and kind is not sharded else None
-    )
-    return Stoppable(made, module, passes, interpreted, wrong, compiled)
-
-
-def _memories(module: ModuleOp, entry: str) -> Sequence[int]:
-    """The positions of inputs that are memory."""
-    function = SymbolTable.lookup_symbol(module, entry)
-    assert isinstance(function, FuncOp)
-    parameters = [*function.args] or _parameters(function)
-    return [i for i, value in enumerate(parameters) if is_memory(value)]
-
-
-def _parameters(function: FuncOp) -> Sequence[SSAValue]:
-    """The PARAMs of a function, in the order of their slots."""
-    found = [op for op in function.body.block.ops if isinstance(op, ParamOp)]
-    return [op.result for op in sorted(found, key=lambda op: op.slot.data)]
+    made = f"stoppable({seed}): {name}, {target} {','.join(features)} {mode}"
+    opt = mode if target == "cpu" and kind is not sharded else None
+    return Stoppable(made, module, runs, entry, passes, opt)
 
 
 # -- programs --------------------------------------------------------------------------------------
@@ -278,7 +239,7 @@ def traced(name: str) -> tuple[ModuleOp, Sequence[Array]]:
     assert isinstance(function, FuncOp)
     rng = np.random.default_rng(0)
     inputs: list[Array] = []
-    for value in _parameters(function):
+    for value in parameters(function):
         dtype = numpy_dtype_of(value)
         shape = [LENGTH if extent < 0 else extent for extent in tensor(value).get_shape()]
         is_float = dtype.kind not in "iub"

@@ -104,9 +104,16 @@ def check(name: str, seed: int, steps: int) -> None:
     """Whether an executor does as the interpreter does."""
     program = random_program(seed, steps)
     expected = interpret(program.module, program.inputs)
-    execute: Executor = EXECUTORS[name]
-    wrong = differences(program.outputs, expected, execute(program.module, program.inputs))
-    assert not wrong, report(program, seed, steps, "\n".join(wrong))
+    try:
+        found = EXECUTORS[name](program.module, program.inputs)
+    except Exception as error:
+        wrong = [f"{type(error).__name__}: {error}"]
+    else:
+        wrong = differences(program.outputs, expected, found)
+    if wrong:
+        made = f"random_program({seed}, {steps})"
+        event(f"{made} is wrong")
+        check_all([Failed.on(name, made, program.module, program.inputs, "\n".join(wrong))])
 
 
 @deterministic

@@ -1,0 +1,127 @@
+"""What a random test says of a program that fails: the text of its reproducer, which is reduced
+first (`tgdialect/actions/reduce`).
+
+The file is also left as the compiler leaves its own (`tgdialect/runtime/reproducer.py`): in the
+folder of `TG_REPRODUCER_DIR`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from executors import EXECUTORS, Executor, as_sequence, interpret, on_opencl
+from expression import Array
+from slack import unexplained
+from xdsl.dialects.builtin import ModuleOp
+
+from tgdialect.actions.predicate import text_of
+from tgdialect.actions.reduce import NotInteresting, reduce
+from tgdialect.diagnostics import exception_text
+from tgdialect.runtime.reproducer import input_options, leave, reproducer_text
+
+SECONDS = 60.0
+"""The time of a reduction, in seconds. More: smaller programs; fewer: a batch that fails is over
+sooner."""
+ONE_RUN = 20.0
+"""The time of one candidate, in seconds, in a process of its own: it may crash."""
+KIND = "random"
+AGAIN = "tg-run --check --run-reproducer"
+
+Wrong = Callable[[ModuleOp, Sequence[Array]], str]
+"""What is wrong with a program, as "differs: ..." or the class of an exception and its text;
+nothing if all is right. Raises InterpretationError if the program has no meaning."""
+
+RUNS: Mapping[str, Mapping[str, str]] = {
+    "cpu-none": {"target": "cpu", "opt": "none"},
+    **dict.fromkeys(("cpu-heuristic", "cpu-optimized", "cpu-frozen"), {"target": "cpu"}),
+    "c": {"target": "c"},
+    "opencl": {"target": "opencl"},
+}
+"""What `tg-run` needs to do as an executor does, by the names of `executors.py`."""
+
+
+def disagreement(execute: Executor) -> Wrong:
+    """How an executor does otherwise than the interpreter, beyond what roundings explain."""
+
+    def wrong(module: ModuleOp, inputs: Sequence[Array]) -> str:
+        def again() -> Sequence[Array]:
+            return interpret(module, [np.array(array) for array in inputs])
+
+        expected = again()
+        try:
+            results = execute(module, [np.array(array) for array in inputs])
+        except Exception as error:
+            return f"{type(error).__name__}: {exception_text(error)}"
+        lines = unexplained(again, expected, [np.asarray(each) for each in as_sequence(results)])
+        return f"differs: {'; '.join(lines)}" if lines else ""
+
+    return wrong
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A program of a random test that fails."""
+
+    made: str
+    """The call that makes it, and where it fails."""
+    module: ModuleOp
+    inputs: Sequence[Array]
+    message: str
+    """What the test has found."""
+    wrong: Wrong
+    """The same for other programs. Where it finds nothing, the program is not reduced."""
+    options: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Those of the reproducer: `target` and `opt`."""
+    command: Callable[[ModuleOp, Sequence[Array]], str] | None = None
+    """What runs the file again, up to its name; None for `tg-run`."""
+    entry: str = "main"
+
+    @classmethod
+    def on(
+        cls, name: str, made: str, module: ModuleOp, inputs: Sequence[Array], message: str
+    ) -> Failed:
+        """A program that the executor of a name gets wrong."""
+        execute = on_opencl if name == "opencl" else EXECUTORS[name]
+        wrong, options = disagreement(execute), RUNS[name]
+        return cls(f"{made} on {name}", module, inputs, message, wrong, options)
+
+    def __str__(self) -> str:
+        return f"{self.made}: {self.message}"
+
+    def reproducer(self, seconds: float = SECONDS) -> str:
+        """The text of the reproducer, after a reduction of so many seconds at most."""
+        module, inputs, message = self.module, self.inputs, self.message
+        kind = ""
+        with suppress(Exception):
+            kind = self.wrong(module.clone(), inputs).partition(":")[0]
+
+        def fails(candidate: ModuleOp, arrays: Sequence[Any] | None) -> bool:
+            given = [np.asarray(array) for array in arrays or ()]
+            return bool(kind) and self.wrong(candidate, given).partition(":")[0] == kind
+
+        with suppress(NotInteresting):
+            limits: dict[str, Any] = {"seconds": seconds, "timeout": ONE_RUN}
+            small = reduce(module, fails, inputs=inputs, entry=self.entry, **limits)
+            module, inputs = small.module, [np.asarray(array) for array in small.inputs or ()]
+            message = self.wrong(module.clone(), inputs)
+        text, options = text_of(module), {**self.options, "entry": self.entry}
+        about: dict[str, Any] = {
+            "error": f"{self.made}: {message}",
+            "command": AGAIN if self.command is None else self.command(module, inputs),
+            "pipeline": None,
+        }
+        if (path := leave(KIND, text, inputs=inputs, options=options, **about)) is not None:
+            return path.read_text()
+        options |= input_options(inputs)
+        return reproducer_text(KIND, text, file=f"{KIND}.mlir", options=options, **about)
+
+
+def check_all(failures: Iterable[Failed]) -> None:
+    """Fail if there are failures: with the reproducer of the first one, and a line for others."""
+    if found := [*failures]:
+        pytest.fail("\n\n".join([found[0].reproducer(), *map(str, found[1:])]), pytrace=False)
