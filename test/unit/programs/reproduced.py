@@ -9,19 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from shlex import quote
 from typing import Any
 
 import numpy as np
 import pytest
-from executors import EXECUTORS, Executor, as_sequence, interpret, on_opencl
+from executors import EXECUTORS, Executor, as_sequence, interpret, on_grid, on_opencl
 from expression import Array
+from opencl_device import DEVICE
 from slack import unexplained
 from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.actions.predicate import text_of
 from tgdialect.actions.reduce import NotInteresting, reduce
 from tgdialect.diagnostics import exception_text
+from tgdialect.lowering.pipeline import stages
 from tgdialect.runtime.reproducer import input_options, leave, reproducer_text
 
 SECONDS = 60.0
@@ -38,9 +41,9 @@ nothing if all is right. Raises InterpretationError if the program has no meanin
 
 RUNS: Mapping[str, Mapping[str, str]] = {
     "cpu-none": {"target": "cpu", "opt": "none"},
-    **dict.fromkeys(("cpu-heuristic", "cpu-optimized", "cpu-frozen"), {"target": "cpu"}),
+    **{f"cpu-{name}": {"target": "cpu"} for name in ("heuristic", "optimized", "frozen")},
     "c": {"target": "c"},
-    "opencl": {"target": "opencl"},
+    "opencl": {"target": DEVICE},
 }
 """What `tg-run` needs to do as an executor does, by the names of `executors.py`."""
 
@@ -61,6 +64,18 @@ def disagreement(execute: Executor) -> Wrong:
         return f"differs: {'; '.join(lines)}" if lines else ""
 
     return wrong
+
+
+def bisecting(target: str) -> Callable[[ModuleOp, Sequence[Array]], str]:
+    """The command that finds the action which breaks a program on its way to a grid."""
+
+    def command(module: ModuleOp, inputs: Sequence[Array]) -> str:
+        passes = replace(stages(target=target, mode="heuristic"), render=None)
+        spelled = ",".join(str(each.pipeline_pass_spec()) for each in passes)
+        given = "".join(f" --input {quote(text)}" for text in input_options(inputs).values())
+        return f"tg-bisect -p {quote(spelled)}{given}"
+
+    return command
 
 
 @dataclass(frozen=True)
@@ -87,18 +102,30 @@ class Failed:
     ) -> Failed:
         """A program that the executor of a name gets wrong."""
         execute = on_opencl if name == "opencl" else EXECUTORS[name]
-        wrong, options = disagreement(execute), RUNS[name]
-        return cls(f"{made} on {name}", module, inputs, message, wrong, options)
+        given = f"{made} on {name}", module, inputs, message, disagreement(execute)
+        return cls(*given, RUNS[name]) if name in RUNS else cls(*given, command=bisecting("opencl"))
+
+    @classmethod
+    def lowered(
+        cls, target: str, made: str, module: ModuleOp, inputs: Sequence[Array], message: str
+    ) -> Failed:
+        """A program that the interpreter gets wrong after all stages for a grid."""
+        given = f"{made} for {target}", module, inputs, message, disagreement(on_grid(target))
+        return cls(*given, command=bisecting(target))
 
     def __str__(self) -> str:
         return f"{self.made}: {self.message}"
 
+    def shows(self) -> str:
+        """How it fails: the first word of what `wrong` finds, or nothing."""
+        with suppress(Exception):
+            return self.wrong(self.module.clone(), self.inputs).partition(":")[0]
+        return ""
+
     def reproducer(self, seconds: float = SECONDS) -> str:
         """The text of the reproducer, after a reduction of so many seconds at most."""
         module, inputs, message = self.module, self.inputs, self.message
-        kind = ""
-        with suppress(Exception):
-            kind = self.wrong(module.clone(), inputs).partition(":")[0]
+        kind = self.shows()
 
         def fails(candidate: ModuleOp, arrays: Sequence[Any] | None) -> bool:
             given = [np.asarray(array) for array in arrays or ()]

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Any
+from shlex import quote
 
 import numpy as np
 from compiling import compile_module
 from executors import as_sequence
 from expression import Array
+from reproduced import Failed
 from slack import unexplained
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -87,7 +88,7 @@ class Stoppable:
                 wrong = wrong and f"compiled at level {level}: {wrong}"
         except Exception as error:
             wrong = f"{type(error).__name__}: {exception_text(error)}"
-        return wrong and f"{log[-1] if log else 'no action'}: {wrong}"
+        return wrong
 
     def _difference(self, expected: Sequence[Array], found: Sequence[Array]) -> str:
         difference = first_difference(found, expected)
@@ -98,35 +99,34 @@ class Stoppable:
         return "" if explained else f"differs: {difference}"
 
 
-@dataclass(frozen=True)
-class Failure:
-    """A stop that is wrong."""
+def failed(case: Stoppable, limit: Limit, last: Action | None, message: str) -> Failed:
+    """A stop after an action, `last`, that is wrong."""
 
-    case: Stoppable
-    limit: Limit
-    at: Action | None
-    """The last action."""
-    wrong: str
-
-    def __str__(self) -> str:
-        return f"{self.case.name}, --tg-action-limit={self.limit}: {self.wrong[:600]}"
-
-    def happens(self, module: ModuleOp, inputs: Sequence[Any]) -> tuple[Limit, str] | None:
-        """A stop of another program, after an action of the same rule, that is wrong."""
-        case = replace(self.case, module=module, inputs=[np.asarray(array) for array in inputs])
-        expected = case.results(module)
-        log: list[Action] = []
-        case.stopped(None, log)
-        is_exact = self.limit.inner is not None
+    def first(module: ModuleOp, inputs: Sequence[Array]) -> tuple[Limit, str]:
+        """A stop of another program after an action of the same rule that is wrong."""
+        other = replace(case, module=module, inputs=inputs)
+        expected, log = other.results(module.clone()), list[Action]()
+        other.stopped(None, log)
         for action in log:
-            if self.at and (action.stage, action.pattern) == (self.at.stage, self.at.pattern):
-                limit = Limit(action.number, action.inner if is_exact else None)
-                if wrong := case.wrong(expected, limit, compiles=True):
-                    return limit, wrong
-        return None
+            if last and (action.stage, action.pattern) == (last.stage, last.pattern):
+                at = Limit(action.number, None if limit.inner is None else action.inner)
+                if wrong := other.wrong(expected, at, compiles=True):
+                    return at, wrong
+        return limit, ""
+
+    def wrong(module: ModuleOp, inputs: Sequence[Array]) -> str:
+        return first(module, inputs)[1]
+
+    def command(module: ModuleOp, inputs: Sequence[Array]) -> str:
+        passes = ",".join(str(each.pipeline_pass_spec()) for each in case.passes)
+        return f"tg-opt -p {quote(passes)} --tg-action-limit={first(module, inputs)[0]}"
+
+    made = f"{case.name}, --tg-action-limit={limit}"
+    given = case.module, case.inputs, message, wrong
+    return Failed(made, *given, command=command, entry=case.entry)
 
 
-def failures(case: Stoppable, seed: int, count: int) -> Iterator[Failure]:
+def failures(case: Stoppable, seed: int, count: int) -> Iterator[Failed]:
     """Stop a program so many times: what is wrong. The last stop is between passes."""
     random, log = Random(seed), list[Action]()
     try:
@@ -149,7 +149,7 @@ def failures(case: Stoppable, seed: int, count: int) -> Iterator[Failure]:
             limit = Limit(part.number, random.randint(0, part.inner))
         if wrong := case.wrong(expected, limit, compiles=is_between):
             done = [a for a in log if a.number <= limit.action and not a.is_note]
-            yield Failure(case, limit, done[-1] if done else None, wrong)
+            yield failed(case, limit, done[-1] if done else None, wrong)
 
 
 def parameters(function: FuncOp) -> Sequence[SSAValue]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from random_seeds import batches
+from reproduced import check_all
 from stopped_programs import stoppable, traced
 from stopping import failures
 from xdsl.dialects.builtin import ModuleOp
@@ -24,8 +25,7 @@ STOPS = 4
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_STOPS", 300), ids=str)
 def test_stopped_programs_mean_the_same(seeds: range):
-    wrong = [text for seed in seeds for text in failures(stoppable(seed), seed, STOPS)]
-    assert not wrong, "\n\n".join(wrong)
+    check_all(failed for seed in seeds for failed in failures(stoppable(seed), seed, STOPS))
 
 
 def test_memory_that_a_result_has_taken():
