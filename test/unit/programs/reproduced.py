@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.actions.predicate import text_of
 from tgdialect.actions.reduce import NotInteresting, reduce
-from tgdialect.diagnostics import exception_text
+from tgdialect.diagnostics import exception_text, one_line, printable
 from tgdialect.lowering.pipeline import stages
 from tgdialect.runtime.reproducer import input_options, leave, reproducer_text
 
@@ -122,8 +122,8 @@ class Failed:
             return self.wrong(self.module.clone(), self.inputs).partition(":")[0]
         return ""
 
-    def reproducer(self, seconds: float = SECONDS) -> str:
-        """The text of the reproducer, after a reduction of so many seconds at most."""
+    def reproducer(self) -> str:
+        """The text of the reproducer, after a reduction."""
         module, inputs, message = self.module, self.inputs, self.message
         kind = self.shows()
 
@@ -132,7 +132,7 @@ class Failed:
             return bool(kind) and self.wrong(candidate, given).partition(":")[0] == kind
 
         with suppress(NotInteresting):
-            limits: dict[str, Any] = {"seconds": seconds, "timeout": ONE_RUN}
+            limits: dict[str, Any] = {"seconds": SECONDS, "timeout": ONE_RUN}
             small = reduce(module, fails, inputs=inputs, entry=self.entry, **limits)
             module, inputs = small.module, [np.asarray(array) for array in small.inputs or ()]
             message = self.wrong(module.clone(), inputs)
@@ -151,4 +151,5 @@ class Failed:
 def check_all(failures: Iterable[Failed]) -> None:
     """Fail if there are failures: with the reproducer of the first one, and a line for others."""
     if found := [*failures]:
-        pytest.fail("\n\n".join([found[0].reproducer(), *map(str, found[1:])]), pytrace=False)
+        others = (f"// and {printable(one_line(str(failed)))}\n" for failed in found[1:])
+        pytest.fail(f"{found[0].reproducer()}{''.join(others)}", pytrace=False)

@@ -16,10 +16,10 @@ from reproduced import Failed, check_all
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_KERNELS", 50), ids=str)
 def test_executors_agree(seeds: range):
-    check_all(failed for seed in seeds if (failed := _failed(seed)))
+    check_all(found for seed in seeds if (found := failed(seed)))
 
 
-def _failed(seed: int) -> Failed | None:
+def failed(seed: int) -> Failed | None:
     """What is wrong with a kernel; None if all is right."""
     kernel = random_kernel(seed)
     kernel.module.verify()
