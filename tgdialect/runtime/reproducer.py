@@ -112,7 +112,7 @@ def leave(
         about = dict(options) | ({} if target is None else {"target": target})
         facts: dict[str, Any] = {
             "pipeline": pipeline,
-            "options": about | _specs(inputs or ()),
+            "options": about | input_options(inputs or ()),
             "error": error,
             "command": command or f"{tool} {RUN}",
         }
@@ -208,8 +208,9 @@ def _versions() -> str:
     return ", ".join((*found, system))
 
 
-def _specs(inputs: Sequence[Array]) -> dict[str, str]:
-    """Arrays as `tg-run --input` takes them; none if they are large together."""
+def input_options(inputs: Sequence[Array]) -> dict[str, str]:
+    """Arrays as `tg-run --input` takes them, by their names among the options of a reproducer; none
+    if they are large together."""
     if sum(array.size for array in inputs) > MOST_ELEMENTS:
         return {}
     return {f"input_{i}": _spec(array) for i, array in enumerate(inputs)}

@@ -21,6 +21,7 @@ def test_random_programs_are_right(seeds: range):
         mixture = program_of(seed)
         cases = [(program.module, program.inputs), *((mixture.module, r) for r in mixture.runs)]
         for module, inputs in cases:
+            # A failure has a reproducer of its own (`tgdialect/actions/check.py`).
             try:
                 executable = tg.compile(module, check=True)
             except tg.CompilationError:

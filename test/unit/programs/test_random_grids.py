@@ -2,7 +2,8 @@
 accesses that are out of bounds; the cpu runs them as loops; OpenCL runs them on PoCL, or the device
 that TG_TEST_DEVICE names. No GPU is needed.
 
-A failure names the seed; CONTRIBUTING.md says how to try many.
+A failure of a program is its reproducer, reduced; others name the seed. CONTRIBUTING.md says how to
+try many.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from random_mixtures import Feature, mixture
 from random_programs import random_program
 from random_schedules import RandomOptimizePass
 from random_seeds import batches
+from reproduced import Failed, check_all
 from slack import unexplained
 from xdsl.dialects.builtin import ModuleOp
 
@@ -52,8 +54,12 @@ def test_programs(seeds: range):
         program = random_program(seed, 1 + seed % 14)
         expected = interpret(program.module, program.inputs)
         results = on_grid(TARGETS[seed % 3])(program.module, program.inputs)
-        wrong = differences(program.outputs, expected, results)
-        assert not wrong, f"seed {seed}: {wrong}\n{program.module}"
+        if wrong := differences(program.outputs, expected, results):
+            made, given = (
+                f"random_program({seed}, {1 + seed % 14})",
+                (program.module, program.inputs),
+            )
+            check_all([Failed.lowered(TARGETS[seed % 3], made, *given, "\n".join(wrong))])
 
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 30), ids=str)
@@ -63,8 +69,10 @@ def test_dynamic_programs(seeds: range):
         lowered = lowered_for_grid(program.module, TARGETS[seed % 3])
         for arguments in program.runs:
             again = partial(interpret, program.module, arguments)
-            wrong = unexplained(again, again(), run_grid(lowered, arguments))
-            assert not wrong, f"seed {seed}: {wrong}\n{program.module}"
+            if wrong := unexplained(again, again(), run_grid(lowered, arguments)):
+                made = f"mixture({seed}, Feature.SYMBOLIC, {1 + seed % 14})"
+                given = program.module, arguments, "\n".join(wrong)
+                check_all([Failed.lowered(TARGETS[seed % 3], made, *given)])
 
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 60), ids=str)
@@ -99,7 +107,12 @@ def test_programs_on_opencl(seeds: range):
         program = random_program(seed, 1 + seed % 14)
         expected = interpret(program.module, program.inputs)
         wrong = differences(program.outputs, expected, on_opencl(program.module, program.inputs))
-        assert not wrong, f"seed {seed}: {wrong}\n{program.module}"
+        if wrong:
+            made, given = (
+                f"random_program({seed}, {1 + seed % 14})",
+                (program.module, program.inputs),
+            )
+            check_all([Failed.on("opencl", made, *given, "\n".join(wrong))])
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -2,7 +2,7 @@
 interpreter. Both refuse the same ones: those in which one op needs what memory was before a STORE,
 and what it is after.
 
-A failure names the seed; CONTRIBUTING.md says how to try many.
+A failure is the reproducer of a reduced program; CONTRIBUTING.md says how to try many.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from agreement import identical
-from executors import EXECUTORS, Executor, interpret, on_grid, on_opencl
+from executors import EXECUTORS, interpret, on_opencl
 from expression import Array
 from opencl_device import needs_opencl
 from random_in_place import RandomInPlace, random_in_place
 from random_seeds import batches
+from reproduced import Failed, check_all
 from xdsl.utils.exceptions import InterpretationError, PassFailedException
 
 import tgdialect as tg
@@ -36,53 +37,56 @@ def expected(program: RandomInPlace) -> Sequence[Array] | None:
         return None
 
 
-def check(seed: int, *executors: Executor, reinterprets: bool = False) -> None:
+def check(seed: int, name: str, *, reinterprets: bool = False) -> None:
     program = random_in_place(seed, reinterprets=reinterprets)
     wanted = expected(program)
-    for number, execute in enumerate(executors):
-        where = f"random_in_place({seed}, {reinterprets=}), executor {number}\n{program.module}"
-        if wanted is None:
-            with pytest.raises((PassFailedException, CompilationError), match="a cycle"):
-                execute(program.module, program.inputs)
-            continue
-        try:
-            found = execute(program.module, program.inputs)
-        except (PassFailedException, CompilationError) as error:
-            pytest.fail(f"{error}: {where}")
-        for x, y in zip(wanted, found, strict=True):
-            assert identical(x, y), f"{where}\n{x!r}\n{y!r}"
+    execute = on_opencl if name == "opencl" else EXECUTORS[name]
+    if wanted is None:
+        with pytest.raises((PassFailedException, CompilationError), match="a cycle"):
+            execute(program.module, program.inputs)
+        return
+    try:
+        found = execute(program.module, program.inputs)
+    except (PassFailedException, CompilationError) as error:
+        wrong = str(error)
+    else:
+        pairs = zip(wanted, found, strict=True)
+        wrong = "\n".join(f"{x!r}\n{y!r}" for x, y in pairs if not identical(x, y))
+    if wrong:
+        made = f"random_in_place({seed}, {reinterprets=})"
+        check_all([Failed.on(name, made, program.module, program.inputs, wrong)])
 
 
 @pytest.mark.parametrize("seeds", batches(VARIABLE, 20), ids=str)
 def test_on_cpu(seeds: range):
     for seed in seeds:
-        check(seed, EXECUTORS[f"cpu-{'none' if seed % 2 else 'heuristic'}"])
+        check(seed, f"cpu-{'none' if seed % 2 else 'heuristic'}")
 
 
 @pytest.mark.parametrize("seeds", batches(VARIABLE, 5), ids=str)
 def test_in_c(seeds: range):
     for seed in seeds:
-        check(seed, EXECUTORS["c"])
+        check(seed, "c")
 
 
 @pytest.mark.parametrize("seeds", batches(VARIABLE, 5), ids=str)
 def test_on_a_grid(seeds: range):
     for seed in seeds:
-        check(seed, on_grid())
+        check(seed, "grid")
 
 
 @needs_opencl
 @pytest.mark.parametrize("seeds", batches(VARIABLE, 5), ids=str)
 def test_on_opencl(seeds: range):
     for seed in seeds:
-        check(seed, on_opencl)
+        check(seed, "opencl")
 
 
 @pytest.mark.parametrize("seeds", batches(VARIABLE, 6), ids=str)
 @pytest.mark.parametrize("name", ["cpu-none", "cpu-heuristic", "c"])
 def test_elements_of_other_sizes(name: str, seeds: range):
     for seed in seeds:
-        check(seed, EXECUTORS[name], reinterprets=True)
+        check(seed, name, reinterprets=True)
 
 
 def typed(text: str) -> str:

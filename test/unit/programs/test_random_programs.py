@@ -1,21 +1,24 @@
 """Properties of random programs: the text round-trips, executors agree, intervals are sound.
 
-A failure prints the program as MLIR, its inputs, and the call of `random_program` that makes it.
+A failure prints the program as MLIR, its inputs, and the call of `random_program` that makes it:
+where executors disagree, as the reproducer of a reduced program.
 `TG_RANDOM_PROGRAMS=10000` in the environment makes that many, and others each time.
 """
 
 from __future__ import annotations
 
 import os
+from functools import cache
 
 import numpy as np
 import pytest
 from agreement import differences
-from executors import EXECUTORS, Executor, interpret
+from executors import EXECUTORS, interpret
 from expression import Array
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from random_programs import RandomProgram, Value, random_program
+from reproduced import Failed
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin
 from xdsl.dialects.func import Func
@@ -28,7 +31,9 @@ from tgdialect.ops.intervals import constant
 COUNT = "TG_RANDOM_PROGRAMS"
 
 deterministic = settings(
-    derandomize=COUNT not in os.environ, max_examples=int(os.environ.get(COUNT, "150"))
+    derandomize=COUNT not in os.environ,
+    max_examples=int(os.environ.get(COUNT, "150")),
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),  # `reproduced.py` makes them smaller.
 )
 seeds = st.integers(0, 2**32 - 1)
 lengths = st.integers(1, 14)
@@ -101,12 +106,27 @@ def test_constants_change_nothing(seed: int, steps: int):
 
 
 def check(name: str, seed: int, steps: int) -> None:
-    """Whether an executor does as the interpreter does."""
+    """Fail where an executor does otherwise than the interpreter."""
+    if text := failure(name, seed, steps):
+        pytest.fail(text, pytrace=False)
+
+
+@cache  # Hypothesis runs what fails again.
+def failure(name: str, seed: int, steps: int) -> str:
+    """The reproducer of a program that an executor gets wrong; nothing if it is right."""
     program = random_program(seed, steps)
     expected = interpret(program.module, program.inputs)
-    execute: Executor = EXECUTORS[name]
-    wrong = differences(program.outputs, expected, execute(program.module, program.inputs))
-    assert not wrong, report(program, seed, steps, "\n".join(wrong))
+    try:
+        found = EXECUTORS[name](program.module, program.inputs)
+    except Exception as error:
+        wrong = [f"{type(error).__name__}: {error}"]
+    else:
+        wrong = differences(program.outputs, expected, found)
+    if wrong:
+        made = f"random_program({seed}, {steps})"
+        failed = Failed.on(name, made, program.module, program.inputs, "\n".join(wrong))
+        return failed.reproducer()
+    return ""
 
 
 @deterministic

@@ -120,6 +120,7 @@ class _FunctionKernels:
                 invalid = self.host.put(tg.ConstOp(tg.InvalidAttr(tg.tensor(value).element_type)))
                 value = self.host.put(tg.WhereOp(is_valid, value, invalid))
             values[op.results[0]] = value
+        values.update((op.results[0], effect) for op, effect in self.stored.items() if effect)
         for task in tasks:
             if isinstance(task.op, tg.CallOp | tg.StoreOp) and task.op.results[0] not in values:
                 yield self.host.keep(task.op, values)

@@ -90,7 +90,10 @@ def simplify_load(engine: Engine, op: Operation) -> SSAValue | None:
     if tg.number(gate):
         space = None if op.addrspace is None else tg.AddrSpace(op.addrspace.data)
         return engine.insert(tg.LoadOp(op.buffer, device=device_argument(op), addrspace=space))
-    return op.alt if op.alt is not None and op.alt.type == op.result.type else None
+    if (alt := op.alt) is None or alt.type != op.result.type:
+        return None
+    # A LOAD makes invalid cells valid.
+    return alt if engine.validity[alt] else engine.insert(tg.LoadOp(alt))
 
 
 def simplify_store(engine: Engine, op: Operation) -> SSAValue | None:

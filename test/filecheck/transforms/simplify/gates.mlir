@@ -189,3 +189,19 @@ tg.kernel @all_lanes {
   %s = tg.store %out, %both : tensor<6xi1, #tg.place<global>>, tensor<6xi1>
   %sink = tg.sink %s : !tg.void
 }
+
+// A LOAD makes invalid cells valid, so that the one whose gate is false becomes one of its alternative value.
+// CHECK-LABEL: func.func @alternative
+// CHECK: %[[PAD:.*]] = tg.pad %y
+// CHECK: %[[VALID:.*]] = tg.load %[[PAD]] : tensor<4xf32>
+// CHECK: tg.exp %[[VALID]]
+// CHECK: tg.exp %z
+func.func @alternative(%x: tensor<4xf32>, %y: tensor<2xf32>, %z: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %false = tg.const false : tensor<i1>
+  %pad = tg.pad %y at [1] to [4] : tensor<2xf32> -> tensor<4xf32>
+  %a = tg.load %x alt %pad gate %false : tensor<4xf32>, tensor<4xf32>, tensor<i1> -> tensor<4xf32>
+  %b = tg.load %x alt %z gate %false : tensor<4xf32>, tensor<4xf32>, tensor<i1> -> tensor<4xf32>
+  %c = tg.exp %a : tensor<4xf32>
+  %d = tg.exp %b : tensor<4xf32>
+  func.return %c, %d : tensor<4xf32>, tensor<4xf32>
+}
