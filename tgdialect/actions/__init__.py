@@ -11,5 +11,6 @@ it makes.
 * `check.py`: `check=True`, which compares each kernel with the interpreter; `comparison.py` judges
   two results by the bound of their difference, and `references.py` makes what a kernel is compared
   with;
+* `coverage.py`: which patterns fire, counted in a file;
 * `children.py`: work in a process of its own.
 """
