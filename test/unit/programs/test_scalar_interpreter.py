@@ -17,6 +17,7 @@ from parsing import tg_context
 from random_kernels import random_kernel
 from random_programs import random_program
 from random_seeds import batches
+from reproduced import Failed, check_all
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import InterpretationError
 
@@ -36,6 +37,18 @@ def difference(module: ModuleOp, inputs: Sequence[Array], agree: Callable[..., b
     return "\n".join([*wrong, str(module)]) if wrong else ""
 
 
+def check(made: str, module: ModuleOp, inputs: Sequence[Array], agree: Callable[..., bool]) -> None:
+    """Fail with a reproducer where the lanes do otherwise than the oracle."""
+
+    def wrong(module: ModuleOp, inputs: Sequence[Array]) -> str:
+        found = difference(module, inputs, agree)
+        return found and f"differs: {found.partition(chr(10))[0]}"
+
+    if found := wrong(module, inputs):
+        again = "tg-run --target=interpreter --scalar --run-reproducer"
+        check_all([Failed(made, module, inputs, found, wrong, command=lambda *_: again)])
+
+
 def _outcome(module: ModuleOp, inputs: Sequence[Array], *, scalar: bool) -> Sequence[Array] | str:
     try:
         return run(module, "main", [array.copy() for array in inputs], scalar=scalar)
@@ -47,8 +60,7 @@ def _outcome(module: ModuleOp, inputs: Sequence[Array], *, scalar: bool) -> Sequ
 def test_random_kernels(seeds: range):
     for seed in seeds:
         kernel = random_kernel(seed, CELLS)
-        wrong = difference(kernel.module, kernel.inputs, identical)
-        assert not wrong, f"random_kernel({seed}, {CELLS}): {wrong}"
+        check(f"random_kernel({seed}, {CELLS})", kernel.module, kernel.inputs, identical)
 
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_PROGRAMS", 50), ids=str)
@@ -60,8 +72,8 @@ def test_random_programs_after_each_stage(seeds: range):
             stage.apply(context, program.module)
             if stage.name == "tg-callify":
                 continue
-            wrong = difference(program.module, program.inputs, _within_a_rounding)
-            assert not wrong, f"random_program({seed}, {1 + seed % 14}), {stage.name}: {wrong}"
+            made = f"random_program({seed}, {1 + seed % 14}), {stage.name}"
+            check(made, program.module, program.inputs, _within_a_rounding)
 
 
 def _within_a_rounding(x: Array, y: Array) -> bool:
