@@ -5,10 +5,10 @@
     python tools/pattern_coverage.py --folder DIR               # keeps the counts there
     python tools/pattern_coverage.py --folder DIR --read        # prints what is there
 
-A row has the pass, the pattern, the number of tests that fire it, and the one that fires it least
-often beside others: it is about this pattern. It exits with 1 if no test fires a pattern that is
-known: from the tables of rules, handlers, canonicalisations, recipes and OptOps, and from the names
-that the package gives to actions.
+A row has the pass, the pattern, the number of tests that fire it, and the test that fires the
+fewest other patterns. Known are the patterns of the tables of rules, handlers, canonicalisations,
+recipes and OptOps, and the names that the package gives to actions. The exit code is 1 if no test
+fires one of them.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def main() -> int:
     known = list(dict.fromkeys(known_patterns()))
     print(table_of(tests, known))
     missing = [fired for fired in known if fired not in tests]
-    print(f"\n{len(missing)} of {len(known)} known patterns are fired by no test:")
+    print(f"\nNo test fires {len(missing)} of {len(known)} known patterns.")
     for stage, pattern, op in missing:
         print(": ".join(filter(None, (stage, pattern, op))))
     return 1 if missing else 0

@@ -1,6 +1,6 @@
 // RUN: tg-opt %s -p tg-decompose | filecheck %s --check-prefix=GONE
-// RUN: tg-opt %s -p tg-decompose | tg-run - --target interpreter --digits 4 --input 0.5,1.25,3 --input 2,-1.5,0.25 --input 1,2,5 --input 0 | filecheck %s --match-full-lines
-// RUN: tg-opt %s -p 'tg-callify,tg-rangeify,tg-optimize{mode=none},tg-expand,tg-select' | tg-run - --target interpreter --digits 4 --input 0.5,1.25,3 --input 2,-1.5,0.25 --input 1,2,5 --input 0 | filecheck %s --match-full-lines
+// RUN: tg-opt %s -p tg-decompose | tg-run - --target interpreter --digits 4 --input 0.5,1.25,3 --input 2,-1.5,0.25 --input 1,2,5 --input 0 --input true,false | filecheck %s --match-full-lines
+// RUN: tg-opt %s -p 'tg-callify,tg-rangeify,tg-optimize{mode=none},tg-expand,tg-select' | tg-run - --target interpreter --digits 4 --input 0.5,1.25,3 --input 2,-1.5,0.25 --input 1,2,5 --input 0 --input true,false | filecheck %s --match-full-lines
 
 // What ops are decomposed into has their values, in a tensor program and in a kernel for the CPU.
 
@@ -51,12 +51,12 @@
 // tg.cmple
 // CHECK-NEXT: dense<[true, false, false]> : tensor<3xi1>
 // tg.not
-// CHECK-NEXT: dense<[false, true, true]> : tensor<3xi1>
+// CHECK-NEXT: dense<[false, true]> : tensor<2xi1>
 // tg.shl
 // CHECK-NEXT: dense<[2, 8, 160]> : tensor<3xi32>
 // tg.threefry
 // CHECK-NEXT: dense<[11077253088097075545]> : tensor<1xui64>
-func.func @main(%x: tensor<3xf32>, %y: tensor<3xf32>, %i: tensor<3xi32>, %k: tensor<1xui64>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xi1>, tensor<3xi1>, tensor<3xi1>, tensor<3xi32>, tensor<1xui64>) {
+func.func @main(%x: tensor<3xf32>, %y: tensor<3xf32>, %i: tensor<3xi32>, %k: tensor<1xui64>, %p: tensor<2xi1>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xi1>, tensor<3xi1>, tensor<2xi1>, tensor<3xi32>, tensor<1xui64>) {
   %0 = tg.recip %x : tensor<3xf32>
   %1 = tg.trunc %x : tensor<3xf32>
   %2 = tg.log2 %x : tensor<3xf32>
@@ -79,8 +79,8 @@ func.func @main(%x: tensor<3xf32>, %y: tensor<3xf32>, %i: tensor<3xi32>, %k: ten
   %19 = tg.lgamma %x, %y : tensor<3xf32>
   %20 = tg.cmpgt %x, %y : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>
   %21 = tg.cmple %x, %y : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>
-  %22 = tg.not %21 : tensor<3xi1>
+  %22 = tg.not %p : tensor<2xi1>
   %23 = tg.shl %i, %i : tensor<3xi32>
   %24 = tg.threefry %k, %k : tensor<1xui64>
-  return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xi1>, tensor<3xi1>, tensor<3xi1>, tensor<3xi32>, tensor<1xui64>
+  return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xi1>, tensor<3xi1>, tensor<2xi1>, tensor<3xi32>, tensor<1xui64>
 }

@@ -94,3 +94,22 @@ func.func @allreduce(%t: tensor<8xf32, #tg.place<["A", "B"], axis = 0>>) -> tens
   %7 = tg.replicated %6 axis 0 : tensor<2x4xf32, #tg.place<["A", "B"], axis = 0>> -> tensor<4xf32, #tg.place<["A", "B"]>>
   func.return %7 : tensor<4xf32, #tg.place<["A", "B"]>>
 }
+
+// The part of a sum that each device has is scattered to it at once.
+// CHECK-LABEL: func.func @sliced_sum
+// CHECK-NEXT:  shard.reduce_scatter %t on @devices grid_axes = [0] scatter_axis = 0 : tensor<4xf32> -> tensor<2xf32>
+// CHECK-NEXT:  func.return
+// LOWER-LABEL: func.func @sliced_sum
+// LOWER:       shard.all_slice
+func.func @sliced_sum(%t: tensor<8xf32, #tg.place<["A", "B"], axis = 0>>) -> tensor<4xf32, #tg.place<["A", "B"], axis = 0>> {
+  %0 = tg.reshape %t [2, 2, 2] : tensor<8xf32, #tg.place<["A", "B"], axis = 0>> -> tensor<2x2x2xf32, #tg.place<["A", "B"], axis = 0>>
+  %1 = tg.permute %0 [1, 0, 2] : tensor<2x2x2xf32, #tg.place<["A", "B"], axis = 0>> -> tensor<2x2x2xf32, #tg.place<["A", "B"], axis = 1>>
+  %2 = tg.copy %1 to ["A", "B"] : tensor<2x2x2xf32, #tg.place<["A", "B"], axis = 1>> -> tensor<2x2x2xf32, #tg.place<["A", "B"], axis = 0>>
+  %3 = tg.reduce add %2 [1] : tensor<2x2x2xf32, #tg.place<["A", "B"], axis = 0>> -> tensor<2x1x2xf32, #tg.place<["A", "B"], axis = 0>>
+  %4 = tg.reshape %3 [1, 4] : tensor<2x1x2xf32, #tg.place<["A", "B"], axis = 0>> -> tensor<1x4xf32, #tg.place<["A", "B"], axis = 1>>
+  %5 = tg.expand %4 [2, 4] : tensor<1x4xf32, #tg.place<["A", "B"], axis = 1>> -> tensor<2x4xf32, #tg.place<["A", "B"], axis = 1>>
+  %6 = tg.copy %5 to ["A", "B"] : tensor<2x4xf32, #tg.place<["A", "B"], axis = 1>> -> tensor<2x4xf32, #tg.place<["A", "B"], axis = 0>>
+  %7 = tg.replicated %6 axis 0 : tensor<2x4xf32, #tg.place<["A", "B"], axis = 0>> -> tensor<4xf32, #tg.place<["A", "B"]>>
+  %8 = tg.copy %7 to ["A", "B"] : tensor<4xf32, #tg.place<["A", "B"]>> -> tensor<4xf32, #tg.place<["A", "B"], axis = 0>>
+  func.return %8 : tensor<4xf32, #tg.place<["A", "B"], axis = 0>>
+}
