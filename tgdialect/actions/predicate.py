@@ -185,9 +185,9 @@ class ChangedMeaning:
     """A predicate: passes change the results of an entry.
 
     `transform` changes the module in place. `before` runs the module that it gets, and `after` what
-    it leaves, by default the interpreter. A program whose meaning cannot be computed before is not interesting, and neither
-    is one that the passes refuse. With `fails`, it is one that runs before the passes and not any
-    more after them; without, one whose results differ.
+    it leaves, by default the interpreter. A program whose meaning cannot be computed before is not
+    interesting, and neither is one that the passes refuse. With `fails`, it is one that runs before
+    the passes and not any more after them; without, one whose results differ.
     """
 
     entry: str

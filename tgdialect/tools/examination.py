@@ -65,6 +65,8 @@ def examined(options: argparse.Namespace) -> Examined:
         steps = list(_steps(options, ctx, module))
         entry = find_entry(module, options.entry)
         inputs = bind_inputs(inputs_of(entry), options.input, options.arg, has_defaults=True)
+    except UsageError:
+        raise  # It is about the command line.
     except CompilationError as error:
         raise error.with_source(source) from error
     return Examined(module, steps, entry.sym_name.data, inputs)

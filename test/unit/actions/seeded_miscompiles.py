@@ -109,7 +109,8 @@ PADDED = """
   %m = tg.add %p, %y : tensor<4x6xi32>"""
 CHOSEN = """
   %l = tg.cmplt %h, %y : (tensor<4x6xi32>, tensor<4x6xi32>) -> tensor<4x6xi1>
-  %m = tg.where %l, %h, %x : (tensor<4x6xi1>, tensor<4x6xi32>, tensor<4x6xi32>) -> tensor<4x6xi32>"""
+  %m = tg.where %l, %h, %x
+    : (tensor<4x6xi1>, tensor<4x6xi32>, tensor<4x6xi32>) -> tensor<4x6xi32>"""
 
 # -- passes ----------------------------------------------------------------------------------------
 
@@ -150,8 +151,9 @@ class Seed:
     """A miscompile: what plants it, a program that it breaks, and the passes.
 
     `action` is how the text of its action begins: the pass, the pattern, OptOp or step, and the op.
-    Where a step is done as a whole, `rule` is how one of the first two suspects in the smallest program begins.
-    `run` runs modules, by default the interpreter. `most` ops are left by reduction.
+    Where a step is done as a whole, `rule` is how one of the first two suspects in the smallest
+    program begins. `run` runs modules, by default the interpreter. `most` ops are left by
+    reduction.
     """
 
     plant: Callable[[Patch], None]
