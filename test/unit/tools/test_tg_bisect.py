@@ -214,8 +214,8 @@ def test_arith_canonicalisation(run: Run, monkeypatch: pytest.MonkeyPatch):
     assert "canonicalize: FoldConstsByReassociation: arith.addf @main" in out.splitlines()[0]
     code, out, err = run(SUMS, "-p", "canonicalize", *inputs, "--jobs=1", tool=tg_reduce)
     assert code == 0
-    assert "6 to 4 ops" in err
-    assert out.count("arith.addf") == 2
+    assert "6 to 3 ops" in err
+    assert "arith.addf" in out
 
 
 def test_scf_to_cf(run: Run, monkeypatch: pytest.MonkeyPatch):
