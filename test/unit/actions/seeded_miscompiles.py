@@ -624,6 +624,7 @@ def lost_gate_of_an_access(patch: Patch) -> None:
     lambda: chain(30, shape="5x7"),
     lowering(mode="explicit:padto 0, 4"),
     "tg-linearize: kernel: tg.kernel",
+    "gated store: tg.store",
 )
 def lost_if_of_a_store(patch: Patch) -> None:
     def ungated(self: Any, store: tg.StoreOp) -> None:
@@ -646,21 +647,31 @@ def lost_barrier(patch: Patch) -> None:
     patch.setattr(module("lowering.linearize.grid"), "insert_barriers", lambda block: None)
 
 
+def _is_register(memory: SSAValue) -> bool:
+    return tg.place(memory).addrspace is tg.AddrSpace.REG
+
+
 @seed(
     lambda: chain(30, TWO_SUMS),
     lowering(mode="none"),
-    "tg-plan: place: tg.buffer",
+    "tg-plan: share: tg.buffer",
 )
 def life_that_ends_too_early(patch: Patch) -> None:
     def wrong(live_ranges: Any) -> Any:
-        return lambda self: {
-            memory: life._replace(end=life.start) for memory, life in live_ranges(self).items()
-        }
+        def shorter(self: Any) -> dict[SSAValue, Any]:
+            return {
+                memory: life._replace(end=life.start) if _is_register(memory) else life
+                for memory, life in live_ranges(self).items()
+            }
+
+        return shorter
 
     wrapped(patch, module("lowering.plan").LinearAccesses, "live_ranges", wrong)
 
 
-@seed(lambda: chain(100, SUM.format(4, 6), every=5), lowering(), "tg-plan: place: tg.buffer")
+@seed(
+    lambda: chain(100, SUM.format(4, 6), every=5), lowering(), "tg-plan: place: tg.buffer", most=14
+)
 def overlapping_lives(patch: Patch) -> None:
     def assign_offsets(sizes: Sequence[int], lives: Sequence[Any]) -> tuple[list[int], int]:
         return [0] * len(sizes), max(sizes, default=0)

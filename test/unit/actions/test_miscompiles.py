@@ -33,6 +33,15 @@ def test_a_seed_is_named_and_reduced(name: str, monkeypatch: pytest.MonkeyPatch)
     assert not seed.rule or any(what.startswith(seed.rule) for what in suspects), suspects
     assert small.reduced.ops <= seed.most, str(small.reduced.module)
     verify_module(small.reduced.module)
+    monkeypatch.undo()
+    meaning = Meaning.of(small.reduced.module, "main", small.reduced.inputs or (), seed.run)
+    right = small.reduced.module.clone()
+    small.culprit.step.run(right)
+    assert meaning(right) is None, str(small.reduced.module)
+
+
+def test_most_are_reduced_to_ten_ops():
+    assert sum(seed.most <= 10 for seed in SEEDS.values()) >= 20
 
 
 def test_programs_are_small_and_large():
