@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import SymbolTable
@@ -647,20 +648,22 @@ def lost_barrier(patch: Patch) -> None:
     patch.setattr(module("lowering.linearize.grid"), "insert_barriers", lambda block: None)
 
 
-def _is_register(memory: SSAValue) -> bool:
-    return tg.place(memory).addrspace is tg.AddrSpace.REG
+def _is_of_function(memory: SSAValue) -> bool:
+    """Whether memory is a BUFFER of a function, and not of a program."""
+    return isinstance(memory.owner, Operation) and isinstance(memory.owner.parent_op(), FuncOp)
 
 
 @seed(
     lambda: chain(30, TWO_SUMS),
     lowering(mode="none"),
-    "tg-plan: share: tg.buffer",
+    "tg-plan: place: tg.buffer",
+    most=14,
 )
-def life_that_ends_too_early(patch: Patch) -> None:
+def lives_that_end_too_early(patch: Patch) -> None:
     def wrong(live_ranges: Any) -> Any:
         def shorter(self: Any) -> dict[SSAValue, Any]:
             return {
-                memory: life._replace(end=life.start) if _is_register(memory) else life
+                memory: life._replace(end=life.start) if _is_of_function(memory) else life
                 for memory, life in live_ranges(self).items()
             }
 
