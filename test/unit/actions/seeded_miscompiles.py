@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import SymbolTable
@@ -97,12 +96,6 @@ COUNTED = """
   %g = tg.xor %h, %k : (tensor<{0}x{1}xi32>, tensor<i32>) -> tensor<{0}x{1}xi32>
   %s = tg.reduce add %g [1] : tensor<{0}x{1}xi32> -> tensor<{0}x1xi32>
   %m = tg.expand %s [{0}, {1}] : tensor<{0}x1xi32> -> tensor<{0}x{1}xi32>"""
-TWO_SUMS = """
-  %s = tg.reduce add %h [1] : tensor<4x6xi32> -> tensor<4x1xi32>
-  %g = tg.shrink %h at [0, 1] to [4, 5] : tensor<4x6xi32> -> tensor<4x5xi32>
-  %u = tg.reduce max %g [1] : tensor<4x5xi32> -> tensor<4x1xi32>
-  %v = tg.sub %s, %u : tensor<4x1xi32>
-  %m = tg.expand %v [4, 6] : tensor<4x1xi32> -> tensor<4x6xi32>"""
 PADDED = """
   %k = tg.shrink %h at [0, 1] to [4, 4] : tensor<4x6xi32> -> tensor<4x4xi32>
   %e = tg.contiguous %k : tensor<4x4xi32>
@@ -646,30 +639,6 @@ _ON_A_GRID: Any = {"target": "opencl"}
 )
 def lost_barrier(patch: Patch) -> None:
     patch.setattr(module("lowering.linearize.grid"), "insert_barriers", lambda block: None)
-
-
-def _is_of_function(memory: SSAValue) -> bool:
-    """Whether memory is a BUFFER of a function, and not of a program."""
-    return isinstance(memory.owner, Operation) and isinstance(memory.owner.parent_op(), FuncOp)
-
-
-@seed(
-    lambda: chain(30, TWO_SUMS),
-    lowering(mode="none"),
-    "tg-plan: place: tg.buffer",
-    most=14,
-)
-def lives_that_end_too_early(patch: Patch) -> None:
-    def wrong(live_ranges: Any) -> Any:
-        def shorter(self: Any) -> dict[SSAValue, Any]:
-            return {
-                memory: life._replace(end=life.start) if _is_of_function(memory) else life
-                for memory, life in live_ranges(self).items()
-            }
-
-        return shorter
-
-    wrapped(patch, module("lowering.plan").LinearAccesses, "live_ranges", wrong)
 
 
 @seed(
