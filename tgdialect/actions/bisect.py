@@ -159,7 +159,9 @@ class Bisection:
         failure = self._wrong(after, f"{step.name} up to {limit}")
         left = self._after(step, base, before).module
         modules = left, after.module
-        return Culprit(step, base.module, action, limit, failure, *modules, self.runs, suspects, cleared)
+        return Culprit(
+            step, base.module, action, limit, failure, *modules, self.runs, suspects, cleared
+        )
 
     def _after(self, step: BisectedPass, base: _State, limit: Limit | None) -> _State:
         """The module after a pass, or some of its actions."""

@@ -26,6 +26,7 @@ _WARM_UP = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }"""
 """A program that is compiled before processes are forked."""
+CANNOT_RUN = "it cannot be run: "
 _GOOD, _SKIP = 0, 125
 """The exit codes that say that a program is right, or that it cannot be tested, as for
 `git bisect run`."""
@@ -54,7 +55,7 @@ class Meaning:
         try:
             found = self.run(module, self.entry, self.inputs)
         except InterpretationError as error:
-            return f"it cannot be run: {error}"
+            return f"{CANNOT_RUN}{error}"
         return first_difference(found[: len(self.wanted)], self.wanted)
 
 

@@ -180,20 +180,27 @@ class CommandPredicate:
 # -- meanings --------------------------------------------------------------------------------------
 
 
+def kind_of_error(text: str) -> str:
+    """What an error of the interpreter says up to its first colon, without numbers and places: a
+    race stays a race when a program becomes smaller."""
+    return re.sub(r"\([^)]*\)|\d+", "", text.partition(":")[0])
+
+
 @dataclass(frozen=True)
 class ChangedMeaning:
     """A predicate: passes change the results of an entry.
 
     `transform` changes the module in place. `before` runs the module that it gets, and `after` what
-    it leaves, by default the interpreter. A program whose meaning cannot be computed before is not interesting, and neither
-    is one that the passes refuse. With `fails`, it is one that runs before the passes and not any
-    more after them; without, one whose results differ.
+    it leaves, by default the interpreter. A program whose meaning cannot be computed before is not
+    interesting, and neither is one that the passes refuse. With `fails`, it is one that runs before
+    the passes and not any more after them, for an error of that kind (`kind_of_error`; any, if it
+    is empty); without, one whose results differ.
     """
 
     entry: str
     transform: Transform
     after: Evaluate = field(default=evaluate)
-    fails: bool = False
+    fails: str | None = None
     before: Evaluate = field(default=evaluate)
 
     def outcome(self, module: ModuleOp, inputs: Sequence[Any]) -> Difference | str | None:
@@ -214,7 +221,9 @@ class ChangedMeaning:
             outcome = self.outcome(module, inputs or ())
         except Exception:  # Refusals, and errors of candidates that no person would write.
             return False
-        return isinstance(outcome, str) if self.fails else isinstance(outcome, Difference)
+        if self.fails is None:
+            return isinstance(outcome, Difference)
+        return isinstance(outcome, str) and self.fails in ("", kind_of_error(outcome))
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.actions.bisect import Bisection, Culprit, Failed
-from tgdialect.actions.judges import Meaning
+from tgdialect.actions.judges import CANNOT_RUN, Meaning
 from tgdialect.actions.listening import listening
-from tgdialect.actions.predicate import ChangedMeaning, Predicate, Raises
+from tgdialect.actions.predicate import ChangedMeaning, Predicate, Raises, kind_of_error
 from tgdialect.actions.reduce import Reduced, reduce
 from tgdialect.diagnostics import Action, Actions
 
@@ -57,8 +57,10 @@ def smallest(
         with listening(Actions(on_action=log.append)):
             found.step.run(module)
 
-    fails = isinstance(found.failure, str)
-    predicate: Predicate = ChangedMeaning(meaning.entry, transform, meaning.run, fails, meaning.run)
+    changed = ChangedMeaning(meaning.entry, transform, meaning.run, before=meaning.run)
+    predicate: Predicate = changed
+    if isinstance(found.failure, str):
+        predicate = replace(changed, fails=kind_of_error(found.failure.removeprefix(CANNOT_RUN)))
     if isinstance(found.failure, Failed):
         predicate = Raises(transform, found.failure.kind)
 

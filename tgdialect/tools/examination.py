@@ -80,7 +80,7 @@ def examined(options: argparse.Namespace) -> Examined:
             inputs_of(entry), options.input, options.arg, has_defaults=True
         )
     except UsageError:
-        raise
+        raise  # It is about the command line.
     except CompilationError as error:
         raise error.with_source(source) from error
     return Examined(module, steps, entry.sym_name.data, inputs)

@@ -155,7 +155,7 @@ class _Session:
         else:
             with suppress(Exception):  # The same for the passes and the interpreter.
                 kind.outcome(self.module.clone(), self.inputs)
-        return [kind, replace(kind, fails=True)]
+        return [kind, replace(kind, fails="")]
 
     def compiling(self, transform: Transform) -> Transform:
         """The passes, then the compilation for --target."""

@@ -14,7 +14,7 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from imgc.dialect import BlendOp, Blur3x3Op, HistogramOp, ThresholdOp, image_shape
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import begins, locate
 from tgdialect.ops import tg
 
 
@@ -76,4 +76,6 @@ class ImgToTgPass(ModulePass):
                 continue
             if DYNAMIC_INDEX in image_shape(filter.operands[0]):
                 raise locate(PassFailedException("the size of the image is not known"), filter)
+            if not begins("lower", filter):  # `tg-bisect` stops the pass here.
+                continue
             Rewriter.replace_op(filter, [], [lower(tg.OpBuilder.before(filter), filter)])

@@ -149,8 +149,11 @@ class Reducible:
                     op.arg_attrs = None
 
     def verify(self) -> None:
-        """Raise unless the module is valid, at its level."""
+        """Raise unless the module is valid, at its level, and reads no memory that has no contents:
+        passes may change these."""
         verify_module(self.module)
+        if any(map(_reads_before_writes, self.module.ops)):
+            raise Inapplicable
         if self.level is not None and has_tg(self.module):
             verify_level(self.module, self.level)
 
@@ -174,6 +177,32 @@ class Reducible:
     def count(self) -> int:
         """The ops that are counted in reports: those that hold others and returns are not."""
         return sum(not isinstance(op, _NOT_COUNTED) for op in self.module.walk())
+
+
+def _reads_before_writes(function: Operation) -> bool:
+    """Whether the first CALL of a LINEAR on a BUFFER, or a part of an arena, does not write it."""
+    if not isinstance(function, FuncOp) or function.is_declaration:
+        return False
+    written = set[SSAValue]()
+    for call in function.walk():
+        callee = isinstance(call, tg.CallOp) and SymbolTable.lookup_symbol(call, call.callee)
+        if not isinstance(call, tg.CallOp) or not isinstance(callee, tg.ProgramOp):
+            continue
+        stores = (op for op in callee.walk() if isinstance(op, tg.StoreOp | tg.AtomicAddOp))
+        params = [tg.memory_of(op.operands[0]).owner for op in stores]
+        slots = {param.slot.data for param in params if isinstance(param, tg.ParamOp)}
+        memory = [tg.memory_of(argument) for argument in call.arguments]
+        written |= {memory[slot] for slot in slots}
+        if any(_has_no_contents(each) and each not in written for each in memory):
+            return True
+    return False
+
+
+def _has_no_contents(memory: SSAValue) -> bool:
+    """Whether memory is a BUFFER of a function, or an arena."""
+    if not isinstance(memory, BlockArgument):
+        return isinstance(memory.owner, tg.BufferOp)
+    return not ARENAS.isdisjoint(tg.argument_attributes(memory))
 
 
 def _is_allocated(argument: BlockArgument) -> bool:

@@ -415,6 +415,10 @@ def _tidy(region: Region) -> None:
 # -- what is written on ops ------------------------------------------------------------------------
 
 
+_KEPT = ("opts", "value", "target")
+"""Properties that other steps are about, and what says that a kernel has gates."""
+
+
 def attributes(program: Reducible) -> Changes:
     """Drop attributes that nothing requires."""
 
@@ -429,7 +433,7 @@ def attributes(program: Reducible) -> Changes:
             found += [
                 partial(without, op.properties, name)
                 for name in op.properties
-                if isinstance(known.get(name), OptionalDef) and name not in ("opts", "value")
+                if isinstance(known.get(name), OptionalDef) and name not in _KEPT
             ]
     return found
 
