@@ -181,7 +181,7 @@ class CommandPredicate:
 
 
 def kind_of_error(text: str) -> str:
-    """What an error of the interpreter says up to its first colon, without numbers and places: a
+    """The text of an error of the interpreter up to its first colon, without numbers and places: a
     race stays a race when a program becomes smaller."""
     return re.sub(r"\([^)]*\)|\d+", "", text.partition(":")[0])
 
