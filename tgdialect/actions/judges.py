@@ -20,6 +20,7 @@ from tgdialect.actions.predicate import TIMED_OUT, CommandOutcome, CommandPredic
 from tgdialect.registry import upgrades_for
 from tgdialect.runtime.compiler import compile
 from tgdialect.runtime.staged import rendered_function
+from tgdialect.targets import DEFAULT_TARGET
 
 _WARM_UP = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = tg.neg %x : tensor<4xf32>
@@ -60,7 +61,7 @@ class Meaning:
 
 
 @cache
-def warm_up(target: str = "cpu") -> None:
+def warm_up(target: str = DEFAULT_TARGET) -> None:
     """Compile something in this process, so that its children need not import the compiler and
     LLVM each."""
     with suppress(Exception):

@@ -19,9 +19,9 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     modules: list[Any] = []
     original = function_module.compiled
 
-    def compiled(module: Any, device: str | None) -> Any:
+    def compiled(module: Any, device: str | None, **options: Any) -> Any:
         modules.append(module.clone())  # The compilation changes it.
-        return original(module, device)
+        return original(module, device, **options)
 
     monkeypatch.setattr(function_module, "compiled", compiled)
     return modules
