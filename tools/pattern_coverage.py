@@ -46,7 +46,7 @@ from tgdialect.transforms.simplify.identities import IDENTITIES
 ROOT = Path(__file__).parents[1]
 TESTS = ROOT / "test" / "filecheck"
 ENDING = ".tmp.patterns"
-"""What `test/filecheck/lit.cfg.py` adds to the name of a test."""
+"""The text that `test/filecheck/lit.cfg.py` adds to the name of a test."""
 
 ANY = ""
 """The pass or op of a known pattern for which any one counts."""

@@ -69,6 +69,6 @@ def reproducer(calls: deque[Call], test: str) -> str | None:
 
 
 def commented(error: Exception) -> str:
-    """What a test says that fails, as comments of a reproducer."""
+    """The message of a test that fails, as comments of a reproducer."""
     lines = f"{type(error).__name__}: {error}".splitlines()[:MOST_LINES]
     return "".join(f"// {line}\n" for line in lines)

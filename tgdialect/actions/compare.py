@@ -44,15 +44,13 @@ class Difference:
         return f"result {self.result}{cell}: {self.found}, not {self.wanted}{more}"
 
 
-def first_difference(
-    found: Sequence[Any], wanted: Sequence[Any], *, slack: float = 1.0
-) -> Difference | None:
+def first_difference(found: Sequence[Any], wanted: Sequence[Any]) -> Difference | None:
     """The first difference between results, which are arrays or Python numbers; None if there is
     none.
 
-    NaNs are equal, integers and bools are compared exactly, and floats up to `TOLERANCES`, times
-    `slack`, of the larger one of the two and of the mean magnitude of the result: the rounding of a
-    sum is relative to its terms.
+    NaNs are equal, integers and bools are compared exactly, and floats up to `TOLERANCES` of the
+    larger one of the two and of the mean magnitude of the result: the rounding of a sum is relative
+    to its terms.
     """
     if len(found) != len(wanted):
         return Difference(0, None, f"{len(found)} results", f"{len(wanted)} results")
@@ -60,7 +58,7 @@ def first_difference(
         x, y = map(np.asarray, pair)
         if (x.dtype, x.shape) != (y.dtype, y.shape):
             return Difference(number, None, _kind(x), _kind(y))
-        differing = np.argwhere(~_agree(x, y, slack))
+        differing = np.argwhere(~_agree(x, y))
         if len(differing):
             index = tuple(map(int, differing[0]))
             return Difference(number, index, x[index], y[index], len(differing))
@@ -71,7 +69,7 @@ def _kind(array: Array) -> str:
     return f"{array.dtype.name}{list(array.shape)}"
 
 
-def _agree(x: Array, y: Array, slack: float) -> Array:
+def _agree(x: Array, y: Array) -> Array:
     """Where two arrays of one dtype and shape agree."""
     if (tolerance := TOLERANCES.get(x.dtype.name)) is None:
         return np.asarray(x == y)
@@ -79,6 +77,6 @@ def _agree(x: Array, y: Array, slack: float) -> Array:
         a, b = x.astype(np.float64), y.astype(np.float64)
         magnitudes = np.abs(b[np.isfinite(b)])
         typical = float(magnitudes.mean()) if magnitudes.size else 0.0
-        room = np.maximum(np.maximum(np.abs(a), np.abs(b)), typical) * tolerance * slack
+        room = np.maximum(np.maximum(np.abs(a), np.abs(b)), typical) * tolerance
         near = np.isfinite(a) & np.isfinite(b) & (np.abs(a - b) <= room)
         return np.asarray(near | (a == b) | (np.isnan(a) & np.isnan(b)))

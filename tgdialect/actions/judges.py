@@ -12,7 +12,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.actions.bisect import Untestable
+from tgdialect.actions.bisect import Untestable, time_limit
 from tgdialect.actions.children import ChildFailed, in_child
 from tgdialect.actions.compare import Difference, first_difference
 from tgdialect.actions.execution import Evaluate, evaluate
@@ -70,14 +70,18 @@ def warm_up(target: str = DEFAULT_TARGET) -> None:
 
 @dataclass(frozen=True)
 class Execution:
-    """Runs a module on the interpreter, and one that `tg-render` has left on this CPU, in a process
-    of its own that may take `timeout` seconds."""
+    """Runs a module on the interpreter, and one that `tg-render` has left on this CPU in a process
+    of its own. Either may take `timeout` seconds."""
 
     timeout: float | None = None
 
     def __call__(self, module: ModuleOp, entry: str, inputs: Sequence[Any]) -> list[Any]:
         if rendered_function(module, entry) is None:
-            return evaluate(module, entry, inputs)
+            try:
+                with time_limit(self.timeout):
+                    return evaluate(module, entry, inputs)
+            except TimeoutError as error:
+                raise InterpretationError(str(error)) from error
         warm_up()
         try:
             return in_child(partial(self._compiled, module, entry, inputs), self.timeout)

@@ -32,8 +32,8 @@ from tgdialect.transforms.error_bound import UnboundedError, bound_errors
 
 MOST_OPERATIONS = 1 << 23
 """The most results of ops that a comparison computes, bounds not included. Larger: checks take
-longer, here 2 seconds for each kernel; smaller: more kernels are compared by a sample. Found by
-timing `test/unit/actions/test_check.py`."""
+longer; smaller: more kernels are compared by a sample. Found by timing
+`test/unit/actions/test_check.py` (docs/notes/actions.md)."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a program requires of the memory that a CALL passes."""
+"""The requirements of a program on the memory that a CALL passes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a random test says of a program that fails: the text of its reproducer, which is reduced
-first (`tgdialect/actions/reduce`).
+"""The message of a random test about a program that fails: the text of its reproducer, which is
+reduced first (`tgdialect/actions/reduce`).
 
 The file is also left as the compiler leaves its own (`tgdialect/runtime/reproducer.py`): in the
 folder of `TG_REPRODUCER_DIR`.
@@ -36,7 +36,7 @@ KIND = "random"
 AGAIN = "tg-run --check --run-reproducer"
 
 Wrong = Callable[[ModuleOp, Sequence[Array]], str]
-"""What is wrong with a program, as "differs: ..." or the class of an exception and its text;
+"""The failure of a program, as "differs: ..." or the class of an exception and its text;
 nothing if all is right. Raises InterpretationError if the program has no meaning."""
 
 RUNS: Mapping[str, Mapping[str, str]] = {
@@ -45,7 +45,7 @@ RUNS: Mapping[str, Mapping[str, str]] = {
     "c": {"target": "c"},
     "opencl": {"target": DEVICE},
 }
-"""What `tg-run` needs to do as an executor does, by the names of `executors.py`."""
+"""The options with which `tg-run` does as an executor does, by the names of `executors.py`."""
 
 
 def disagreement(execute: Executor) -> Wrong:
@@ -87,13 +87,13 @@ class Failed:
     module: ModuleOp
     inputs: Sequence[Array]
     message: str
-    """What the test has found."""
+    """The failure that the test has found."""
     wrong: Wrong
     """The same for other programs. Where it finds nothing, the program is not reduced."""
     options: Mapping[str, str] = field(default_factory=dict[str, str])
     """Those of the reproducer: `target` and `opt`."""
     command: Callable[[ModuleOp, Sequence[Array]], str] | None = None
-    """What runs the file again, up to its name; None for `tg-run`."""
+    """The command that runs the file again, up to its name; None for `tg-run`."""
     entry: str = "main"
 
     @classmethod

@@ -75,7 +75,7 @@ class Stoppable:
         return module
 
     def wrong(self, expected: Sequence[Array], limit: Limit, *, compiles: bool = False) -> str:
-        """What is wrong with the program after so many actions; nothing if all is right."""
+        """The failure of the program after so many actions; nothing if all is right."""
         log: list[Action] = []
         try:
             module = self.stopped(limit, log)

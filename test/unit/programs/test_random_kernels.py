@@ -20,7 +20,7 @@ def test_executors_agree(seeds: range):
 
 
 def failed(seed: int) -> Failed | None:
-    """What is wrong with a kernel; None if all is right."""
+    """The failure of a kernel; None if all is right."""
     kernel = random_kernel(seed)
     kernel.module.verify()
     expected = interpret(kernel.module, [array.copy() for array in kernel.inputs])

@@ -26,7 +26,7 @@ def test_legal_schedules_change_nothing(seeds: range):
 
 
 def _failed(seed: int) -> Failed | None:
-    """What is wrong with the schedule of a seed; None if all is right."""
+    """The failure of the schedule of a seed; None if all is right."""
     module, inputs, compare = random_case(seed)
     module.verify()
     expected = interpret(module, [array.copy() for array in inputs])

@@ -39,7 +39,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def message_of(test: Callable[..., object], *arguments: Any) -> str | None:
-    """What a test says that fails."""
+    """The message of a test that fails."""
     try:
         test(*arguments)
     except pytest.fail.Exception as error:

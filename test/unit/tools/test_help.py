@@ -368,7 +368,7 @@ def bisected(
 
 
 NEGATED = "file.mlir -p tg-decompose --command 'grep -q tg.neg'"
-"""What tg-decompose takes away."""
+"""A command that holds until tg-decompose has run."""
 RIGHT = {"err": "the program is right after all passes", "code": 1}
 
 BISECT_EXAMPLES: Mapping[str, Sequence[Example]] = {
