@@ -9,7 +9,8 @@ Compiling:
   `progress.py`: the line that says how far it is;
 * `optimize.py`: what times kernels for `tg-optimize`, BEAM, on this CPU and on devices; `beam.py`:
   the search on a machine;
-* `reproducer.py`: the files that failures of the compiler leave;
+* `reproducer.py`: the files that failures of the compiler leave; `aborts.py`: what is done before
+  LLVM ends this process;
 * `find_windows.py`: finds the SHRINKs and PADs whose bounds a call has to check.
 
 Programs as data:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -45,10 +45,11 @@ from tgdialect.lowering.overwritten_memory import copy_overwritten
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.numpy_dtypes import Array
+from tgdialect.runtime.aborts import ABORTED, before_abort
 from tgdialect.runtime.cache import cache_key, object_cache
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.progress import Progress, progress
-from tgdialect.runtime.reproducer import leave, name_in
+from tgdialect.runtime.reproducer import leave, name_in, noted
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import state_target
 from tgdialect.transforms.simplify import simplify
@@ -71,8 +72,28 @@ _MARGIN = 0.02
 """The fraction of time that a schedule has to save to replace the heuristic's. Smaller: noise
 decides; larger: small gains are given up."""
 
-Run = Callable[[], float]
-"""Runs a compiled kernel once. Returns the seconds, infinity if it fails."""
+_TOLERANCE = 2.0
+"""The greatest difference of results, in square roots of the precision of a dtype. Smaller:
+schedules that add in different orders are refused; larger: miscompiled kernels, which are farther
+off, pass."""
+
+
+class Run(ABC):
+    """A compiled kernel with the memory that it is timed on."""
+
+    def __init__(self, arrays: Sequence[object]) -> None:
+        """`arrays` are this memory, by argument. Candidates share it, but for what they have
+        packed."""
+        self.arrays = arrays
+
+    @abstractmethod
+    def __call__(self) -> float:
+        """The seconds that it takes to run it once, infinity if it fails."""
+
+    @abstractmethod
+    def results(self, arrays: Sequence[Array]) -> Mapping[int, Array]:
+        """The arguments that it writes, by position, when it begins with these arrays in its
+        memory. Raises DeviceError if it fails."""
 
 
 class Bench(ABC):
@@ -109,8 +130,30 @@ class Bench(ABC):
         `compiled`."""
 
     def agree(self, run: Run, other: Run) -> bool:
-        """Whether two schedules give the same results, up to the order of sums."""
-        return True
+        """Whether two schedules write the same, up to the order of sums, when they begin with the
+        same memory: one that the machine's compiler gets wrong is not the quickest. Packed
+        arguments have other numbers in them, and are not compared."""
+        if any(a is not b for a, b in zip(run.arrays, other.arrays, strict=True)):
+            return True
+        given = [filled(argument) for argument in self._call.arguments]
+        try:
+            wanted, found = (each.results(given) for each in (run, other))
+        except DeviceError:
+            return False
+        return all(
+            _is_close(array, found[position], tg.dtype_of(self._call.arguments[position]))
+            for position, array in wanted.items()
+        )
+
+
+def _is_close(wanted: Array, found: Array, dtype: tg.DType) -> bool:
+    """Whether two results of a dtype are the same up to the order of sums."""
+    if not dtype.is_float:
+        return bool(np.array_equal(wanted, found))
+    a, b = (array.astype(np.float64) for array in (wanted, found))
+    limit = _TOLERANCE * 2.0 ** ((1 - dtype.precision) / 2)
+    scale = float(np.nanmax(np.abs(a), initial=0)) if np.isfinite(a).any() else 0.0
+    return bool(np.allclose(a, b, rtol=limit, atol=limit * scale, equal_nan=True))
 
 
 def search_schedules(
@@ -244,7 +287,8 @@ class _Search:
         """A candidate, compiled; None if some stage, or the device, refuses it."""
         opts = tuple(candidate.sink.opts or ())  # Compiling it changes the kernel.
         try:
-            return self.bench.compiled(candidate)
+            with before_abort(lambda: noted(self._leave(opts, ABORTED))):
+                return self.bench.compiled(candidate)
         except MemoryError:
             return None
         except (DiagnosticException, DeviceError) as error:

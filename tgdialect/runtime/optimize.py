@@ -14,7 +14,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
@@ -32,7 +31,7 @@ from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.build import CommandBuffer, command_buffer, give_code
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.devices.driver import DeviceError, Driver, bound
-from tgdialect.runtime.loader import load
+from tgdialect.runtime.loader import Image, load
 from tgdialect.runtime.memory import address
 from tgdialect.runtime.program import HOST
 from tgdialect.runtime.staged import entry_function
@@ -114,22 +113,28 @@ class HostBench(Bench):
     def _run(self, module: ModuleOp, entry: str, arrays: Sequence[Array]) -> Run:
         run_stages(module, self._stages)
         code = load(generated(self._cpu.object_code, llvm_ir(module)))
+        return _HostRun(code, OBJECT.symbol(entry), arrays)
+
+
+class _HostRun(Run):
+    """Machine code in this process."""
+
+    def __init__(self, code: Image, symbol: str, arrays: Sequence[Array]) -> None:
+        super().__init__(arrays)
+        self._code = code  # Its memory is this code's.
         pointers = [ctypes.c_void_p] * len(arrays)
-        function: Any = ctypes.CFUNCTYPE(None, *pointers)(code.address(OBJECT.symbol(entry)))
-        addresses = [address(array) for array in arrays]
+        self._function: Any = ctypes.CFUNCTYPE(None, *pointers)(code.address(symbol))
+        self._addresses = [address(array) for array in arrays]
 
-        def run(keep: object = (code, arrays)) -> float:
-            start = time.perf_counter()
-            function(*addresses)
-            return time.perf_counter() - start
+    def __call__(self) -> float:
+        start = time.perf_counter()
+        self._function(*self._addresses)
+        return time.perf_counter() - start
 
-        return run
-
-
-_TOLERANCE = 2.0
-"""The greatest difference of results, in square roots of the precision of a dtype. Smaller:
-schedules that add in different orders are refused; larger: miscompiled kernels, which are farther
-off, pass."""
+    def results(self, arrays: Sequence[Array]) -> Mapping[int, Array]:
+        copies = [array.copy() for array in arrays]
+        self._function(*map(address, copies))
+        return dict(enumerate(copies))
 
 
 class DeviceBench(Bench):
@@ -138,7 +143,6 @@ class DeviceBench(Bench):
     def __init__(self, call: tg.CallOp, driver: Driver, target: Target) -> None:
         super().__init__(call, target)
         self._driver = driver
-        self._dtypes = [tg.dtype_of(argument) for argument in call.arguments]
         self._kernels = replace(stages(), module=(), optimize=None, render=None)
 
     @property
@@ -165,32 +169,16 @@ class DeviceBench(Bench):
         """Arrays on the device. Those that the candidate has packed are new."""
         return [self._copies.get(id(a)) or DeviceArray.of(self._driver, a) for a in arrays]
 
-    def agree(self, run: Run, other: Run) -> bool:
-        """Compares what both write when they begin with the same memory: a schedule that the
-        compiler of the device gets wrong is not the quickest. Packed arguments have other numbers
-        in them, and are not compared."""
-        assert isinstance(run, _DeviceRun)
-        assert isinstance(other, _DeviceRun)
-        if any(a is not b for a, b in zip(run.arrays, other.arrays, strict=True)):
-            return True
-        try:
-            wanted, found = (each.results(self._arrays) for each in (run, other))
-        except DeviceError:
-            return False
-        return all(
-            _is_close(wanted[position], found[position], self._dtypes[position])
-            for position in wanted.keys() | found.keys()
-        )
 
-
-class _DeviceRun:
-    """A compiled kernel with its memory: a call runs it, and gives its seconds."""
+class _DeviceRun(Run):
+    """A kernel on a device."""
 
     def __init__(
         self, driver: Driver, buffer: CommandBuffer, arrays: Sequence[DeviceArray]
     ) -> None:
         """Raises DeviceError if the device refuses the kernel."""
-        self.arrays = arrays
+        super().__init__(arrays)
+        self._arrays = arrays
         self._driver = driver
         self._buffer = buffer
         self._loaded = driver.load(buffer.kernels)
@@ -203,20 +191,8 @@ class _DeviceRun:
             return math.inf
 
     def results(self, arrays: Sequence[Array]) -> Mapping[int, Array]:
-        """The arrays that it writes, by position, when it begins with these arrays in its
-        memory."""
-        for copy, array in zip(self.arrays, arrays, strict=True):
+        for copy, array in zip(self._arrays, arrays, strict=True):
             copy.assign(array)
         self._loaded.submit(self._commands)
         written = {slot for kernel in self._buffer.kernels for slot in kernel.written}
-        return {slot: self.arrays[slot].numpy() for slot in written}
-
-
-def _is_close(wanted: Array, found: Array, dtype: tg.DType) -> bool:
-    """Whether two results of a dtype are the same up to the order of sums."""
-    if not dtype.is_float:
-        return bool(np.array_equal(wanted, found))
-    a, b = (array.astype(np.float64) for array in (wanted, found))
-    limit = _TOLERANCE * 2.0 ** ((1 - dtype.precision) / 2)
-    scale = float(np.nanmax(np.abs(a), initial=0)) if np.isfinite(a).any() else 0.0
-    return bool(np.allclose(a, b, rtol=limit, atol=limit * scale, equal_nan=True))
+        return {slot: self._arrays[slot].numpy() for slot in written}

@@ -45,6 +45,8 @@ _LAST_WORDS = 1.0
 not seen."""
 _ENDED = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT)
 """Exit codes of children that somebody has ended: they have not crashed."""
+ENDED = "a process that compiles ended with {}"
+"""The reason that a caller gets."""
 _WIDTH = 4
 """The bytes of a number in a pipe."""
 
@@ -127,7 +129,7 @@ def _results(
             del children[results]
             child.join(_LAST_WORDS)
             if (code := child.exitcode) and code not in _ENDED:
-                crashed(f"a process that compiles ended with {_ending(code)}")
+                crashed(ENDED.format(_ending(code)))
             _end(child)
 
 
@@ -166,7 +168,7 @@ def _work(
     items: Sequence[Any], work: Callable[[Any], object], numbers: Iterable[int], results: Connection
 ) -> None:
     """The main function of a child. Signal handlers of the caller's program are not run."""
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGABRT):
         signal.signal(number, signal.SIG_DFL)
     try:
         end_without_handlers()

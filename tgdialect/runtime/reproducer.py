@@ -41,6 +41,7 @@ from tgdialect.diagnostics import (
 )
 from tgdialect.environment import REPRODUCER_DIR, SettingError
 from tgdialect.ops.numpy_dtypes import NUMPY_NAMES, Array
+from tgdialect.runtime.aborts import ABORTED, before_abort
 from tgdialect.runtime.cache import object_cache, write_file
 from tgdialect.runtime.devices.driver import DeviceError
 
@@ -295,9 +296,14 @@ _LEFT = "reproducer"
 
 def name_in(error: BaseException, path: str | Path | None) -> None:
     """Have an error say where its reproducer is."""
-    if path is not None:
+    if (note := noted(path)) is not None:
         vars(error)[_LEFT] = path
-        note_in(error, f"reproducer: {path}")
+        note_in(error, note)
+
+
+def noted(path: str | Path | None) -> str | None:
+    """The line that says where a reproducer is; None if there is none."""
+    return None if path is None else f"reproducer: {path}"
 
 
 def note_in(error: BaseException, note: str) -> None:
@@ -312,7 +318,7 @@ def note_in(error: BaseException, note: str) -> None:
         error.add_note(note)
 
 
-_leaving: ContextVar[Callable[[str, str], None] | None] = ContextVar("leaving", default=None)
+_leaving: ContextVar[Callable[[str, str], object] | None] = ContextVar("leaving", default=None)
 
 
 @contextmanager
@@ -320,15 +326,16 @@ def reproducible(module: str | Callable[[], str], **about: Any) -> Generator[Non
     """Within the context, an internal error and LLVM's end of a process leave a reproducer of a
     module, which the error names. `about` are `leave`'s arguments."""
 
-    def left(kind: str, error: str) -> None:
-        leave(kind, module, error=error, **about)
+    def left(kind: str, error: BaseException | str) -> Path | None:
+        return leave(kind, module, error=error, **about)
 
     token = _leaving.set(left)
     try:
-        yield
+        with before_abort(lambda: noted(left("llvm", ABORTED))):
+            yield
     except Exception as error:
         if (kind := failure_of_compiler(error)) is not None:
-            name_in(error, leave(kind, module, error=error, **about))
+            name_in(error, left(kind, error))
         raise
     finally:
         _leaving.reset(token)

@@ -9,6 +9,8 @@ import re
 import resource
 import shlex
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from multiprocessing import get_context
 from pathlib import Path
@@ -17,11 +19,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 import tgdialect as tg
 from tgdialect.diagnostics import CompilationError, SourceFile, external_resources
-from tgdialect.runtime import beam, build, optimize, reproducer
+from tgdialect.runtime import aborts, beam, build, optimize, reproducer
 from tgdialect.runtime.compiler import load_module
 from tgdialect.runtime.reproducer import MOST, leave
 from tgdialect.tools import tg_compile, tg_opt, tg_run
@@ -158,6 +161,55 @@ def test_the_end_of_llvm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "--allow-custom --run-reproducer" in (folder / name).read_text()
 
 
+ABORTING = """
+import ctypes, faulthandler, resource, sys
+import tgdialect as tg
+from tgdialect.backends.llvm_cpu import CpuTarget
+
+def aborting(self, ir, **options):
+    if "fneg" in ir:
+        ctypes.CDLL(None).abort()
+    return code_of(self, ir, **options)
+
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+if "handled" in sys.argv:
+    faulthandler.enable()
+code_of, CpuTarget.object_code = CpuTarget.object_code, aborting
+tg.compile(sys.argv[1], opt=sys.argv[2])
+"""
+
+
+@pytest.mark.parametrize("opt", ["heuristic", "beam:1"])
+@pytest.mark.parametrize("more", [[], ["handled"]])
+def test_llvm_ends_this_process(opt: str, more: list[str], folder: Path) -> None:
+    """The program is left, and the candidate of BEAM; the handler that was there is called, too."""
+    words = [sys.executable, "-c", ABORTING, NEG, opt, *more]
+    ended = subprocess.run(words, capture_output=True, text=True)
+    assert ended.returncode == -signal.SIGABRT
+    left = files(folder)
+    assert [name.split("-")[1] for name in left] == (
+        ["llvm"] if opt == "heuristic" else ["beam", "llvm"]
+    )
+    assert ended.stderr.startswith("".join(f"note: reproducer: {folder / name}\n" for name in left))
+    assert ("Fatal Python error: Aborted" in ended.stderr) == bool(more)
+    assert "// a process that compiles ended with Aborted" in (folder / left[-1]).read_text()
+    assert tg_run.main(["--run-reproducer", str(folder / left[-1])]) == 0
+
+
+def test_no_handler_is_left() -> None:
+    """After the outermost context, C has the handler that it had before."""
+
+    def handler() -> bytes:
+        return bytes(aborts._current())[:8]  # pyright: ignore[reportPrivateUsage]
+
+    before = handler()
+    with aborts.before_abort(lambda: None):
+        with aborts.before_abort(lambda: None):
+            assert handler() != before
+        assert handler() != before
+    assert handler() == before
+
+
 def test_a_process_that_crashes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A child of `fork` that compiles kernels: the caller compiles them."""
     parent = os.getpid()
@@ -226,12 +278,22 @@ def test_a_candidate_of_beam(
 
 
 def test_a_candidate_with_other_results(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(optimize.HostBench, "agree", lambda *_: False)
+    """One whose code is wrong, as all are but for the heuristic's, which is the first."""
+    lower, right = optimize.llvm_ir, ""
+
+    def wrong(module: ModuleOp) -> str:
+        nonlocal right
+        text = lower(module)
+        right = right or text
+        return text if text == right else re.sub(r"fneg (.* )(%\d+)", r"fadd \1\2, \2", text)
+
+    monkeypatch.setattr(optimize, "llvm_ir", wrong)
     monkeypatch.setattr(beam, "_FOUND", {})
     monkeypatch.setenv("TG_BEAM_SECONDS", "0.3")
     times = iter(range(10**6, 0, -1))
     monkeypatch.setattr(beam, "_fastest", lambda *_: float(next(times)))
-    tg.compile(NEG.replace("<3x", "<64x"), opt="beam:1")
+    x = np.arange(64, dtype=np.float32)
+    np.testing.assert_array_equal(tg.compile(NEG.replace("<3x", "<64x"), opt="beam:1")(x), -x)
     (name,) = files(folder)
     assert "// other results than the heuristic's schedule has" in (folder / name).read_text()
 
