@@ -121,13 +121,7 @@ def plan_function(function: FuncOp, alignment: int, *, may_grow: bool = False) -
             for block in blocks.values()
         ]
         offsets, size = assign_offsets(sizes, lives)
-        if remarks_are_wanted():
-            apart = sum(sizes)
-            message = (
-                f"arena of {size} bytes for {len(buffers)} buffers, which take {apart} bytes apart"
-            )
-            more = {"Arena": kind, "Bytes": size, "Buffers": len(buffers), "Apart": apart}
-            emit_remark(function, message, "Arena", RemarkKind.ANALYSIS, **more)
+        _remark(function, kind, size, len(buffers), sum(sizes))
         start = 0
         if kind == "tg.workspace":
             total += size
@@ -139,6 +133,16 @@ def plan_function(function: FuncOp, alignment: int, *, may_grow: bool = False) -
             for buffer in block:
                 _replace_by_view(buffer, arena, start + offset, max_bytes(buffer, intervals))
     function.attributes["tg.workspace_bytes"] = builtin.IntegerAttr(total, builtin.i64)
+
+
+def _remark(
+    function: FuncOp, kind: str, size: int, buffers: int, apart: int, where: str = ""
+) -> None:
+    """Say what memory buffers share, and what they would take apart, in bytes."""
+    if remarks_are_wanted():
+        message = f"arena of {size} bytes for {buffers} buffers, which take {apart} bytes apart"
+        more = {"Arena": kind, "Bytes": size, "Buffers": buffers, "Apart": apart}
+        emit_remark(function, message + where, "Arena", RemarkKind.ANALYSIS, **more)
 
 
 # -- arenas of dynamic size
@@ -178,6 +182,9 @@ def _plan_growing(
             op.detach()
             block.insert_op_before(op, first)
     total = _at_least(offset + units[number] for number, offset in offsets.items())
+    size = alignment * int(polynomial_interval(total, lambda _: _TYPICAL).hi)
+    where = f", where dynamic sizes are {TYPICAL_EXTENT}"
+    _remark(function, "tg.workspace", size, sum(map(len, blocks)), alignment * sum(typical), where)
     value = emit_sum(tg.OpBuilder.before(first), total * alignment)
     arena = _add_arena(function, "tg.workspace", device, _computed_size(function, value))
     erase_unused(block)

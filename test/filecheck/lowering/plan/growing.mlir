@@ -1,4 +1,7 @@
 // RUN: tg-opt %s -p tg-plan | filecheck %s
+// RUN: tg-opt %s -p tg-plan --remarks-filter=tg-plan -o %t 2>&1 | filecheck %s --check-prefix=REMARK
+
+// REMARK: Remark="arena of 8192 bytes for 2 buffers, which take 8192 bytes apart, where dynamic sizes are 64", Arena=tg.workspace, Bytes=8192, Buffers=2, Apart=8192
 
 // The arena of buffers of dynamic sizes is as large as a call needs it. Both are live at the same time, and
 // begin at multiples of 64 bytes.
