@@ -127,6 +127,7 @@ EXCEPTIONS: Mapping[str, Mapping[str, str]] = {
         "tg.pad": "tg-rangeify makes it a condition",
         "tg.flip": "tg-select makes it part of an index",
         "tg.after": "tg-linearize makes it a place in the order",
+        "tg.group": "tg-linearize leaves it out: its members are in order",
         "tg.param": "an argument of the function",
         "tg.kernel": "tg-linearize makes it a PROGRAM",
         "tg.program": "the container that the stage walks over",

@@ -233,6 +233,9 @@ class CallingKernel(Calls):
             if isinstance(op, tg.AfterOp):
                 # An iteration reads the memory as the one before has left it.
                 self._current[op.buffer] = op.result
+        if not any(isinstance(op, tg.CallOp) for op in self.block.ops):
+            self._do_nothing()
+            return
         buffers = [op for op in self.block.ops if isinstance(op, tg.BufferOp)]
         types = [tg.tensor(buffer.result) for buffer in buffers]
         params = add_parameters(self._kernel, types, [buffer.dims for buffer in buffers])
@@ -245,6 +248,13 @@ class CallingKernel(Calls):
                 memory = inside.put(tg.AfterOp(memory, [loop.result for loop in loops]))
             buffer.result.replace_all_uses_with(memory)
             self.block.erase_op(buffer)
+
+    def _do_nothing(self) -> None:
+        """Erase the loops of a kernel without CALLs: all that it would write has no elements."""
+        self._kernel.sink.operands = ()
+        for op in reversed(ops_of(self.block)):
+            if not isinstance(op, tg.ParamOp | tg.SinkOp) and not op.results[0].uses:
+                Rewriter.erase_op(op)
 
     def _record(
         self, effect: SSAValue, arguments: Iterable[SSAValue], written: Sequence[SSAValue]

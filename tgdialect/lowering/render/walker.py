@@ -530,7 +530,6 @@ _HANDLERS: dict[type[Operation], Handler] = {
     tg.EndIfOp: _Walker.end_if,
     tg.BarrierOp: _Walker.barrier,
     tg.CallOp: _Walker.call,
-    tg.GroupOp: _Walker.nothing,  # Of no members: others are left out by tg-linearize.
     tg.SinkOp: _Walker.nothing,
 }
 """In a program."""

@@ -66,3 +66,20 @@ func.func @refilled(%h: tensor<f32>, %w: tensor<f32>) -> tensor<f32> {
 // CHECK: %[[FILL:.*]] = tg.call @refilled_function_{{.*}}(%[[NOW]], {{%.*}})
 // CHECK: %[[FULL:.*]] = tg.after %[[NOW]], %[[FILL]]
 // CHECK: tg.call @refilled_function_{{.*}}_scan_{{.*}}(%[[FULL]],
+
+// A step whose results have no elements calls no kernel, so there is no loop.
+
+func.func @empty(%h: tensor<0x2xf32>, %w: tensor<2xf32>) -> tensor<0x2xf32> {
+  %r = tg.scan(%h, %w) states 1 sequences 0 steps 8 {
+    %s = tg.param 0 : tensor<0x2xf32>
+    %c = tg.param 1 : tensor<2xf32>
+    %n = tg.mul %s, %c : (tensor<0x2xf32>, tensor<2xf32>) -> tensor<0x2xf32>
+    %t = tg.tuple %n : tensor<0x2xf32> -> !tg.tuple<tensor<0x2xf32>>
+  } : (tensor<0x2xf32>, tensor<2xf32>) -> !tg.tuple<tensor<0x2xf32>>
+  %0 = tg.gettuple %r 0 : !tg.tuple<tensor<0x2xf32>> -> tensor<0x2xf32>
+  func.return %0 : tensor<0x2xf32>
+}
+
+// CHECK-LABEL: tg.kernel @empty_scan
+// CHECK-NOT:     tg.range
+// CHECK:         %{{.*}} = tg.sink{{$}}
