@@ -4,7 +4,7 @@ program as a whole.
 The first call with each signature is followed by a second run: the interpreter executes the
 program's function at level `kernels`, and each kernel that it calls is compiled, alone, and runs on
 the memory that the kernels before it have left. The same kernel is interpreted on the same memory,
-with a bound of how far the results may be apart (`transforms/error_bound.py`). So the first kernel
+with a bound of how far the results may be apart (`transforms/error_bound/`). So the first kernel
 that is wrong is named, and those that use its results are not. Then the results of the call are
 compared with the program as it was given: a difference that no kernel has is in the stages before,
 in the order of the calls, or in the plan of the memory.

@@ -15,6 +15,6 @@
 * `private_ranges.py`: a RANGE for each loop; `unique_storage.py`: one op for each slot;
 * `choose_sorts.py`: `tg-choose-sorts`, for the target; `sorts.py`: the algorithms;
 * `link_kernels.py`: kernels that a caller registers for CUSTOMFUNCTIONs;
-* `error_bound.py`: `tg-error-bound`, how far a result may be from other evaluations;
+* `error_bound/`: `tg-error-bound`, how far a result may be from other evaluations;
 * `dead_ops.py`: erases the ops that a SINK does not need, and those without uses.
 """

@@ -14,12 +14,15 @@ the unit roundoff of the accumulator, and follows from the derivative for a func
   product of an infinity and 0, of memory at an index that is not known.
 * A value that is the same in all evaluations has no bound in the IR: what is loaded, index
   arithmetic, maxima of these. It takes no op.
+
+This file goes through a block; `rules.py` has the bound of each elementwise op, and `values.py` the
+arithmetic on values and their bounds.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
@@ -37,43 +40,30 @@ from tgdialect.ops import tg
 from tgdialect.ops.elementwise import COMPARISONS
 from tgdialect.ops.numbering import next_slot
 from tgdialect.ops.source import parameters
+from tgdialect.transforms.error_bound.rules import (
+    FLOATS,
+    FUNCTION_ULPS,
+    INTEGERS,
+    ULPS,
+    Site,
+    at_most_one,
+    least,
+    no_error_or_unknown,
+    relative,
+    sum_of,
+    truncation,
+    unknown,
+    where_any,
+)
+from tgdialect.transforms.error_bound.values import F64, BoundedValues
 from tgdialect.transforms.recipe import Dtype
-from tgdialect.transforms.tg_semantics import Tg, TgSemantics
-
-F64 = tg.TYPES["f64"]
+from tgdialect.transforms.tg_semantics import Tg
 
 TF32_ROUNDOFF = 2.0**-11
 """The relative error of a factor that is rounded to tf32."""
 
-FUNCTION_ULPS = 4
-"""The most units in the last place by which two evaluations of a transcendental function differ:
-docs/semantics.md allows 3.5, and the interpreter's is within half of one."""
-
-ULPS: Mapping[str, int] = {
-    **dict.fromkeys(("tg.mul", "tg.mulacc"), 1),
-    **dict.fromkeys(("tg.div", "tg.recip", "tg.sqrt"), 2),
-    **dict.fromkeys(("tg.exp2", "tg.exp", "tg.expm1", "tg.softplus"), FUNCTION_ULPS),
-    **dict.fromkeys(("tg.log2", "tg.log", "tg.log10", "tg.log1p"), FUNCTION_ULPS),
-    **dict.fromkeys(("tg.sin", "tg.cos", "tg.erf", "tg.erfc"), FUNCTION_ULPS),
-    **dict.fromkeys(("tg.gelu", "tg.gate", "tg.pow"), FUNCTION_ULPS),
-    **dict.fromkeys(("tg.logaddexp", "tg.lgamma"), FUNCTION_ULPS),
-}
-"""Units in the last place by which results differ though their operands are the same. Other float
-ops are rounded correctly: equal operands have equal results."""
-
 ROUNDED = frozenset(("tg.add", "tg.sub", "tg.cast", "tg.mod", *ULPS))
 """The ops that round their results. The others choose one of their operands, or are exact."""
-
-_COUNTS_AS_ZERO = 2.0**-123
-"""A number above e^-86, below which a softmax in blocks leaves out exponentials, and above the
-subnormal numbers of f32."""
-
-_LN_2 = math.log(2)
-"""The slope of the exponent of EXP2, and the inverse of that of LOG2."""
-_STEEPEST_ERF = 2 / math.sqrt(math.pi)
-"""The greatest slope of ERF and ERFC, at 0."""
-_STEEPEST_GELU = 1.13
-"""Above the greatest slope of GELU, 1.1290, at the square root of 2."""
 
 
 class UnboundedError(PassFailedException):
@@ -135,51 +125,18 @@ def _return_bounds(function: FuncOp, walker: _Errors) -> None:
     function.update_function_type()
 
 
-class _Errors:
-    """The bounds of the values of a block, by value; none for those that have no error."""
+class _Errors(BoundedValues):
+    """Adds the bounds of what a block computes, op by op."""
 
     def __init__(self, block: Block, *, tf32: bool) -> None:
+        super().__init__(block)
         self._block = block
         self._tf32 = tf32
         self._is_fused = not isinstance(block.parent_op(), tg.KernelOp)
         """Whether stages may still move a scaling over a CAST to a narrow float, as that of a
         softmax over a product with it."""
-        self._known: dict[SSAValue, SSAValue] = {}
         self._uncertain: set[SSAValue] = set()
         """The cells at indices that have errors: any cell may be meant."""
-        first = next(iter(ops_of(block)))
-        self.builder = tg.UniquingBuilder(InsertPoint.before(first), first.location)
-        self._semantics = TgSemantics(self.builder)
-
-    # -- values
-
-    def number(self, value: float) -> Tg:
-        return self.of(self._semantics.constant(value, "f64"))
-
-    def of(self, handle: SSAValue) -> Tg:
-        return self._semantics.value(handle)
-
-    def value(self, value: SSAValue) -> Tg:
-        """A value as an f64."""
-        if tg.dtype_of(value).name == "f64":
-            return self.of(value)
-        return self.of(self.builder.emit(tg.CastOp, value, F64))
-
-    def magnitude(self, value: SSAValue) -> Tg:
-        """The absolute value as an f64."""
-        wide = self.value(value)
-        return wide.applied("max", -wide)
-
-    def error(self, value: SSAValue) -> Tg | None:
-        known = self._known.get(value)
-        return None if known is None else self.of(known)
-
-    def full(self, value: SSAValue) -> SSAValue:
-        """The bound of a value, of its shape."""
-        known = self._known.get(value)
-        error = self.number(0.0) if known is None else self.of(known)
-        wide = self.value(value)
-        return wide.eq(wide).where(error, error).handle
 
     # -- memory
 
@@ -202,7 +159,7 @@ class _Errors:
             dims = [d for d in tg.shape_of(root) if isinstance(d, SSAValue)]
             if isinstance(owner, tg.BufferOp):
                 self.builder.insertion_point = InsertPoint.after(owner)
-                self._known[root] = self.builder.put(tg.BufferOp(buffers, wide, dims))
+                self.bounds[root] = self.builder.put(tg.BufferOp(buffers, wide, dims))
                 buffers += 1
                 continue
             if isinstance(owner, tg.ParamOp):
@@ -215,7 +172,7 @@ class _Errors:
                 raise UnboundedError("a STORE to memory of no PARAM or BUFFER")
             if slot not in slots:
                 slots[slot] = self.builder.put(tg.ParamOp(first + len(slots), wide, dims))
-            self._known[root] = slots[slot]
+            self.bounds[root] = slots[slot]
         return [*slots]
 
     # -- ops
@@ -240,9 +197,9 @@ class _Errors:
                     same = tg.same_shape(tg.shape_of(op.operands[0]), tg.shape_of(op.result))
                     if tg.is_memory(op.result) or not same:
                         raise _unbounded(op)
-                    self._set(op, _unknown(error))
-            case tg.StackOp() if any(o in self._known for o in op.operands):
-                self._known[op.result] = self.builder.put(
+                    self._set(op, unknown(error))
+            case tg.StackOp() if any(o in self.bounds for o in op.operands):
+                self.bounds[op.result] = self.builder.put(
                     op.rebuild([self.full(o) for o in op.operands])
                 )
             case (
@@ -253,9 +210,9 @@ class _Errors:
                 | tg.ContiguousBackwardOp()
                 | tg.DetachOp()
                 | tg.ReplicatedOp()
-            ) if op.operands[0] in self._known:
-                shadow = self._known[op.operands[0]]
-                self._known[op.results[0]] = self.builder.put(
+            ) if op.operands[0] in self.bounds:
+                shadow = self.bounds[op.operands[0]]
+                self.bounds[op.results[0]] = self.builder.put(
                     op.rebuild([shadow, *op.operands[1:]])
                 )
             case tg.CallOp() | tg.FunctionOp() | tg.ScanOp() | tg.AtomicAddOp() | tg.WmmaOp():
@@ -263,7 +220,7 @@ class _Errors:
             case tg.EndOp() | tg.GroupOp() | tg.SinkOp() | ReturnOp():
                 pass
             case _:
-                if any(o in self._known for o in op.operands):
+                if any(o in self.bounds for o in op.operands):
                     raise _unbounded(op)
 
     def _set(self, op: Operation, error: Tg | None) -> None:
@@ -271,42 +228,42 @@ class _Errors:
             return
         value = op.results[0]
         if not tg.same_shape(tg.shape_of(error.handle), tg.shape_of(value)):
-            self._known[value] = error.handle
+            self.bounds[value] = error.handle
             error = self.of(self.full(value))
-        self._known[value] = error.handle
+        self.bounds[value] = error.handle
 
     def _store(self, op: tg.StoreOp) -> None:
         rest = op.operands[2:]
-        if any(operand in self._known for operand in rest) or op.buffer in self._uncertain:
+        if any(operand in self.bounds for operand in rest) or op.buffer in self._uncertain:
             raise _unbounded(op)
         # Waiting for the STORE is waiting for that of the bound, too.
         uses = list(op.result.uses)
-        shadow = self._known[op.buffer]
+        shadow = self.bounds[op.buffer]
         stored = self.builder.put(tg.StoreOp(shadow, self.full(op.value), *rest))
         both = self.builder.put(tg.GroupOp((op.result, stored)))
         for use in uses:
             use.operation.operands[use.index] = both
 
     def _load(self, op: tg.LoadOp) -> None:
-        shadow = self._known.get(op.buffer)
-        if op.gate is not None and op.gate in self._known:
+        shadow = self.bounds.get(op.buffer)
+        if op.gate is not None and op.gate in self.bounds:
             raise _unbounded(op)
         if op.buffer in self._uncertain:
             self._set(op, self.number(math.inf))
         elif shadow is not None:
             more = [] if op.alt is None or op.gate is None else [self.full(op.alt), op.gate]
-            self._known[op.result] = self.builder.put(op.rebuild([shadow, *more]))
-        elif op.alt is not None and op.alt in self._known:
+            self.bounds[op.result] = self.builder.put(op.rebuild([shadow, *more]))
+        elif op.alt is not None and op.alt in self.bounds:
             raise _unbounded(op)
 
     def _index(self, op: tg.IndexOp) -> None:
         source, *indices = op.operands
-        if any(index in self._known for index in indices):
+        if any(index in self.bounds for index in indices):
             if not tg.is_memory(op.result):
                 self._set(op, self.number(math.inf))
             self._uncertain.add(op.result)
-        elif source in self._known:
-            self._known[op.result] = self.builder.put(op.rebuild([self._known[source], *indices]))
+        elif source in self.bounds:
+            self.bounds[op.result] = self.builder.put(op.rebuild([self.bounds[source], *indices]))
 
     def _elementwise(self, op: tg.ElementwiseOp) -> Tg | None:
         dtype = tg.dtype_of(op.results[0])
@@ -318,10 +275,10 @@ class _Errors:
         if isinstance(op, tg.CastOp):
             error = self._cast(op)
         elif not dtype.is_float:
-            error = _INTEGERS.get(op.name, _no_error_or_unknown)(_Site(self, op))
-            return None if error is None else (_at_most_one(error) if dtype.is_bool else error)
+            error = INTEGERS.get(op.name, no_error_or_unknown)(Site(self, op))
+            return None if error is None else (at_most_one(error) if dtype.is_bool else error)
         else:
-            error = _FLOATS.get(op.name, _no_error_or_unknown)(_Site(self, op))
+            error = FLOATS.get(op.name, no_error_or_unknown)(Site(self, op))
         if not dtype.is_float or (isinstance(op, tg.CastOp) and of.is_float and of == dtype):
             return error
         if op.name not in ROUNDED:
@@ -349,7 +306,7 @@ class _Errors:
         computed = (size < math.inf).where(size, 0.0) * (2.0**-23 * max(ulps, 1))
         if error is not None:
             computed = computed + error
-            computed = computed if ulps >= FUNCTION_ULPS else _where_any(error, computed)
+            computed = computed if ulps >= FUNCTION_ULPS else where_any(error, computed)
         return self._neighbors(op.results[0], exact, computed)
 
     def _neighbors(self, result: SSAValue, exact: Tg, error: Tg) -> Tg:
@@ -359,7 +316,7 @@ class _Errors:
         high, low = ((exact + d).cast(cast(Dtype, name)).cast("f64") for d in (error, -error))
         above = high.eq(value).where(value.constant(0.0), high - value)
         below = low.eq(value).where(value.constant(0.0), value - low)
-        return _where_any(error, above.applied("max", below))
+        return where_any(error, above.applied("max", below))
 
     def _rounded(self, op: Operation, error: Tg | None, dtype: tg.DType) -> Tg | None:
         """The bound of a result that is rounded, given that of the exact results."""
@@ -369,7 +326,7 @@ class _Errors:
         size = self.magnitude(op.results[0])
         finite = (size < math.inf).where(size, 0.0)
         total = finite if error is None else finite + error
-        result = total * _relative(dtype, max(ulps, 1)) + _least(dtype)
+        result = total * relative(dtype, max(ulps, 1)) + least(dtype)
         if self._tf32 and op.name in ("tg.mul", "tg.mulacc") and dtype.name == "f32":
             result = result + finite * (3 * TF32_ROUNDOFF)
         if error is not None:
@@ -385,8 +342,8 @@ class _Errors:
         return result
 
     def _comparison(self, op: Operation) -> Tg | None:
-        site = _Site(self, op)
-        if (error := _sum(site.error(0), site.error(1))) is None:
+        site = Site(self, op)
+        if (error := sum_of(site.error(0), site.error(1))) is None:
             return None
         a, b = site.value(0), site.value(1)
         distance = (a - b).applied("max", b - a)
@@ -415,7 +372,7 @@ class _Errors:
             near = (self.magnitude(source) <= error) & error.ne(0.0)
             return near.where(self.number(1.0), 0.0)
         if of.is_float and not to.is_float:
-            return _truncation(self.value(source), error)
+            return truncation(self.value(source), error)
         return error
 
     def _reduction(self, op: tg.ReduceOp) -> Tg | None:
@@ -432,7 +389,7 @@ class _Errors:
                 return reduced(tg.ReduceKind.ADD, full)
             result = reduced(tg.ReduceKind.MAX, full)
             if kind is tg.ReduceKind.MUL and not dtype.is_bool:
-                return _unknown(result)
+                return unknown(result)
             if op.relaxed is not None:
                 wide = self.value(op.result)
                 result = wide.eq(wide).where(result, math.inf)
@@ -445,7 +402,7 @@ class _Errors:
             exact = reduced(tg.ReduceKind.MUL, size)
             result = (product - exact) + product * growth
         else:
-            terms = total * growth + _least(dtype)
+            terms = total * growth + least(dtype)
             result = reduced(tg.ReduceKind.ADD, terms if error is None else terms + error)
             sums = reduced(tg.ReduceKind.ADD, total)
             # A part of the terms may be too large, in some order.
@@ -494,257 +451,3 @@ def _root(memory: SSAValue) -> SSAValue:
 
 def _unbounded(op: Operation) -> UnboundedError:
     return locate(UnboundedError(f"the error of {op.name} has no bound"), op)
-
-
-def _relative(dtype: tg.DType, ulps: int) -> float:
-    """The relative difference of two results within so many ulps: of narrow floats, which are
-    computed in f32, ulps of f32 and a rounding."""
-    own, computed = 2.0**-dtype.precision, 2.0 ** -max(dtype.precision, 24)
-    return 2 * own + 2 * (ulps - 1) * computed
-
-
-def _least(dtype: tg.DType) -> float:
-    """The absolute error of what is too small for the relative one: the last digit of subnormal
-    numbers, or all of what counts as 0, which are f32 subnormals for some instructions, and e^-86
-    for a softmax in blocks."""
-    subnormal = 2.0 ** (dtype.min_exponent - dtype.precision + 1)
-    return subnormal if dtype.bits > 32 else max(subnormal, _COUNTS_AS_ZERO)
-
-
-# -- the rules of ops ------------------------------------------------------------------------------
-
-
-class _Site:
-    """The operands of an op, for the rules."""
-
-    def __init__(self, walker: _Errors, op: Operation) -> None:
-        self._walker = walker
-        self.op = op
-
-    def value(self, i: int) -> Tg:
-        return self._walker.value(self.op.operands[i])
-
-    def size(self, i: int) -> Tg:
-        return self._walker.magnitude(self.op.operands[i])
-
-    def error(self, i: int) -> Tg | None:
-        return self._walker.error(self.op.operands[i])
-
-    @property
-    def computed(self) -> Tg:
-        """The result."""
-        return self._walker.value(self.op.results[0])
-
-    @property
-    def result_size(self) -> Tg:
-        """The absolute value of the result."""
-        return self._walker.magnitude(self.op.results[0])
-
-    def any_error(self) -> Tg | None:
-        return _sum(*(self.error(i) for i in range(len(self.op.operands))))
-
-
-Rule = Callable[[_Site], "Tg | None"]
-"""The bound of an op's exact result, given those of its operands."""
-
-
-def _sum(*errors: Tg | None) -> Tg | None:
-    result: Tg | None = None
-    for each in errors:
-        if each is not None:
-            result = each if result is None else result + each
-    return result
-
-
-def _greatest(*errors: Tg | None) -> Tg | None:
-    known = [each for each in errors if each is not None]
-    if not known:
-        return None
-    result = known[0] if len(known) == len(errors) else known[0].applied("max", 0.0)
-    for each in known[1:]:
-        result = result.applied("max", each)
-    return result
-
-
-def _unknown(error: Tg) -> Tg:
-    """Infinite where there is an error."""
-    return error.ne(0.0).where(error.constant(math.inf), 0.0)
-
-
-def _at_most_one(error: Tg) -> Tg:
-    return error.ne(0.0).where(error.constant(1.0), 0.0)
-
-
-def _where_any(error: Tg, bound: Tg) -> Tg:
-    """A bound that may be NaN where there is no error."""
-    return error.ne(0.0).where(bound, 0.0)
-
-
-def _no_error_or_unknown(site: _Site) -> Tg | None:
-    error = site.any_error()
-    return None if error is None else _unknown(error)
-
-
-def _truncation(x: Tg, error: Tg) -> Tg:
-    """The difference of the whole numbers of a value within its error."""
-    low, high = (x - error).trunc(), (x + error).trunc()
-    return _where_any(error, (high - x.trunc()).applied("max", x.trunc() - low))
-
-
-def _product(site: _Site) -> Tg | None:
-    a, b = site.error(0), site.error(1)
-    left = None if a is None else _where_any(a, a * site.size(1))
-    right = None if b is None else _where_any(b, b * _plus(site.size(0), a))
-    return _sum(left, right)
-
-
-def _plus(size: Tg, error: Tg | None) -> Tg:
-    return size if error is None else size + error
-
-
-def _unary(bound: Callable[[_Site, Tg], Tg]) -> Rule:
-    """The rule of a function of one operand with an error."""
-
-    def rule(site: _Site) -> Tg | None:
-        error = site.error(0)
-        return None if error is None else _where_any(error, bound(site, error))
-
-    return rule
-
-
-def _slope(steepest: float, most: float = math.inf) -> Rule:
-    """The rule of a function that is nowhere steeper, and whose values differ by `most`."""
-
-    def bound(_: _Site, error: Tg) -> Tg:
-        scaled = error if steepest == 1 else error * steepest
-        return scaled if most == math.inf else (scaled < most).where(scaled, most)
-
-    return _unary(bound)
-
-
-def _exponential(scale: float = 1.0, offset: float = 0.0) -> Rule:
-    """e^t - 1 is at most t (1 + t) for t up to 1.79."""
-
-    def bound(site: _Site, error: Tg) -> Tg:
-        return _growth_of(error * scale if scale != 1 else error, site.result_size + offset)
-
-    return _unary(bound)
-
-
-def _growth_of(exponent: Tg, size: Tg) -> Tg:
-    """The error of an exponential of some size, for an error of its exponent."""
-    return (exponent <= 1.0).where(size * (exponent * (exponent + 1.0)), math.inf)
-
-
-def _logarithm(scale: float = 1.0, offset: float = 0.0) -> Rule:
-    def bound(site: _Site, error: Tg) -> Tg:
-        least = site.value(0) + offset - error
-        return (least > 0.0).where(error / least * scale, math.inf)
-
-    return _unary(bound)
-
-
-def _root_bound(site: _Site, error: Tg) -> Tg:
-    by_slope, root = error / site.result_size, error.applied("sqrt")
-    return (site.value(0) > error).where(by_slope, root)
-
-
-def _reciprocal(site: _Site, error: Tg) -> Tg:
-    size = site.size(0)
-    return (size > error).where(error / (size * (size - error)), math.inf)
-
-
-def _quotient(site: _Site) -> Tg | None:
-    a, b = site.error(0), site.error(1)
-    if b is None:
-        return None if a is None else _where_any(a, a / site.size(1))
-    size = site.size(1)
-    above = site.result_size * b if a is None else a + site.result_size * b
-    bound = (size > b).where(above / (size - b), math.inf)
-    return _where_any(b if a is None else a + b, bound)
-
-
-def _power(site: _Site) -> Tg | None:
-    a, b = site.error(0), site.error(1)
-    if a is None and b is None:
-        return None
-    terms: list[Tg] = []
-    if b is not None:
-        terms.append(_where_any(b, b * _plus_log(site)))
-    if a is not None:
-        least = site.size(0) - a
-        relative = _where_any(a, (least > 0.0).where(a / least, math.inf))
-        terms.append(relative * _plus(site.size(1), b))
-    exponent = terms[0] if len(terms) == 1 else terms[0] + terms[1]
-    return _where_any(exponent, _growth_of(exponent, site.result_size))
-
-
-def _plus_log(site: _Site) -> Tg:
-    log = site.size(0).applied("log")
-    return log.applied("max", -log)
-
-
-def _gate_bound(site: _Site) -> Tg | None:
-    slope = _sum(site.error(1), site.error(2) if len(site.op.operands) > 2 else None)
-    by_gate = None if slope is None else _where_any(slope, _growth_of(slope, site.result_size))
-    return _sum(site.error(0), by_gate)
-
-
-def _multiply_add(site: _Site) -> Tg | None:
-    product = site.size(0) * site.size(1)
-    unit = _relative(tg.dtype_of(site.op.results[0]), 1)
-    return _sum(_product(site), site.error(2), product * unit)
-
-
-def _log_add(site: _Site) -> Tg | None:
-    largest = site.size(0).applied("max", site.size(1))
-    finite = (largest < math.inf).where(largest, 0.0)
-    unit = _relative(tg.dtype_of(site.op.results[0]), 1)
-    return _sum(_greatest(site.error(0), site.error(1)), finite * unit)
-
-
-def _log_gamma(site: _Site) -> Tg | None:
-    """The second operand may be the result, or be computed again."""
-    approximation, result = site.value(1), site.computed
-    distance = (approximation - result).applied("max", result - approximation)
-    same = approximation.eq(result).where(approximation.constant(0.0), distance)
-    again = site.error(0)
-    return _sum(same, site.error(1), None if again is None else _unknown(again))
-
-
-_FLOATS: Mapping[str, Rule] = {
-    "tg.add": lambda site: _sum(site.error(0), site.error(1)),
-    "tg.sub": lambda site: _sum(site.error(0), site.error(1)),
-    "tg.neg": lambda site: site.error(0),
-    "tg.mul": _product,
-    "tg.mulacc": _multiply_add,
-    "tg.div": _quotient,
-    "tg.recip": _unary(_reciprocal),
-    "tg.max": lambda site: _greatest(site.error(0), site.error(1)),
-    "tg.trunc": _unary(lambda site, error: _truncation(site.value(0), error)),
-    "tg.sqrt": _unary(_root_bound),
-    "tg.exp": _exponential(),
-    "tg.exp2": _exponential(_LN_2),
-    "tg.expm1": _exponential(1.0, 1.0),
-    "tg.log": _logarithm(),
-    "tg.log2": _logarithm(1 / _LN_2),
-    "tg.log10": _logarithm(1 / math.log(10)),
-    "tg.log1p": _logarithm(1.0, 1.0),
-    "tg.softplus": _slope(1.0),
-    "tg.sin": _slope(1.0, 2.0),
-    "tg.cos": _slope(1.0, 2.0),
-    "tg.erf": _slope(_STEEPEST_ERF, 2.0),
-    "tg.erfc": _slope(_STEEPEST_ERF, 2.0),
-    "tg.gelu": _slope(_STEEPEST_GELU),
-    "tg.gate": _gate_bound,
-    "tg.pow": _power,
-    "tg.logaddexp": _log_add,
-    "tg.lgamma": _log_gamma,
-}
-"""Float ops. The result of any other is not known if an operand has an error."""
-
-_INTEGERS: Mapping[str, Rule] = {
-    **{name: _FLOATS[name] for name in ("tg.add", "tg.sub", "tg.neg", "tg.mul", "tg.max")},
-    **dict.fromkeys(("tg.and", "tg.or", "tg.xor", "tg.not"), _no_error_or_unknown),
-}
-"""Ops of integers and bools. That of a bool is at most 1."""
