@@ -8,7 +8,7 @@ whose value differs is named."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import torch
 from torch.fx import GraphModule, Interpreter, Node
 
 from tgdialect.actions.check import CheckError
+from tgdialect.actions.compare import TOLERANCES
 from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.interop.torch.complex_values import Complex, as_real
@@ -25,16 +26,6 @@ from tgdialect.interop.torch.reporting import location_of
 from tgdialect.interop.torch.translation import Translator, bound, name_of
 
 aten = torch.ops.aten
-
-TOLERANCES: Mapping[torch.dtype, float] = {
-    torch.float64: 1e-9,
-    torch.float32: 1e-4,
-    torch.float16: 1e-2,
-    torch.bfloat16: 5e-2,
-}
-"""The error that counts as rounding, by dtype, relative to the value plus the greatest value of the
-tensor. Larger: small errors are missed; smaller: long sums in another order are reported. The
-least powers of ten (and a half) with which no model of test/unit/interop/torch is reported."""
 
 
 class WrongResult(RuntimeError):
@@ -174,7 +165,11 @@ def ending_with(module: GraphModule, last: Node) -> GraphModule:
 
 
 def difference(found: Any, wanted: Any) -> str:
-    """How a value differs from PyTorch's; empty if it does not."""
+    """How a value differs from PyTorch's; empty if it does not.
+
+    Floats may differ by `TOLERANCES` of the value and of the greatest one of the tensor: the least
+    room with which no model of test/unit/interop/torch is reported.
+    """
     if not isinstance(wanted, torch.Tensor):
         return "" if found == wanted else f"{found} and not {wanted}"
     if found.shape != wanted.shape or found.dtype != wanted.dtype:
@@ -191,7 +186,7 @@ def difference(found: Any, wanted: Any) -> str:
         return difference(as_real(found), as_real(wanted))
     a, b = found.double(), wanted.double()
     magnitude = b.abs().nan_to_num(0, 0, 0)
-    tolerance = TOLERANCES[wanted.dtype] * (magnitude + magnitude.max())
+    tolerance = TOLERANCES[str(wanted.dtype).removeprefix("torch.")] * (magnitude + magnitude.max())
     is_same = (a == b) | (a.isnan() & b.isnan()) | ((a - b).abs() <= tolerance)
     if bool(is_same.all()):
         return ""
