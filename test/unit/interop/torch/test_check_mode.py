@@ -75,6 +75,18 @@ def test_a_wrong_kernel_is_named(monkeypatch: Any, tmp_path: Path) -> None:
         call(torch.ones(4), torch.ones(4))
 
 
+def test_a_gradient_of_roundings_is_not_wrong(tmp_path: Path) -> None:
+    """The bias before a normalisation has the gradient 0, of which every order of the sums leaves
+    other digits."""
+    torch.manual_seed(0)
+    nn = torch.nn
+    layers = nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 36, 5)
+    call = compiled(nn.Sequential(*layers), options={"check": True, "folder": tmp_path})
+    call(torch.randn(4, 3, 8, 8)).square().mean().backward()
+    assert layers[0].bias.grad is not None
+    assert 0 < layers[0].bias.grad.abs().max() < 1e-6
+
+
 def test_an_unknown_option() -> None:
     with pytest.raises(Exception, match=r"no option 'fast'; there are: freeze, check"):
         compiled(model, options={"fast": True})(torch.randn(4, 4))
