@@ -202,3 +202,18 @@ tg.kernel @dropped {
   %6 = tg.end %5 over %k, %j, %i : !tg.void
   %7 = tg.sink %6 : !tg.void
 }
+
+// Numbers 1 and 0 are no bools: the condition is none of the results, whatever is known of it.
+
+// CHECK-LABEL: @where_of_numbers
+// CHECK: [[WHERE:%.*]] = tg.where
+// CHECK: func.return [[WHERE]]
+func.func @where_of_numbers() -> tensor<4xf32> {
+  %0 = tg.const true : tensor<i1>
+  %1 = tg.reshape %0 [1] : tensor<i1> -> tensor<1xi1>
+  %p = tg.expand %1 [4] : tensor<1xi1> -> tensor<4xi1>
+  %a = tg.const 1.0 : tensor<f32>
+  %b = tg.const 0.0 : tensor<f32>
+  %2 = tg.where %p, %a, %b : (tensor<4xi1>, tensor<f32>, tensor<f32>) -> tensor<4xf32>
+  func.return %2 : tensor<4xf32>
+}
