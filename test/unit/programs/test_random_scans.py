@@ -3,7 +3,7 @@ PyTorch's float64; and their gradients against PyTorch's."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from random_scans import RandomScan
 from random_seeds import batches
 
 import tgdialect as tg
+from tgdialect.diagnostics import verify_module
 from tgdialect.interpreter import run
 from tgdialect.lowering.pipeline import stages
 
@@ -71,9 +72,12 @@ def check(found: Sequence[Any], expected: Sequence[Any], seed: int, where: str) 
 
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_SCANS", 3))
-def test_results(seeds: range):
+@pytest.mark.parametrize("sizes", [{}, {3: 0}], ids=["", "empty"])
+def test_results(seeds: range, sizes: Mapping[int, int]):
     for seed in seeds:
-        case = RandomScan(seed)
+        case = RandomScan(seed, sizes=sizes)
+        if sizes and any(name == "row" for name, _ in case.ops):
+            continue  # There is no first row.
         expected, _ = reference(case)
 
         def program(*arrays: tg.Tensor, case: RandomScan = case) -> tuple[tg.Tensor, ...]:
@@ -87,6 +91,7 @@ def test_results(seeds: range):
         for stage in stages():
             if stage.name != "tg-render":
                 module = lowered.module(stage.name.removeprefix("tg-"))
+                verify_module(module)
                 check(run(module, "main", case.arrays), expected, seed, stage.name)
 
 
