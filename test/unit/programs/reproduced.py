@@ -15,17 +15,25 @@ from typing import Any
 
 import numpy as np
 import pytest
-from executors import EXECUTORS, Executor, as_sequence, interpret, on_grid, on_opencl
+from executors import EXECUTORS, Executor, as_sequence, interpret, on_opencl
 from expression import Array
 from opencl_device import DEVICE
 from slack import unexplained
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
+from xdsl.traits import SymbolTable
 
 from tgdialect.actions.predicate import text_of
 from tgdialect.actions.reduce import NotInteresting, reduce
-from tgdialect.diagnostics import exception_text, one_line, printable
+from tgdialect.custom import NO_CUSTOM, CustomCode
+from tgdialect.diagnostics import exception_text, one_line, printable, verify_module
+from tgdialect.interpreter import run
 from tgdialect.lowering.pipeline import stages
+from tgdialect.registry import make_context
 from tgdialect.runtime.reproducer import input_options, leave, reproducer_text
+from tgdialect.tools.examination import run_step
+from tgdialect.tools.tg_run_session import find_parameters
 
 SECONDS = 60.0
 """The time of a reduction, in seconds. More: smaller programs; fewer: a batch that fails is over
@@ -48,34 +56,67 @@ RUNS: Mapping[str, Mapping[str, str]] = {
 """The options with which `tg-run` does as an executor does, by the names of `executors.py`."""
 
 
-def disagreement(execute: Executor) -> Wrong:
-    """How an executor does otherwise than the interpreter, beyond what roundings explain."""
+def disagreement(execute: Executor, expect: Executor = interpret, entry: str = "main") -> Wrong:
+    """How an executor does otherwise than the interpreter, beyond what roundings explain: in the
+    results, and in the memory that was given."""
 
     def wrong(module: ModuleOp, inputs: Sequence[Array]) -> str:
-        def again() -> Sequence[Array]:
-            return interpret(module, [np.array(array) for array in inputs])
+        function = SymbolTable.lookup_symbol(module, entry)
+        known = find_parameters(function) if isinstance(function, FuncOp) else ()
+        memory = [parameter.position for parameter in known if parameter.is_written]
 
-        expected = again()
+        def outcome(execute: Executor) -> Sequence[Array]:
+            given = [np.array(array) for array in inputs]
+            results = as_sequence(execute(module, given))
+            return [np.asarray(each) for each in (*results, *(given[i] for i in memory))]
+
+        expected = outcome(expect)
         try:
-            results = execute(module, [np.array(array) for array in inputs])
+            results = outcome(execute)
         except Exception as error:
-            return f"{type(error).__name__}: {exception_text(error)}"
-        lines = unexplained(again, expected, [np.asarray(each) for each in as_sequence(results)])
+            return failure(error)
+        lines = unexplained(lambda: outcome(expect), expected, results)
         return f"differs: {'; '.join(lines)}" if lines else ""
 
     return wrong
 
 
-def bisecting(target: str) -> Callable[[ModuleOp, Sequence[Array]], str]:
-    """The command that finds the action which breaks a program on its way to a grid."""
+def failure(error: BaseException) -> str:
+    """An exception as the failure of a program."""
+    return f"{type(error).__name__}: {exception_text(error)}"
 
-    def command(module: ModuleOp, inputs: Sequence[Array]) -> str:
-        passes = replace(stages(target=target, mode="heuristic"), render=None)
-        spelled = ",".join(str(each.pipeline_pass_spec()) for each in passes)
-        given = "".join(f" --input {quote(text)}" for text in input_options(inputs).values())
-        return f"tg-bisect -p {quote(spelled)}{given}"
 
-    return command
+def raised(check: Callable[[ModuleOp, Sequence[Array]], object]) -> Wrong:
+    """The exception of a check of a program, or what the check returns, as the failure of that."""
+
+    def wrong(module: ModuleOp, inputs: Sequence[Array]) -> str:
+        try:
+            said = check(module, [np.array(array) for array in inputs])
+        except Exception as error:
+            return failure(error)
+        return f"differs: {said}" if said else ""
+
+    return wrong
+
+
+def through(passes: Sequence[ModulePass]) -> Callable[[ModuleOp], ModuleOp]:
+    """A copy of a module after some passes."""
+
+    def lowered(module: ModuleOp) -> ModuleOp:
+        module, context = module.clone(), make_context()
+        for each in passes:
+            run_step(each, context, module)
+        verify_module(module)
+        return module
+
+    return lowered
+
+
+def interpreting(entry: str, custom: CustomCode = NO_CUSTOM) -> Executor:
+    """The interpreter, for another entry, and with functions that are registered."""
+    functions = custom.functions
+    how: dict[str, Any] = {"allow_custom": True, "custom": functions}
+    return lambda module, inputs: as_sequence(run(module, entry, inputs, **how))
 
 
 @dataclass(frozen=True)
@@ -101,17 +142,40 @@ class Failed:
         cls, name: str, made: str, module: ModuleOp, inputs: Sequence[Array], message: str
     ) -> Failed:
         """A program that the executor of a name gets wrong."""
+        if name == "grid":
+            return cls.lowered("opencl", made, module, inputs, message)
         execute = on_opencl if name == "opencl" else EXECUTORS[name]
         given = f"{made} on {name}", module, inputs, message, disagreement(execute)
-        return cls(*given, RUNS[name]) if name in RUNS else cls(*given, command=bisecting("opencl"))
+        return cls(*given, RUNS[name])
+
+    @classmethod
+    def after(
+        cls,
+        passes: Sequence[ModulePass],
+        made: str,
+        module: ModuleOp,
+        inputs: Sequence[Array],
+        message: str,
+        entry: str = "main",
+    ) -> Failed:
+        """A program that means something else after some passes, or that these do not take."""
+        expect, lowered = interpreting(entry), through(passes)
+        wrong = disagreement(lambda module, given: expect(lowered(module), given), expect, entry)
+        spelled = ",".join(str(each.pipeline_pass_spec()) for each in passes)
+
+        def command(module: ModuleOp, inputs: Sequence[Array]) -> str:
+            given = "".join(f" --input {quote(text)}" for text in input_options(inputs).values())
+            return f"tg-bisect -p {quote(spelled)}{given}"
+
+        return cls(made, module, inputs, message, wrong, command=command, entry=entry)
 
     @classmethod
     def lowered(
         cls, target: str, made: str, module: ModuleOp, inputs: Sequence[Array], message: str
     ) -> Failed:
         """A program that the interpreter gets wrong after all stages for a grid."""
-        given = f"{made} for {target}", module, inputs, message, disagreement(on_grid(target))
-        return cls(*given, command=bisecting(target))
+        passes = list(replace(stages(target=target, mode="heuristic"), render=None))
+        return cls.after(passes, f"{made} for {target}", module, inputs, message)
 
     def __str__(self) -> str:
         return f"{self.made}: {self.message}"

@@ -14,7 +14,7 @@ import pytest
 import reproduced
 import test_random_programs
 from expression import Array
-from failing_calls import recorded, reproducer
+from failing_programs import recorded, reproducer
 from reproduced import Failed, check_all
 from stopping import Stoppable, failures
 from xdsl.dialects.builtin import ModuleOp
@@ -81,11 +81,11 @@ def test_wrong_instruction(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
 @pytest.mark.usefixtures("wrong_xor")
 def test_wrong_call():
     """In a function of tensors, which a test compares with NumPy."""
-    with recorded() as calls:
+    with recorded() as found:
         x = Tensor(np.arange(12, dtype=np.int32).reshape(3, 4))
         (((x + 1).sum(0) ^ 5) * 2).numpy()
         (x + 1).numpy()
-    said = reproducer(calls, "test")
+    said = reproducer(found, "test")
     assert said is not None
     assert "tg.xor" in said
     assert "tg.add" not in said

@@ -1,0 +1,281 @@
+"""The programs that a random test compiles, lowers and interprets.
+
+A random test that fails is run again, which records them. Where the code of one of the last does
+otherwise than the interpreter, or passes have changed what it means, the failure is said as the
+reproducer of that program (`programs/reproduced.py`), which is reduced. Where all are right, what
+has made them is wrong: then it is the last program as it is.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+MOST = 12
+"""The programs that are kept. More: more of those that a test compares with each other; fewer:
+failures are judged sooner."""
+MOST_ELEMENTS = 1 << 16
+"""The elements of the inputs of a program that is kept, which are copied."""
+MOST_LINES = 40
+"""The lines of a failure that are shown."""
+MOST_TEXT = 1 << 16
+"""The characters of a program that is shown as it is."""
+SECONDS = 60.0
+"""The time in which the programs are judged, in seconds. More: earlier ones of large programs are;
+fewer: a batch that fails is over sooner."""
+
+Passes = Sequence[tuple[Any, Any]]
+"""Passes that a module has been through, each with a copy of the module before it."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that was run, or that could not be compiled."""
+
+    module: Any
+    inputs: Sequence[np.ndarray[Any, Any]]
+    entry: str = "main"
+    passes: Passes = ()
+    execute: Any = None
+    """How it was run, if not by the interpreter (`executors.py`)."""
+    options: dict[str, str] = field(default_factory=dict[str, str])
+    """Those of `tg-run` that do the same."""
+    custom: Any = None
+    error: BaseException | None = None
+
+
+class Recorder:
+    """What runs within `recording`."""
+
+    def __init__(self) -> None:
+        self.programs = deque[Program](maxlen=MOST)
+        self._passes = WeakKeyDictionary[Any, Passes]()
+        self._is_in_pass = False
+        self._callee: tuple[Any, str] | None = None
+
+    def _add(self, module: Any, arrays: Sequence[Any], **about: Any) -> None:
+        with suppress(Exception):  # It is the failure of the test that is to be said.
+            given = [np.array(array) for array in arrays]
+            if sum(array.size for array in given) <= MOST_ELEMENTS:
+                passes = self._passes.get(module, ())
+                self.programs.append(Program(module.clone(), given, passes=passes, **about))
+
+    @contextmanager
+    def recording(self) -> Generator[None]:
+        """Within the context, programs are recorded."""
+        from xdsl.dialects.builtin import ModuleOp
+        from xdsl.passes import ModulePass
+
+        from tgdialect.interpreter import calls
+        from tgdialect.runtime import compiler
+        from tgdialect.runtime.devices.executable import DeviceExecutable
+        from tgdialect.runtime.distributed.executable import ShardedExecutable
+        from tgdialect.runtime.host_executable import HostExecutable
+
+        with ExitStack() as stack:
+
+            def wrap(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
+                stack.enter_context(patch.object(owner, name, wrapper(getattr(owner, name))))
+
+            for kind in (HostExecutable, DeviceExecutable, ShardedExecutable):
+                for name in ("__call__", "resident"):
+                    wrap(kind, name, self._call)
+            wrap(compiler, "_sharded", self._sharded)
+            wrap(calls, "symbol_of", self._symbol)
+            wrap(calls, "bind", self._bind)
+            wrap(ModuleOp, "clone", self._clone)
+            for kind in _subclasses(ModulePass):
+                for name in {"apply", "lower"} & vars(kind).keys():
+                    wrap(kind, name, self._pass)
+            yield
+
+    def _call(self, method: Any) -> Any:
+        def call(executable: Any, *arrays: Any, **how: Any) -> Any:
+            with suppress(Exception):
+                self._add(arrays=list(executable.completed(arrays)), **_about(executable))
+            return method(executable, *arrays, **how)
+
+        return call
+
+    def _sharded(self, compile: Any) -> Any:
+        def compiled(source: Any, target: Any, entry: str, *how: Any) -> Any:
+            module = source.module().clone()
+            executable = compile(source, target, entry, *how)
+            executable.recorded = module, entry, target
+            return executable
+
+        return compiled
+
+    def _symbol(self, find: Any) -> Any:
+        def symbol_of(module: Any, entry: str) -> Any:
+            self._callee = module, entry
+            return find(module, entry)
+
+        return symbol_of
+
+    def _bind(self, bind: Any) -> Any:
+        def bound(params: Any, inputs: Any, buffers: Any) -> Any:
+            if self._callee is not None:
+                module, entry = self._callee
+                self._add(module, inputs, entry=entry)
+            return bind(params, inputs, buffers)
+
+        return bound
+
+    def _clone(self, clone: Any) -> Any:
+        def cloned(module: Any, *arguments: Any, **how: Any) -> Any:
+            made = clone(module, *arguments, **how)
+            if passes := self._passes.get(module):
+                self._passes[made] = passes
+            return made
+
+        return cloned
+
+    def _pass(self, method: Any) -> Any:
+        def run(each: Any, *arguments: Any) -> Any:
+            module = arguments[-1]
+            if self._is_in_pass:
+                return method(each, *arguments)
+            self._is_in_pass = True
+            try:
+                self._passes[module] = *self._passes.get(module, ()), (each, module.clone())
+                return method(each, *arguments)
+            except Exception as error:
+                self._add(module, (), error=error)
+                raise
+            finally:
+                self._is_in_pass = False
+
+        return run
+
+
+def _subclasses(kind: type) -> Iterator[type]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from _subclasses(each)
+
+
+def _about(executable: Any) -> dict[str, Any]:
+    """The program of an executable, and how another module is run as it is."""
+    import tgdialect as tg
+    from tgdialect.runtime.devices.executable import DeviceExecutable
+    from tgdialect.runtime.host_executable import HostExecutable
+
+    if (split := getattr(executable, "recorded", None)) is not None:
+        module, entry, target = split
+
+        def compiled(module: Any, inputs: Sequence[Any]) -> Any:
+            return tg.compile(module, entry=entry, target=target)(*inputs)
+
+        return {"module": module, "entry": entry, "execute": compiled}
+    build = executable._build()
+
+    def rebuilt(module: Any, inputs: Sequence[Any]) -> Any:
+        made = replace(build, source=module, is_consumed=False)
+        if isinstance(executable, DeviceExecutable):
+            return DeviceExecutable(made.program(), executable.device, lambda: made)(*inputs)
+        return HostExecutable(made.program(), lambda: made, custom=made.custom)(*inputs)
+
+    target = getattr(executable, "device", None)
+    name = build.described_target().name if target is None else target.name
+    options = {"target": name.partition(":")[0] if target is None else name, "opt": build.opt}
+    about = {"module": build.source, "entry": build.entry, "custom": build.custom}
+    return {**about, "execute": rebuilt, "options": options}
+
+
+@contextmanager
+def recorded() -> Generator[Sequence[Program]]:
+    """Within the context, the last programs are kept."""
+    recorder = Recorder()
+    with recorder.recording():
+        yield recorder.programs
+
+
+def reproducer(
+    programs: Sequence[Program], test: str, error: BaseException | None = None
+) -> str | None:
+    """The text of the reproducer of the last program that is wrong; of the last one, if all are
+    right. None if there is none. `error` is the failure of the test."""
+    here = str(Path(__file__).parent / "programs")
+    if here not in sys.path:
+        sys.path.append(here)
+    from reproduced import Failed
+
+    end = time.monotonic() + SECONDS
+    for program in reversed(programs):
+        with suppress(Exception):  # It is the failure of the test that is to be said.
+            for failed, kinds in _judged(program, test, error):
+                if time.monotonic() < end and failed.shows() in kinds:
+                    return failed.reproducer()
+    for program in reversed(programs):
+        about = f"{test}: the last of {len(programs)} programs that are right"
+        text = Failed(about, program.module, program.inputs, "", lambda *_: "").reproducer()
+        return text if len(text) <= MOST_TEXT else None
+    return None
+
+
+def _judged(
+    program: Program, test: str, error: BaseException | None
+) -> Iterator[tuple[Any, Sequence[str]]]:
+    """What may be wrong about a program, each with the kinds of failures that it has then."""
+    from reproduced import Failed, disagreement, interpreting
+
+    from tgdialect.custom import NO_CUSTOM
+
+    entry, inputs = program.entry, program.inputs
+    if program.execute is not None:
+        interpret = interpreting(entry, program.custom or NO_CUSTOM)
+        wrong = disagreement(program.execute, interpret, entry)
+        about = {"options": program.options, "entry": entry}
+        yield Failed(test, program.module, inputs, "", wrong, **about), ("differs",)
+    if program.error is not None and program.error not in _chain(error):
+        return
+    passes = program.passes
+    for start in range(len(passes)):
+        if not _is_registered(passes[start][0]):
+            passes = program.passes[start + 1 :]
+    if not passes:
+        return
+    steps, module = [each for each, _ in passes], passes[0][1]
+    if program.error is None:
+        kinds = "differs", "InterpretationError", "VerifyException"
+    else:
+        kinds, inputs = (type(program.error).__name__,), _random_inputs(module, entry)
+    yield Failed.after(steps, test, module, inputs, "", entry), kinds
+
+
+def _is_registered(each: Any) -> bool:
+    """Whether a command line can name a pass."""
+    from tgdialect import registry
+
+    return each.name in registry.universe().all_passes
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An exception, and those that it comes from."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _random_inputs(module: Any, entry: str) -> Sequence[Any]:
+    from tgdialect.tools.examination import entry_of, inputs_of
+    from tgdialect.tools.tg_run_session import bind_inputs
+
+    return bind_inputs(inputs_of(entry_of(module, entry)), (), (), has_defaults=True)
+
+
+def commented(error: BaseException) -> str:
+    """The message of a test that fails, as comments of a reproducer."""
+    lines = f"{type(error).__name__}: {error}".splitlines()[:MOST_LINES]
+    return "".join(f"// {line}\n" for line in lines)
