@@ -195,11 +195,15 @@ class Failed:
             given = [np.asarray(array) for array in arrays or ()]
             return bool(kind) and self.wrong(candidate, given).partition(":")[0] == kind
 
-        with suppress(NotInteresting):
-            limits: dict[str, Any] = {"seconds": SECONDS, "timeout": ONE_RUN}
+        limits: dict[str, Any] = {"seconds": SECONDS, "timeout": ONE_RUN}
+        try:
             small = reduce(module, fails, inputs=inputs, entry=self.entry, **limits)
             module, inputs = small.module, [np.asarray(array) for array in small.inputs or ()]
             message = self.wrong(module.clone(), inputs)
+        except NotInteresting:
+            pass
+        except Exception as error:
+            message += f" (not reduced: {failure(error)})"
         text, options = text_of(module), {**self.options, "entry": self.entry}
         about: dict[str, Any] = {
             "error": f"{self.made}: {message}",
