@@ -2,19 +2,17 @@
 
 A random test that fails is run again, which records them. Where the code of one of the last does
 otherwise than the interpreter, or passes have changed what it means, the failure is said as the
-reproducer of that program (`programs/reproduced.py`), which is reduced. Where all are right, what
+reproducer of that program (`reproduced.py`), which is reduced. Where all are right, what
 has made them is wrong: then it is the last program as it is.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 from weakref import WeakKeyDictionary
@@ -206,9 +204,6 @@ def reproducer(
 ) -> str | None:
     """The text of the reproducer of the last program that is wrong; of the last one, if all are
     right. None if there is none. `error` is the failure of the test."""
-    here = str(Path(__file__).parent / "programs")
-    if here not in sys.path:
-        sys.path.append(here)
     from reproduced import Failed
 
     end = time.monotonic() + SECONDS

@@ -135,7 +135,8 @@ class Failed:
     """Those of the reproducer: `target` and `opt`."""
     command: Callable[[ModuleOp, Sequence[Array]], str] | None = None
     """The command that runs the file again, up to its name; None for `tg-run`."""
-    entry: str = "main"
+    entry: str | None = "main"
+    """The function that the inputs are for; None for a module that is not run."""
 
     @classmethod
     def on(
@@ -204,7 +205,9 @@ class Failed:
             pass
         except Exception as error:
             message += f" (not reduced: {failure(error)})"
-        text, options = text_of(module), {**self.options, "entry": self.entry}
+        text, options = text_of(module), dict(self.options)
+        if self.entry is not None:
+            options["entry"] = self.entry
         about: dict[str, Any] = {
             "error": f"{self.made}: {message}",
             "command": AGAIN if self.command is None else self.command(module, inputs),
@@ -214,6 +217,22 @@ class Failed:
             return path.read_text()
         options |= input_options(inputs)
         return reproducer_text(KIND, text, file=f"{KIND}.mlir", options=options, **about)
+
+
+def check_program(
+    wrong: Wrong,
+    made: str,
+    module: ModuleOp,
+    inputs: Sequence[Array] = (),
+    *,
+    again: str | None = None,
+    entry: str | None = "main",
+) -> None:
+    """Fail if a program is wrong, with its reproducer. `again` is the command that shows it."""
+    if message := wrong(module.clone(), inputs):
+        command = None if again is None else lambda *_: again
+        failed = Failed(made, module, inputs, message, wrong, command=command, entry=entry)
+        check_all([failed])
 
 
 def check_all(failures: Iterable[Failed]) -> None:
