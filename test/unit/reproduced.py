@@ -18,7 +18,7 @@ import pytest
 from executors import EXECUTORS, Executor, as_sequence, interpret, on_opencl
 from expression import Array
 from opencl_device import DEVICE
-from slack import unexplained
+from slack import few_samples, unexplained
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
@@ -198,9 +198,11 @@ class Failed:
 
         limits: dict[str, Any] = {"seconds": SECONDS, "timeout": ONE_RUN}
         try:
-            small = reduce(module, fails, inputs=inputs, entry=self.entry, **limits)
-            module, inputs = small.module, [np.asarray(array) for array in small.inputs or ()]
-            message = self.wrong(module.clone(), inputs)
+            with few_samples():
+                small = reduce(module, fails, inputs=inputs, entry=self.entry, **limits)
+            arrays = [np.asarray(array) for array in small.inputs or ()]
+            if found := self.wrong(small.module.clone(), arrays):
+                module, inputs, message = small.module, arrays, found
         except NotInteresting:
             pass
         except Exception as error:

@@ -27,6 +27,9 @@ Results = Sequence[Array]
 SAMPLES = 24
 MORE_SAMPLES = 300
 """Runs for a result that few do not explain: a comparison that hardly any error decides."""
+FEW_SAMPLES = 6
+"""Runs for a candidate of a reduction. More: fewer that are wrong by chance; fewer: smaller
+programs in the same time."""
 ULPS = {np.dtype(np.float32): 2, np.dtype(np.float64): 3}
 """The error of a transcendental function in its arithmetic."""
 
@@ -43,7 +46,7 @@ def unexplained(run: Callable[[], Results], expected: Results, results: Results)
         return []
     wrong: list[str] = []
     samples: list[Results] = [expected]
-    for count in (SAMPLES, MORE_SAMPLES):
+    for count in _counts:
         rng = np.random.default_rng(count)
         with _other_roundings(rng):
             samples += [run() for _ in range(count)]
@@ -57,6 +60,20 @@ def unexplained(run: Callable[[], Results], expected: Results, results: Results)
         if not wrong:
             break
     return wrong
+
+
+@contextmanager
+def few_samples() -> Generator[None]:
+    """Within the context, a program is run a few times."""
+    global _counts
+    before, _counts = _counts, [FEW_SAMPLES]
+    try:
+        yield
+    finally:
+        _counts = before
+
+
+_counts = [SAMPLES, MORE_SAMPLES]
 
 
 def _same(x: Array, y: Array) -> Array:

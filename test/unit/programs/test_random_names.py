@@ -34,7 +34,6 @@ VARIABLE = "TG_RANDOM_NAMES"
 
 
 def lowered(module: ModuleOp, stages: ToLlvmPass) -> ModuleOp:
-    module = module.clone()
     for stage in stages.pipeline():
         stage.lower(module)
     module.verify()
