@@ -10,7 +10,7 @@ from typing import Any
 from zlib import crc32
 
 import pytest
-from failing_programs import commented, recorded, reproducer
+from failing_programs import explained
 from hypothesis import settings
 
 # Hypothesis's own profile for CI, everywhere: the same examples each time, and no deadlines.
@@ -63,14 +63,9 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         if not any(isinstance(value, range) for value in _parameters(item)):
             raise
         failure = error
-    with recorded() as programs:
-        try:
-            item.runtest()
-        except Exception as error:
-            failure = error
-    if (text := reproducer(programs, item.nodeid, failure)) is None:
+    if (said := explained(item.runtest, item.nodeid, failure)) is None:
         raise failure
-    pytest.fail(f"{text}{commented(failure)}", pytrace=False)
+    pytest.fail(said, pytrace=False)
 
 
 def _parameters(item: pytest.Item) -> Iterable[object]:

@@ -22,7 +22,7 @@ import numpy as np
 MOST = 12
 """The programs that are kept. More: more of those that a test compares with each other; fewer:
 failures are judged sooner."""
-MOST_ELEMENTS = 1 << 16
+MOST_ELEMENTS = 1 << 20
 """The elements of the inputs of a program that is kept, which are copied."""
 MOST_LINES = 40
 """The lines of a failure that are shown."""
@@ -191,19 +191,23 @@ def _about(executable: Any) -> dict[str, Any]:
     return {**about, "execute": rebuilt, "options": options}
 
 
-@contextmanager
-def recorded() -> Generator[Sequence[Program]]:
-    """Within the context, the last programs are kept."""
+def explained(run: Callable[[], object], test: str, failure: Exception) -> str | None:
+    """The message of a test that has failed, which is run again; None if it has no programs."""
     recorder = Recorder()
     with recorder.recording():
-        yield recorder.programs
+        try:
+            run()
+        except Exception as error:
+            failure = error
+    if (text := _reproducer(recorder.programs, test, failure)) is None:
+        return None
+    lines = f"{type(failure).__name__}: {failure}".splitlines()[:MOST_LINES]
+    return "".join([text, *(f"// {line}\n" for line in lines)])
 
 
-def reproducer(
-    programs: Sequence[Program], test: str, error: BaseException | None = None
-) -> str | None:
+def _reproducer(programs: Sequence[Program], test: str, error: Exception) -> str | None:
     """The text of the reproducer of the last program that is wrong; of the last one, if all are
-    right. None if there is none. `error` is the failure of the test."""
+    right. None if there is none."""
     from reproduced import Failed
 
     end = time.monotonic() + SECONDS
@@ -219,9 +223,7 @@ def reproducer(
     return None
 
 
-def _judged(
-    program: Program, test: str, error: BaseException | None
-) -> Iterator[tuple[Any, Sequence[str]]]:
+def _judged(program: Program, test: str, error: Exception) -> Iterator[tuple[Any, Sequence[str]]]:
     """What may be wrong about a program, each with the kinds of failures that it has then."""
     from reproduced import Failed, disagreement, interpreting
 
@@ -233,12 +235,13 @@ def _judged(
         wrong = disagreement(program.execute, interpret, entry)
         about = {"options": program.options, "entry": entry}
         yield Failed(test, program.module, inputs, "", wrong, **about), ("differs",)
-    if program.error is not None and program.error not in _chain(error):
+    said = str(program.error)
+    if program.error not in (None, *_chain(error)) and not (said and said in str(error)):
         return
     passes = program.passes
-    for start in range(len(passes)):
-        if not _is_registered(passes[start][0]):
-            passes = program.passes[start + 1 :]
+    for number, (each, _) in enumerate(program.passes, 1):
+        if not _is_registered(each):
+            passes = program.passes[number:]
     if not passes:
         return
     steps, module = [each for each, _ in passes], passes[0][1]
@@ -268,9 +271,3 @@ def _random_inputs(module: Any, entry: str) -> Sequence[Any]:
     from tgdialect.tools.tg_run_session import bind_inputs
 
     return bind_inputs(inputs_of(entry_of(module, entry)), (), (), has_defaults=True)
-
-
-def commented(error: BaseException) -> str:
-    """The message of a test that fails, as comments of a reproducer."""
-    lines = f"{type(error).__name__}: {error}".splitlines()[:MOST_LINES]
-    return "".join(f"// {line}\n" for line in lines)

@@ -83,7 +83,8 @@ def disagreement(execute: Executor, expect: Executor = interpret, entry: str = "
 
 def failure(error: BaseException) -> str:
     """An exception as the failure of a program."""
-    return f"{type(error).__name__}: {exception_text(error)}"
+    name, text = type(error).__name__, exception_text(error)
+    return text if text.startswith(name) else f"{name}: {text}"
 
 
 def raised(check: Callable[[ModuleOp, Sequence[Array]], object]) -> Wrong:

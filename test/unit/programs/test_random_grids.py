@@ -115,11 +115,12 @@ def test_programs_on_opencl(seeds: range):
             check_all([Failed.on("opencl", made, *given, "\n".join(wrong))])
 
 
+@pytest.mark.parametrize("seeds", [range(15)], ids=str)
 @pytest.mark.parametrize("target", TARGETS)
-def test_large_programs(target: str):
+def test_large_programs(target: str, seeds: range):
     """With extents of hundreds there are workgroups, exchanges in LOCAL memory, and vectors."""
     features = Counter[str]()
-    for seed in range(15):
+    for seed in seeds:
         features.update(check_large_program(seed, target, run_grid))
     # Work items of a warp exchange values by shuffles, others with a BARRIER and a LOCAL buffer.
     features["exchange"] = features["barrier"] + features["shuffle"]
