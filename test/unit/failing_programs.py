@@ -79,6 +79,7 @@ class Recorder:
         from tgdialect.runtime.devices.executable import DeviceExecutable
         from tgdialect.runtime.distributed.executable import ShardedExecutable
         from tgdialect.runtime.host_executable import HostExecutable
+        from tgdialect.runtime.staged import StagedModule
 
         with ExitStack() as stack:
 
@@ -88,6 +89,8 @@ class Recorder:
             for kind in (HostExecutable, DeviceExecutable, ShardedExecutable):
                 for name in ("__call__", "resident"):
                     wrap(kind, name, self._call)
+            for kind in _subclasses(StagedModule):
+                wrap(kind, "program", self._program)
             wrap(compiler, "_sharded", self._sharded)
             wrap(calls, "symbol_of", self._symbol)
             wrap(calls, "bind", self._bind)
@@ -100,16 +103,35 @@ class Recorder:
     def _call(self, method: Any) -> Any:
         def call(executable: Any, *arrays: Any, **how: Any) -> Any:
             with suppress(Exception):
-                self._add(arrays=list(executable.completed(arrays)), **_about(executable))
+                about = getattr(executable, "recorded", None)
+                about = about or _about(executable._build(), executable)
+                self._add(arrays=list(executable.completed(arrays)), **about)
             return method(executable, *arrays, **how)
 
         return call
 
+    def _program(self, method: Any) -> Any:
+        def program(build: Any) -> Any:
+            kept = replace(build, source=build.source.clone(), is_consumed=False)
+            try:
+                return method(build)
+            except Exception as error:
+                self._add(arrays=(), error=error, **_about(kept))
+                raise
+
+        return program
+
     def _sharded(self, compile: Any) -> Any:
         def compiled(source: Any, target: Any, entry: str, *how: Any) -> Any:
+            from tgdialect.runtime import compiler
+
             module = source.module().clone()
             executable = compile(source, target, entry, *how)
-            executable.recorded = module, entry, target
+
+            def again(module: Any, inputs: Sequence[Any]) -> Any:
+                return compiler.compile(module, entry=entry, target=target)(*inputs)
+
+            executable.recorded = {"module": module, "entry": entry, "execute": again}
             return executable
 
         return compiled
@@ -163,32 +185,24 @@ def _subclasses(kind: type) -> Iterator[type]:
         yield from _subclasses(each)
 
 
-def _about(executable: Any) -> dict[str, Any]:
-    """The program of an executable, and how another module is run as it is."""
-    import tgdialect as tg
+def _about(build: Any, executable: Any = None) -> dict[str, Any]:
+    """The program of a build, and how another module is compiled and run as it is."""
     from tgdialect.runtime.devices.executable import DeviceExecutable
     from tgdialect.runtime.host_executable import HostExecutable
 
-    if (split := getattr(executable, "recorded", None)) is not None:
-        module, entry, target = split
+    device = getattr(executable, "device", None)
 
-        def compiled(module: Any, inputs: Sequence[Any]) -> Any:
-            return tg.compile(module, entry=entry, target=target)(*inputs)
-
-        return {"module": module, "entry": entry, "execute": compiled}
-    build = executable._build()
-
-    def rebuilt(module: Any, inputs: Sequence[Any]) -> Any:
+    def again(module: Any, inputs: Sequence[Any]) -> Any:
         made = replace(build, source=module, is_consumed=False)
-        if isinstance(executable, DeviceExecutable):
-            return DeviceExecutable(made.program(), executable.device, lambda: made)(*inputs)
-        return HostExecutable(made.program(), lambda: made, custom=made.custom)(*inputs)
+        program = made.program()
+        if device is not None:
+            return DeviceExecutable(program, device, lambda: made)(*inputs)
+        return HostExecutable(program, lambda: made, custom=made.custom)(*inputs)
 
-    target = getattr(executable, "device", None)
-    name = build.described_target().name if target is None else target.name
-    options = {"target": name.partition(":")[0] if target is None else name, "opt": build.opt}
+    target = build.described_target().name if device is None else device.name
+    options = {"target": target, "opt": build.opt}
     about = {"module": build.source, "entry": build.entry, "custom": build.custom}
-    return {**about, "execute": rebuilt, "options": options}
+    return {**about, "execute": again, "options": options}
 
 
 def explained(run: Callable[[], object], test: str, failure: Exception) -> str | None:
@@ -229,27 +243,26 @@ def _judged(program: Program, test: str, error: Exception) -> Iterator[tuple[Any
 
     from tgdialect.custom import NO_CUSTOM
 
-    entry, inputs = program.entry, program.inputs
+    entry, inputs, kinds = program.entry, program.inputs, ("differs",)
+    if program.error is not None:
+        said = str(program.error)
+        if program.error not in _chain(error) and not (said and said in str(error)):
+            return
+        kinds = (type(program.error).__name__,)
+    module, passes = program.module, program.passes
     if program.execute is not None:
+        inputs = inputs if program.error is None else _random_inputs(module, entry)
         interpret = interpreting(entry, program.custom or NO_CUSTOM)
         wrong = disagreement(program.execute, interpret, entry)
-        about = {"options": program.options, "entry": entry}
-        yield Failed(test, program.module, inputs, "", wrong, **about), ("differs",)
-    said = str(program.error)
-    if program.error not in (None, *_chain(error)) and not (said and said in str(error)):
-        return
-    passes = program.passes
+        yield Failed(test, module, inputs, "", wrong, program.options, entry=entry), kinds
     for number, (each, _) in enumerate(program.passes, 1):
         if not _is_registered(each):
             passes = program.passes[number:]
-    if not passes:
-        return
-    steps, module = [each for each, _ in passes], passes[0][1]
-    if program.error is None:
-        kinds = "differs", "InterpretationError", "VerifyException"
-    else:
-        kinds, inputs = (type(program.error).__name__,), _random_inputs(module, entry)
-    yield Failed.after(steps, test, module, inputs, "", entry), kinds
+    if passes:
+        steps, module = [each for each, _ in passes], passes[0][1]
+        inputs = inputs if program.error is None else _random_inputs(module, entry)
+        kinds = kinds if program.error else ("differs", "InterpretationError", "VerifyException")
+        yield Failed.after(steps, test, module, inputs, "", entry), kinds
 
 
 def _is_registered(each: Any) -> bool:
@@ -267,7 +280,21 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _random_inputs(module: Any, entry: str) -> Sequence[Any]:
+    """Small numbers for the inputs of a program that has not been called."""
+    from tgdialect.ops.arrays import numpy_dtype
+    from tgdialect.ops.dtypes import INDEX
+    from tgdialect.ops.properties import tensor_type
     from tgdialect.tools.examination import entry_of, inputs_of
-    from tgdialect.tools.tg_run_session import bind_inputs
 
-    return bind_inputs(inputs_of(entry_of(module, entry)), (), (), has_defaults=True)
+    given, index = inputs_of(entry_of(module, entry)), tensor_type(INDEX)
+    sizes = {
+        i: np.clip(3, p.interval.lo, p.interval.hi) for i, p in enumerate(given) if p.type == index
+    }
+    random = np.random.default_rng(0)
+    found: list[Any] = []
+    for number, each in enumerate(given):
+        dims = zip(each.type.get_shape(), each.dims, strict=True)
+        shape = [sizes.get(source) if extent < 0 else extent for extent, source in dims]
+        numbers = sizes.get(number, random.integers(1, 4, shape))
+        found.append(np.asarray(numbers).astype(numpy_dtype(each.dtype)))
+    return found
