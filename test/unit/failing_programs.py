@@ -50,6 +50,8 @@ class Program:
     """Those of `tg-run` that do the same."""
     custom: Any = None
     error: BaseException | None = None
+    is_differentiated: bool = False
+    """Whether tensors have asked for the gradient of its result."""
 
 
 class Recorder:
@@ -74,6 +76,7 @@ class Recorder:
         from xdsl.dialects.builtin import ModuleOp
         from xdsl.passes import ModulePass
 
+        from tgdialect.frontend import tensor
         from tgdialect.interpreter import calls
         from tgdialect.runtime import compiler
         from tgdialect.runtime.devices.executable import DeviceExecutable
@@ -92,6 +95,7 @@ class Recorder:
             for kind in _subclasses(StagedModule):
                 wrap(kind, "program", self._program)
             wrap(compiler, "_sharded", self._sharded)
+            wrap(tensor, "gradients", self._gradients)
             wrap(calls, "symbol_of", self._symbol)
             wrap(calls, "bind", self._bind)
             wrap(ModuleOp, "clone", self._clone)
@@ -120,6 +124,23 @@ class Recorder:
                 raise
 
         return program
+
+    def _gradients(self, differentiate: Any) -> Any:
+        from xdsl.dialects.builtin import FunctionType, ModuleOp
+        from xdsl.dialects.func import FuncOp, ReturnOp
+        from xdsl.ir import Block, Region
+
+        def gradients(builder: Any, seeds: Any, *arguments: Any) -> Any:
+            copies: dict[Any, Any] = {}
+            block = Block([op.clone(copies) for op in builder.block.ops])
+            results = [copies[value] for value in seeds]
+            block.add_op(ReturnOp(*results))
+            type = FunctionType.from_lists([], [value.type for value in results])
+            module = ModuleOp([FuncOp("main", type, Region(block))])
+            self._add(module, (), is_differentiated=True)
+            return differentiate(builder, seeds, *arguments)
+
+        return gradients
 
     def _sharded(self, compile: Any) -> Any:
         def compiled(source: Any, target: Any, entry: str, *how: Any) -> Any:
@@ -239,11 +260,19 @@ def _reproducer(programs: Sequence[Program], test: str, error: Exception) -> str
 
 def _judged(program: Program, test: str, error: Exception) -> Iterator[tuple[Any, Sequence[str]]]:
     """What may be wrong about a program, each with the kinds of failures that it has then."""
+    from finite_differences import failed_gradient
     from reproduced import Failed, disagreement, interpreting
 
     from tgdialect.custom import NO_CUSTOM
+    from tgdialect.runtime.compiler import parse_verified
 
     entry, inputs, kinds = program.entry, program.inputs, ("differs",)
+    if program.is_differentiated:
+        # Finite differences are those of f64.
+        wide = parse_verified("differentiated.mlir", str(program.module).replace("f32", "f64"))
+        if failed := failed_gradient(test, wide, _random_inputs(wide, entry), ""):
+            yield failed, kinds
+        return
     if program.error is not None:
         said = str(program.error)
         if program.error not in _chain(error) and not (said and said in str(error)):
@@ -295,6 +324,7 @@ def _random_inputs(module: Any, entry: str) -> Sequence[Any]:
     for number, each in enumerate(given):
         dims = zip(each.type.get_shape(), each.dims, strict=True)
         shape = [sizes.get(source) if extent < 0 else extent for extent, source in dims]
-        numbers = sizes.get(number, random.integers(1, 4, shape))
+        numbers = random.normal(size=shape) if each.dtype.is_float else random.integers(1, 4, shape)
+        numbers = sizes.get(number, numbers)
         found.append(np.asarray(numbers).astype(numpy_dtype(each.dtype)))
     return found
