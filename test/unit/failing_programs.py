@@ -298,7 +298,8 @@ def _is_registered(each: Any) -> bool:
     """Whether a command line can name a pass."""
     from tgdialect import registry
 
-    return each.name in registry.universe().all_passes
+    make = registry.universe().all_passes.get(each.name)
+    return make is not None and make() is type(each)
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

@@ -27,11 +27,13 @@ from tgdialect import Tensor
 from tgdialect.actions.reduce.program import Reducible
 from tgdialect.interpreter import run
 from tgdialect.lowering.render.llvm import arithmetic
+from tgdialect.ops import tg
 from tgdialect.registry import make_context
 from tgdialect.runtime.compiler import parse_verified
 from tgdialect.runtime.reproducer import without_resources
 from tgdialect.tools import tg_bisect, tg_opt, tg_run
 from tgdialect.transforms import simplify
+from tgdialect.transforms.gradient import rules
 from tgdialect.transforms.simplify import SimplifyPass
 from tgdialect.transforms.simplify.identities import IDENTITIES
 from tgdialect.transforms.simplify.terms import lit
@@ -160,7 +162,7 @@ def test_wrong_rule_on_a_grid(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 class UnknownPass(ModulePass):
     """A pass of a test, which no command line can name."""
 
-    name = "unknown"
+    name = "tg-simplify"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in op.walk():
@@ -196,6 +198,22 @@ def test_failing_pass(monkeypatch: pytest.MonkeyPatch):
     said = message_again(lambda: SimplifyPass().apply(make_context(), module.clone()))
     assert "test: RuntimeError: there is an AND" in said
     assert ops_of(said) == 1
+
+
+def test_wrong_gradient(monkeypatch: pytest.MonkeyPatch):
+    """What tensors are differentiated is said, and not the gradient, which is compiled rightly."""
+    table: Any = rules._ELEMENTWISE  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setitem(table, tg.MulOp, lambda g, y, a, b: (g * b, g * b))
+
+    def test() -> None:
+        x, y = (Tensor(np.array([1, k], np.float32), requires_grad=True) for k in (2, 3))
+        (gradient,) = (x * y.sin()).sum().gradient(y)
+        np.testing.assert_allclose(gradient.numpy(), [np.cos(1), 2 * np.cos(3)])
+
+    said = message_again(test)
+    assert "the gradient along some direction is " in said
+    assert "tg.mul" in said
+    assert ops_of(said) <= 2
 
 
 def test_wrong_program():
