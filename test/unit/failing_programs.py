@@ -94,7 +94,8 @@ class Recorder:
                     wrap(kind, name, self._call)
             for kind in _subclasses(StagedModule):
                 wrap(kind, "program", self._program)
-            wrap(compiler, "_sharded", self._sharded)
+            for name in ("_sharded", "_on_one_device"):
+                wrap(compiler, name, self._compiled)
             wrap(tensor, "gradients", self._gradients)
             wrap(calls, "symbol_of", self._symbol)
             wrap(calls, "bind", self._bind)
@@ -142,17 +143,21 @@ class Recorder:
 
         return gradients
 
-    def _sharded(self, compile: Any) -> Any:
-        def compiled(source: Any, target: Any, entry: str, *how: Any) -> Any:
-            from tgdialect.runtime import compiler
+    def _compiled(self, compile: Any) -> Any:
+        """Programs of `compile`, which keeps their text alone."""
+        from tgdialect.runtime import compiler
 
+        def compiled(source: Any, target: Any, entry: str, opt: str, custom: Any) -> Any:
             module = source.module().clone()
-            executable = compile(source, target, entry, *how)
+            executable = compile(source, target, entry, opt, custom)
 
             def again(module: Any, inputs: Sequence[Any]) -> Any:
-                return compiler.compile(module, entry=entry, target=target)(*inputs)
+                how = {"allow_custom": custom.allowed, "custom": custom.functions or None}
+                return compiler.compile(module, entry=entry, target=target, opt=opt, **how)(*inputs)
 
-            executable.recorded = {"module": module, "entry": entry, "execute": again}
+            options = {"opt": opt} | ({} if target is None else {"target": target})
+            about = {"module": module, "entry": entry, "custom": custom, "options": options}
+            executable.recorded = {**about, "execute": again}
             return executable
 
         return compiled
@@ -249,7 +254,7 @@ def _reproducer(programs: Sequence[Program], test: str, error: Exception) -> str
     for program in reversed(programs):
         with suppress(Exception):  # It is the failure of the test that is to be said.
             for failed, kinds in _judged(program, test, error):
-                if time.monotonic() < end and failed.shows() in kinds:
+                if time.monotonic() < end and failed.shows().startswith(tuple(kinds)):
                     return failed.reproducer()
     for program in reversed(programs):
         about = f"{test}: the last of {len(programs)} programs that are right"

@@ -7,9 +7,12 @@ folder of `TG_REPRODUCER_DIR`.
 
 from __future__ import annotations
 
+import re
+import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from shlex import quote
 from typing import Any
 
@@ -23,8 +26,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.traits import SymbolTable
+from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.actions.predicate import text_of
+from tgdialect.actions.predicate import kind_of_error, text_of
 from tgdialect.actions.reduce import NotInteresting, reduce
 from tgdialect.custom import NO_CUSTOM, CustomCode
 from tgdialect.diagnostics import exception_text, one_line, printable, verify_module
@@ -38,11 +42,14 @@ from tgdialect.tools.tg_run_session import find_parameters
 SECONDS = 60.0
 """The time of a reduction, in seconds. More: smaller programs; fewer: a batch that fails is over
 sooner."""
+HERE = str(Path(__file__).parent)
 ONE_RUN = 20.0
 """The time of one candidate, in seconds, in a process of its own: it may crash."""
 KIND = "random"
 AGAIN = "tg-run --check --run-reproducer"
 
+LINE = re.compile(r"line \d+ of \w+: ")
+INTERPRETATION_ERROR = InterpretationError.__name__
 Wrong = Callable[[ModuleOp, Sequence[Array]], str]
 """The failure of a program, as "differs: ..." or the class of an exception and its text;
 nothing if all is right. Raises InterpretationError if the program has no meaning."""
@@ -87,6 +94,15 @@ def failure(error: BaseException) -> str:
     return text if text.startswith(name) else f"{name}: {text}"
 
 
+def kind_of(message: str) -> str:
+    """The kind of a failure, which a smaller program is to have as well: "differs" or the class of
+    an exception, in which line. A race is not any error of the interpreter."""
+    where = LINE.match(message)
+    name, _, text = message[where.end() if where else 0 :].partition(": ")
+    kind = f"{name}: {kind_of_error(text)}" if name == INTERPRETATION_ERROR else name
+    return f"{where[0] if where else ''}{kind}"
+
+
 def raised(check: Callable[[ModuleOp, Sequence[Array]], object]) -> Wrong:
     """The exception of a check of a program, or what the check returns, as the failure of that."""
 
@@ -94,7 +110,10 @@ def raised(check: Callable[[ModuleOp, Sequence[Array]], object]) -> Wrong:
         try:
             said = check(module, [np.array(array) for array in inputs])
         except Exception as error:
-            return failure(error)
+            # A smaller program is to fail in the same line of the test.
+            frames = traceback.extract_tb(error.__traceback__)
+            *_, last = (each for each in frames if each.filename.startswith(HERE))
+            return f"line {last.lineno} of {last.name}: {failure(error)}"
         return f"differs: {said}" if said else ""
 
     return wrong
@@ -183,9 +202,9 @@ class Failed:
         return f"{self.made}: {self.message}"
 
     def shows(self) -> str:
-        """How it fails: the first word of what `wrong` finds, or nothing."""
+        """How it fails: the kind of what `wrong` finds, or nothing."""
         with suppress(Exception):
-            return self.wrong(self.module.clone(), self.inputs).partition(":")[0]
+            return kind_of(self.wrong(self.module.clone(), self.inputs))
         return ""
 
     def reproducer(self) -> str:
@@ -195,7 +214,7 @@ class Failed:
 
         def fails(candidate: ModuleOp, arrays: Sequence[Any] | None) -> bool:
             given = [np.asarray(array) for array in arrays or ()]
-            return bool(kind) and self.wrong(candidate, given).partition(":")[0] == kind
+            return bool(kind) and kind_of(self.wrong(candidate, given)) == kind
 
         limits: dict[str, Any] = {"seconds": SECONDS, "timeout": ONE_RUN}
         try:

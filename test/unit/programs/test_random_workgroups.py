@@ -6,6 +6,9 @@ BARRIERs the interpreter reports a race: they are where they are needed, and now
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 import numpy as np
 import pytest
 from parsing import parse_module
@@ -27,16 +30,17 @@ def test_barriers_are_where_they_are_needed(seeds: range):
         program = RandomWorkgroup(seed)
         module = parse_module(f"{program.text}\n{_host(program.size)}")
         x = np.random.default_rng(seed).integers(-(2**31), 2**31, program.size).astype("i4")
-        wrong = raised(lambda module, inputs, seed=seed: _difference(module, *inputs, seed))
+        wrong = raised(partial(_difference, seed=seed))
         check_program(wrong, f"RandomWorkgroup({seed})", module, [x], again="tg-opt")
 
 
-def _difference(module: ModuleOp, x: np.ndarray, seed: int) -> str:
+def _difference(module: ModuleOp, inputs: Sequence[np.ndarray], *, seed: int) -> str:
     """What is wrong with a program after `insert_barriers`; nothing if all is right."""
     kernel = module.body.block.first_op
     assert isinstance(kernel, ProgramOp)
     block = kernel.linear.body.block
     insert_barriers(block)
+    (x,) = inputs
     lanes, scalar = (_interpreted(module, x, scalar=each) for each in (False, True))
     cpu = tg.compile(module, allow_custom=True)(x)
     if not np.array_equal(lanes, scalar) or not np.array_equal(lanes, cpu):
