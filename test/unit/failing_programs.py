@@ -18,6 +18,7 @@ from unittest.mock import patch
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import pytest
 
 MOST = 12
 """The programs that are kept. More: more of those that a test compares with each other; fewer:
@@ -32,8 +33,16 @@ SECONDS = 60.0
 """The time in which the programs are judged, in seconds. More: earlier ones of large programs are;
 fewer: a batch that fails is over sooner."""
 
+ALL_SECONDS = 600.0
+"""The time for all tests of a process that fail, in seconds. More: more reproducers; fewer: a
+commit that breaks many tests is tested sooner."""
+FAILURES = Exception, pytest.fail.Exception
+"""What a test that fails raises."""
+
 Passes = Sequence[tuple[Any, Any]]
 """Passes that a module has been through, each with a copy of the module before it."""
+Judged = Iterator[tuple[Any, Sequence[str]]]
+"""Programs that may fail (`reproduced.Failed`), and the kinds of failures that count."""
 
 
 @dataclass(frozen=True)
@@ -231,21 +240,31 @@ def _about(build: Any, executable: Any = None) -> dict[str, Any]:
     return {**about, "execute": again, "options": options}
 
 
-def explained(run: Callable[[], object], test: str, failure: Exception) -> str | None:
-    """The message of a test that has failed, which is run again; None if it has no programs."""
-    recorder = Recorder()
+_spent = 0.0
+"""The time that `explained` has taken."""
+
+
+def explained(run: Callable[[], object], test: str, failure: BaseException) -> str | None:
+    """The message of a test that has failed, which is run again; None if it has no programs, or if
+    others have taken all of the time."""
+    global _spent
+    if _spent > ALL_SECONDS:
+        return None
+    start, recorder = time.monotonic(), Recorder()
     with recorder.recording():
         try:
             run()
-        except Exception as error:
+        except FAILURES as error:
             failure = error
-    if (text := _reproducer(recorder.programs, test, failure)) is None:
+    text = _reproducer(recorder.programs, test, failure)
+    _spent += time.monotonic() - start
+    if text is None:
         return None
     lines = f"{type(failure).__name__}: {failure}".splitlines()[:MOST_LINES]
     return "".join([text, *(f"// {line}\n" for line in lines)])
 
 
-def _reproducer(programs: Sequence[Program], test: str, error: Exception) -> str | None:
+def _reproducer(programs: Sequence[Program], test: str, error: BaseException) -> str | None:
     """The text of the reproducer of the last program that is wrong; of the last one, if all are
     right. None if there is none."""
     from reproduced import Failed
@@ -263,7 +282,9 @@ def _reproducer(programs: Sequence[Program], test: str, error: Exception) -> str
     return None
 
 
-def _judged(program: Program, test: str, error: Exception) -> Iterator[tuple[Any, Sequence[str]]]:
+def _judged(
+    program: Program, test: str, error: BaseException
+) -> Iterator[tuple[Any, Sequence[str]]]:
     """What may be wrong about a program, each with the kinds of failures that it has then."""
     from finite_differences import failed_gradient
     from reproduced import Failed, disagreement, interpreting
