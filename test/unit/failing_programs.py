@@ -157,7 +157,9 @@ class Recorder:
         from tgdialect.runtime import compiler
 
         def compiled(source: Any, target: Any, entry: str, opt: str, custom: Any) -> Any:
-            module = source.module().clone()
+            module = None
+            with suppress(Exception):
+                module = source.module().clone()
             executable = compile(source, target, entry, opt, custom)
 
             def again(module: Any, inputs: Sequence[Any]) -> Any:
@@ -275,19 +277,17 @@ def _reproducer(programs: Sequence[Program], test: str, error: BaseException) ->
             for failed, kinds in _judged(program, test, error):
                 if time.monotonic() < end and failed.shows().startswith(tuple(kinds)):
                     return failed.reproducer()
-    for program in reversed(programs):
-        about = f"{test}: the last of {len(programs)} programs that are right"
-        text = Failed(about, program.module, program.inputs, "", lambda *_: "").reproducer()
-        return text if len(text) <= MOST_TEXT else None
-    return None
+    if not programs:
+        return None
+    about, last = f"{test}: the last of {len(programs)} programs that are right", programs[-1]
+    text = Failed(about, last.module, last.inputs, "", lambda *_: "").reproducer()
+    return text if len(text) <= MOST_TEXT else None
 
 
-def _judged(
-    program: Program, test: str, error: BaseException
-) -> Iterator[tuple[Any, Sequence[str]]]:
+def _judged(program: Program, test: str, error: BaseException) -> Judged:
     """What may be wrong about a program, each with the kinds of failures that it has then."""
     from finite_differences import failed_gradient
-    from reproduced import Failed, disagreement, interpreting
+    from reproduced import Failed, disagreement, interpreting, with_memory
 
     from tgdialect.custom import NO_CUSTOM
     from tgdialect.runtime.compiler import parse_verified
@@ -308,7 +308,8 @@ def _judged(
     if program.execute is not None:
         inputs = inputs if program.error is None else _random_inputs(module, entry)
         interpret = interpreting(entry, program.custom or NO_CUSTOM)
-        wrong = disagreement(program.execute, interpret, entry)
+        executors = (with_memory(each, entry) for each in (program.execute, interpret))
+        wrong = disagreement(*executors)
         yield Failed(test, module, inputs, "", wrong, program.options, entry=entry), kinds
     for number, (each, _) in enumerate(program.passes, 1):
         if not _is_registered(each):

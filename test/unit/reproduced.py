@@ -63,19 +63,13 @@ RUNS: Mapping[str, Mapping[str, str]] = {
 """The options with which `tg-run` does as an executor does, by the names of `executors.py`."""
 
 
-def disagreement(execute: Executor, expect: Executor = interpret, entry: str = "main") -> Wrong:
-    """How an executor does otherwise than the interpreter, beyond what roundings explain: in the
-    results, and in the memory that was given."""
+def disagreement(execute: Executor, expect: Executor = interpret) -> Wrong:
+    """How an executor does otherwise than the interpreter, beyond what roundings explain."""
 
     def wrong(module: ModuleOp, inputs: Sequence[Array]) -> str:
-        function = SymbolTable.lookup_symbol(module, entry)
-        known = find_parameters(function) if isinstance(function, FuncOp) else ()
-        memory = [parameter.position for parameter in known if parameter.is_written]
-
         def outcome(execute: Executor) -> Sequence[Array]:
-            given = [np.array(array) for array in inputs]
-            results = as_sequence(execute(module, given))
-            return [np.asarray(each) for each in (*results, *(given[i] for i in memory))]
+            results = as_sequence(execute(module, [np.array(array) for array in inputs]))
+            return [np.asarray(each) for each in results]
 
         expected = outcome(expect)
         try:
@@ -132,10 +126,21 @@ def through(passes: Sequence[ModulePass]) -> Callable[[ModuleOp], ModuleOp]:
     return lowered
 
 
+def with_memory(execute: Executor, entry: str) -> Executor:
+    """The results of an executor that changes its inputs, and the inputs that the entry writes."""
+
+    def results(module: ModuleOp, inputs: Sequence[Array]) -> Sequence[Array]:
+        function = SymbolTable.lookup_symbol(module, entry)
+        known = find_parameters(function) if isinstance(function, FuncOp) else ()
+        memory = [inputs[parameter.position] for parameter in known if parameter.is_written]
+        return [*as_sequence(execute(module, inputs)), *memory]
+
+    return results
+
+
 def interpreting(entry: str, custom: CustomCode = NO_CUSTOM) -> Executor:
     """The interpreter, for another entry, and with functions that are registered."""
-    functions = custom.functions
-    how: dict[str, Any] = {"allow_custom": True, "custom": functions}
+    how: dict[str, Any] = {"allow_custom": True, "custom": custom.functions}
     return lambda module, inputs: as_sequence(run(module, entry, inputs, **how))
 
 
@@ -180,8 +185,9 @@ class Failed:
         entry: str = "main",
     ) -> Failed:
         """A program that means something else after some passes, or that these do not take."""
-        expect, lowered = interpreting(entry), through(passes)
-        wrong = disagreement(lambda module, given: expect(lowered(module), given), expect, entry)
+        interpret, lowered = interpreting(entry), through(passes)
+        execute = with_memory(lambda module, given: interpret(lowered(module), given), entry)
+        wrong = disagreement(execute, with_memory(interpret, entry))
         spelled = ",".join(str(each.pipeline_pass_spec()) for each in passes)
 
         def command(module: ModuleOp, inputs: Sequence[Array]) -> str:
