@@ -6,12 +6,11 @@ import shutil
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
 from typing import Any
 from zlib import crc32
 
 import pytest
-from failing_calls import commented, recorded, reproducer
+from failing_programs import FAILURES, explained
 from hypothesis import settings
 
 # Hypothesis's own profile for CI, everywhere: the same examples each time, and no deadlines.
@@ -53,19 +52,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Skip what needs a C compiler where there is none. A random test that fails says the
-    reproducer of the program that is wrong."""
-    is_random = any(isinstance(value, range) for value in _parameters(item))
-    with recorded() if is_random else nullcontext() as calls:
-        try:
-            yield
-            return
-        except Exception as error:
-            if shutil.which("cc") is None and "needs a C compiler" in str(error):
-                pytest.skip("there is no C compiler")
-            if not calls or (text := reproducer(calls, item.nodeid)) is None:
-                raise
-            said = f"{text}{commented(error)}"
+    """Skip what needs a C compiler where there is none. A random test that fails is run again, and
+    says the reproducer of the program that is wrong."""
+    try:
+        yield
+        return
+    except FAILURES as error:
+        if shutil.which("cc") is None and "needs a C compiler" in str(error):
+            pytest.skip("there is no C compiler")
+        is_random = any(isinstance(value, range) for value in _parameters(item))
+        if not is_random or str(error).startswith("// tgdialect reproducer"):
+            raise
+        failure = error
+    if (said := explained(item.runtest, item.nodeid, failure)) is None:
+        raise failure
     pytest.fail(said, pytrace=False)
 
 

@@ -128,6 +128,24 @@ def test_a_function_in_the_program_is_inlined():
     assert_reduced(reduce(module, predicate, inputs=inputs), predicate, 2)
 
 
+def test_parameters_of_the_entry_are_dropped_with_their_inputs():
+    text = """func.func @main(%z: tensor<4xi32>) -> tensor<4xi32> {
+      %x = tg.param 0 : tensor<4xi32>
+      %y = tg.param 1 : tensor<4xi32>
+      %n = tg.param 2 "n" min 0 max 64 : tensor<index>
+      %w = tg.param 3 : tensor<6xi32>
+      %0 = tg.mul %x, %y : tensor<4xi32>
+      %1 = tg.sub %0, %z : tensor<4xi32>
+      return %1 : tensor<4xi32>
+    }"""
+    predicate = ChangedMeaning("main", wrong(Reversed(tg.SubOp)))
+    arrays = [np.arange(4, dtype=np.int32) + k for k in (5, 1, 2)]
+    inputs = [*arrays, np.int64(4), np.arange(6, dtype=np.int32)]
+    done = reduce(parse_verified("parameters.mlir", text), predicate, inputs=inputs)
+    assert_reduced(done, predicate, 1)
+    assert len(done.inputs or ()) == 2
+
+
 LEVELS = {
     "kernels": (TO_KERNELS, Reversed(tg.SubOp), example("softmax", (2, 4))),
     "target": (TO_TARGET, Reversed(tg.SubOp), example("softmax", (2, 4))),

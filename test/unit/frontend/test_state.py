@@ -4,12 +4,12 @@ capture them, against NumPy's arrays."""
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
+from random_seeds import batches
 
 import tgdialect as tg
 from tgdialect import Tensor as T
@@ -339,7 +339,6 @@ def test_state_that_is_made_inside():
 # -- random programs -----------------------------------------------------------------------------
 
 SHAPE = (3, 4)
-COUNT = int(os.environ.get("TG_RANDOM_STATE", "10"))
 Statement = Callable[[Sequence[Any], Sequence[Any], bool], Any]
 """Something done with captured variables and arguments, tensors or arrays."""
 
@@ -400,10 +399,15 @@ def program(rng: np.random.Generator) -> Statement:
     return run
 
 
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("freeze", [None, False, True], ids=["eager", "function", "frozen"])
-@pytest.mark.parametrize("seed", range(COUNT))
-def test_random_state(seed: int, freeze: bool | None):
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_STATE", 40), ids=str)
+def test_random_state(seeds: range, freeze: bool | None):
+    for seed in seeds:
+        check_random_state(seed, freeze)
+
+
+def check_random_state(seed: int, freeze: bool | None) -> None:
     rng = np.random.default_rng(seed)
     arrays = [rng.integers(-9, 9, SHAPE, np.int32) for _ in range(5)]
     tensors = [T(a.copy()) for a in arrays]

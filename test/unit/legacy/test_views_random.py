@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from random import Random
 
 import numpy as np
 import pytest
-from compiling import compile_module
+from executors import compiled, interpret
 from random_seeds import batches
+from reproduced import check_program, raised
 from sequential_machine import Array
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region
 
 from tgdialect.diagnostics import verify_module
-from tgdialect.interpreter import run
 from tgdialect.legacy.attributes import ViewAttr
 from tgdialect.legacy.ops.indexing import ViewOp
 from tgdialect.legacy.upgrade.stage import upgrade
@@ -30,19 +31,24 @@ COMPILED = 5
 def test_views_read_their_elements(seeds: range):
     for seed in seeds:
         views, size = random_views(seed)
-        x = np.arange(1, size + 1, dtype=np.float32)
-        expected = x
-        for view in views:
+        module, x = _reading(views, size), np.arange(1, size + 1, dtype=np.float32)
+        verify_module(module)
+        wrong = raised(partial(_check, is_compiled=seed % COMPILED == 0))
+        made = f"random_views({seed}): {[str(view) for view in views]}"
+        check_program(wrong, made, module, [x], again="tg-opt -p tg-upgrade-legacy")
+
+
+def _check(module: ModuleOp, inputs: Sequence[Array], is_compiled: bool) -> None:
+    """Compare what the views of a module show with their definition."""
+    expected, *_ = inputs
+    for op in module.walk():
+        for view in op.views if isinstance(op, ViewOp) else ():
             expected = _read(expected.reshape(-1), view)
-        module = _reading(views, size)
-        verify_module(module)
-        upgrade(module)
-        verify_module(module)
-        message = f"random_views({seed}): {[str(view) for view in views]}"
-        (actual,) = run(module, "main", [x])
-        np.testing.assert_array_equal(actual, expected, message)
-        if seed % COMPILED == 0:
-            np.testing.assert_array_equal(compile_module(module)(x), expected, message)
+    upgrade(module)
+    verify_module(module)
+    for execute in (interpret, compiled("heuristic"))[: 1 + is_compiled]:
+        (actual,) = execute(module, inputs)
+        np.testing.assert_array_equal(actual, expected)
 
 
 def _reading(views: Sequence[ViewAttr], size: int) -> ModuleOp:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from random_seeds import batches
+from reproduced import check_program, raised
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
@@ -88,9 +89,9 @@ def random_program(random: Random) -> Callable[..., tuple[tg.Tensor, ...]]:
     return program
 
 
-def rangeified(text: str) -> tuple[ModuleOp, int]:
-    """The module of a text after `tg-rangeify`, and how many kernels have been built for it."""
-    module = parse_module(make_context(), SourceFile("test", text, 1))
+def rangeified(module: ModuleOp) -> tuple[ModuleOp, int]:
+    """A copy of a module after `tg-rangeify`, and how many kernels have been built for it."""
+    module = module.clone()
     CallifyPass().lower(module)
     built = 0
     finish = KernelBuilder.finish
@@ -106,18 +107,22 @@ def rangeified(text: str) -> tuple[ModuleOp, int]:
     return module, built
 
 
-def both(function: Callable[..., object]) -> tuple[int, int]:
+def traced(function: Callable[..., object]) -> ModuleOp:
+    text = tg.function(function).lower(*[tg.spec((SIZE, SIZE))] * (BLOCKS + 1)).as_text()
+    return parse_module(make_context(), SourceFile("test", text, 1))
+
+
+def both(source: ModuleOp) -> tuple[int, int]:
     """Check that a program is the same if no two tasks are taken to be alike. The kernels that are
     built for it, and those that are built then."""
-    text = tg.function(function).lower(*[tg.spec((SIZE, SIZE))] * (BLOCKS + 1)).as_text()
-    module, built = rangeified(text)
+    module, built = rangeified(source)
 
     def unknown(*_: object) -> None:
         """No structure."""
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Structures, "computing", unknown)
-        reference, most = rangeified(text)
+        reference, most = rangeified(source)
     assert str(module) == str(reference)
     return built, most
 
@@ -125,8 +130,15 @@ def both(function: Callable[..., object]) -> tuple[int, int]:
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_BLOCKS", 30), ids=str)
 def test_random_blocks(seeds: range):
     for seed in seeds:
-        built, most = both(random_program(Random(seed)))
-        assert built <= most, seed
+        module = traced(random_program(Random(seed)))
+        check_program(
+            raised(compare), f"seed {seed}", module, again="tg-opt -p tg-callify,tg-rangeify"
+        )
+
+
+def compare(module: ModuleOp, _: object) -> None:
+    built, most = both(module)
+    assert built <= most
 
 
 def test_equal_blocks_are_lowered_once():
@@ -135,7 +147,7 @@ def test_equal_blocks_are_lowered_once():
             x = (x @ w).softmax(-1).contiguous()
         return x
 
-    built, most = both(program)
+    built, most = both(traced(program))
     # The first block reads an argument, and the last one writes a result.
     assert built < most / 2
 
@@ -145,7 +157,7 @@ def test_zeros_of_either_sign_are_different():
         a, b, *_ = ((x @ w).contiguous() for w in weights)
         return a.copysign(0.0).contiguous() + b.copysign(-0.0).contiguous()
 
-    both(program)
+    both(traced(program))
 
 
 def test_a_fact_that_a_kernel_asks_keeps_tasks_apart(monkeypatch: pytest.MonkeyPatch):
@@ -175,11 +187,11 @@ def test_a_fact_that_a_kernel_asks_keeps_tasks_apart(monkeypatch: pytest.MonkeyP
             x = (x @ w).contiguous()
         return x
 
-    text = tg.function(program).lower(*[tg.spec((SIZE, SIZE))] * (BLOCKS + 1)).as_text()
-    _, before = rangeified(text)
+    module = traced(program)
+    _, before = rangeified(module)
     monkeypatch.setattr(TaskKernels, "__init__", init)
     monkeypatch.setattr(TaskKernels, "realising", coloured)
-    _, after = rangeified(text)
+    _, after = rangeified(module)
     # One kernel for each colour of a product; the first one and the last one are others anyway.
     assert {*asked} == {0, 1, 2}
     assert before < after < BLOCKS + 1

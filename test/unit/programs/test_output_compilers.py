@@ -19,6 +19,7 @@ from example_files import EXAMPLES
 from opencl_device import DEVICE, needs_opencl
 from random_programs import random_program
 from random_seeds import batches
+from reproduced import check_program, raised
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
@@ -73,11 +74,13 @@ def test_random_programs(seeds: range, compiler: str):
     for seed in seeds:
         module = random_program(seed, seed % 14 + 1).module
         mode = "none" if seed % 3 == 2 else "heuristic"
-        try:
+
+        def judge(module: ModuleOp, _: object, mode: str = mode) -> None:
             # A program that only copies has no kernel.
             check(compiler, module, mode, (NO_F64, "the module has no program"))
-        except AssertionError as error:
-            raise AssertionError(f"random_program({seed}, {seed % 14 + 1}): {error}") from None
+
+        made = f"random_program({seed}, {seed % 14 + 1}) for {compiler}"
+        check_program(raised(judge), made, module, again=f"tg-opt -p 'tg-to-source{{mode={mode}}}'")
 
 
 FACTORS = {

@@ -5,11 +5,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
+
 import pytest
+from expression import Array
 from mixture_runs import program_of
 from random_programs import random_program
 from random_seeds import batches
+from reproduced import check_program, raised
+from xdsl.dialects.builtin import ModuleOp
 
 import tgdialect as tg
 
@@ -21,9 +25,12 @@ def test_random_programs_are_right(seeds: range):
         mixture = program_of(seed)
         cases = [(program.module, program.inputs), *((mixture.module, r) for r in mixture.runs)]
         for module, inputs in cases:
-            # A failure has a reproducer of its own (`tgdialect/actions/check.py`).
-            try:
-                executable = tg.compile(module, check=True)
-            except tg.CompilationError:
-                continue  # A rule refuses it: `mixture_runs.py`.
-            executable(*[np.array(each) for each in inputs])
+            check_program(raised(run_checked), f"the programs of seed {seed}", module, inputs)
+
+
+def run_checked(module: ModuleOp, inputs: Sequence[Array]) -> None:
+    try:
+        executable = tg.compile(module, check=True)
+    except tg.CompilationError:
+        return  # A rule refuses it: `mixture_runs.py`.
+    executable(*inputs)

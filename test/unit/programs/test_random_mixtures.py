@@ -12,11 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from expression import Expression, function
+from finite_differences import failed_gradient
 from mixture_runs import RULES, Outcome, check, program_of
 from random_seeds import batches
 from reproduced import RUNS, Failed, check_all
 from slack import unexplained
 from xdsl.dialects.builtin import Float16Type
+from xdsl.dialects.func import FuncOp
 
 from tgdialect.interpreter import run
 from tgdialect.ops.dtypes import F32, I32
@@ -32,8 +34,13 @@ def test_executors_agree(seeds: range):
 def _failed(outcome: Outcome) -> Failed:
     """A program that an executor gets wrong, with the inputs that show it."""
     program, name = program_of(outcome.seed), outcome.executor
-    made, module = f"program_of({outcome.seed})", program.module
-    if name not in RUNS:  # It is the interpreter that is wrong.
+    made, module, primal = f"program_of({outcome.seed})", program.module, program.primal
+    if name not in RUNS:  # The gradient is wrong, or the interpreter.
+        if primal is not None:
+            count = len(next(op for op in primal.ops if isinstance(op, FuncOp)).args)
+            for arrays in program.runs:
+                if failed := failed_gradient(made, primal, arrays[:count], str(outcome)):
+                    return failed
         return Failed(made, module, program.runs[0], str(outcome), lambda module, inputs: "")
     every = [Failed.on(name, made, module, run, str(outcome)) for run in program.runs]
     return next((each for each in every if each.shows()), every[0])

@@ -6,11 +6,15 @@ BARRIERs the interpreter reports a race: they are where they are needed, and now
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 import numpy as np
 import pytest
 from parsing import parse_module
 from random_seeds import batches
 from random_workgroups import RandomWorkgroup
+from reproduced import check_program, raised
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import InterpretationError
 
@@ -22,35 +26,31 @@ from tgdialect.transforms.barriers import insert_barriers
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_WORKGROUPS", 20), ids=str)
 def test_barriers_are_where_they_are_needed(seeds: range):
-    wrong = [failure for seed in seeds if (failure := _failure(seed))]
-    assert not wrong, "\n\n".join(wrong)
+    for seed in seeds:
+        program = RandomWorkgroup(seed)
+        module = parse_module(f"{program.text}\n{_host(program.size)}")
+        x = np.random.default_rng(seed).integers(-(2**31), 2**31, program.size).astype("i4")
+        wrong = raised(partial(_difference, seed=seed))
+        check_program(wrong, f"RandomWorkgroup({seed})", module, [x], again="tg-opt")
 
 
-def _failure(seed: int) -> str:
-    """What is wrong with a program; nothing if all is right."""
-    program = RandomWorkgroup(seed)
-    module = parse_module(f"{program.text}\n{_host(program.size)}")
+def _difference(module: ModuleOp, inputs: Sequence[np.ndarray], *, seed: int) -> str:
+    """What is wrong with a program after `insert_barriers`; nothing if all is right."""
     kernel = module.body.block.first_op
     assert isinstance(kernel, ProgramOp)
     block = kernel.linear.body.block
     insert_barriers(block)
-    rng = np.random.default_rng(seed)
-    x = rng.integers(-(2**31), 2**31, program.size).astype("i4")
-    try:
-        lanes, scalar = (_interpreted(module, x, scalar=each) for each in (False, True))
-    except InterpretationError as error:
-        return f"RandomWorkgroup({seed}): {error}\n{module}"
+    (x,) = inputs
+    lanes, scalar = (_interpreted(module, x, scalar=each) for each in (False, True))
     cpu = tg.compile(module, allow_custom=True)(x)
     if not np.array_equal(lanes, scalar) or not np.array_equal(lanes, cpu):
-        return f"RandomWorkgroup({seed}):\n{lanes}\n{scalar}\n{cpu}\n{module}"
+        return f"{lanes}\n{scalar}\n{cpu}"
     barriers = [op for op in block.ops if isinstance(op, BarrierOp)]
     # One of them for each program, in one of the two ways: that keeps the test short.
     if barriers:
-        barrier = barriers[seed % len(barriers)]
-        barrier.detach()
+        barriers[seed % len(barriers)].detach()
         if not _races(module, x, scalar=bool(seed % 2)):
-            return f"RandomWorkgroup({seed}): a barrier is not needed\n{module}"
-        barrier.erase()
+            return "a barrier is not needed"
     return ""
 
 

@@ -9,7 +9,8 @@ import pytest
 from random_cases import random_case
 from random_schedules import random_opts
 from random_seeds import batches
-from xdsl.dialects.builtin import ArrayAttr
+from reproduced import check_program, raised
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.optops.apply import begin_schedule
@@ -38,20 +39,25 @@ def test_changed_ops_suffice(seeds: range, monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(Axes, "simplify", compared)
     for seed in seeds:
-        random = Random(seed)
         module, _, _ = random_case(seed)
         target = TARGETS[seed % 3]
         state_target(module, target_named(target))
         run_stages(module, stages(target=target, mode="none").module)
-        for kernel in module.ops:
-            if not isinstance(kernel, KernelOp):
-                continue
-            kernel.sink.opts = ArrayAttr[OptAttr]([])
-            axes = Axes(kernel)
-            if any(known_index(range.bound) == 0 for range in axes.ranges.values()):
-                continue
-            begin_schedule(axes)
-            for _ in random_opts(random, axes, 7):
-                if random.randrange(2):
-                    axes.simplify()
-            axes.simplify()
+        wrong = raised(lambda module, _, seed=seed: optimize(module, Random(seed)))
+        check_program(wrong, f"random_case({seed})", module, again="tg-opt -p tg-simplify")
+
+
+def optimize(module: ModuleOp, random: Random) -> None:
+    """Apply random OptOps to the kernels of a module, and simplify these now and then."""
+    for kernel in module.ops:
+        if not isinstance(kernel, KernelOp):
+            continue
+        kernel.sink.opts = ArrayAttr[OptAttr]([])
+        axes = Axes(kernel)
+        if any(known_index(range.bound) == 0 for range in axes.ranges.values()):
+            continue
+        begin_schedule(axes)
+        for _ in random_opts(random, axes, 7):
+            if random.randrange(2):
+                axes.simplify()
+        axes.simplify()

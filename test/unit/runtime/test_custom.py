@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +14,7 @@ import ml_dtypes  # noqa: F401  # registers bfloat16
 import numpy as np
 import pytest
 from opencl_device import DEVICE, needs_opencl, takes_opencl_c
+from random_seeds import batches
 
 import tgdialect as tg
 from tgdialect.ops.attributes import NumberAttr
@@ -229,7 +229,6 @@ def test_code_without_a_result(target: str):
 
 # -- random code -----------------------------------------------------------------------------------
 
-SEEDS = int(os.environ.get("TG_RANDOM_CUSTOM", "6"))
 INTEGERS = ("i8", "ui8", "i16", "ui16", "i32", "ui32", "i64", "ui64", "index")
 FLOATS = ("f16", "bf16", "f32", "f64")
 
@@ -246,8 +245,13 @@ def expression(random: Random, operands: int, depth: int = 3) -> tuple[str, str]
     return tuple(f"({x} {symbol} {y})" for x, y in zip(a, b, strict=True))
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
-def test_random_code(seed: int):
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_CUSTOM", 120), ids=str)
+def test_random_code(seeds: range):
+    for seed in seeds:
+        check_random_code(seed)
+
+
+def check_random_code(seed: int) -> None:
     random = Random(seed)
     count, n = random.randint(1, 3), random.choice((1, 5, 33))
     dtype = random.choice((*INTEGERS, *FLOATS))

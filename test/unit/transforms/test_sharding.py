@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 from random_seeds import batches
 from random_shards import RandomShards
+from reproduced import check_program, raised
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
@@ -128,19 +132,26 @@ def test_random_programs_stay_the_same(seeds: range):
     for seed in seeds:
         devices = tuple("ABCD"[: 2 + seed % 3])
         program, module = annotated(seed, devices)
-        inputs = program.inputs()
-        wanted = run(module, "main", inputs)
-        sharded = module.clone()
-        shard(sharded, ShardPass(devices=devices))
-        sharded.verify()
-        check_annotations(module, sharded)
-        found = [run(sharded, "main", inputs)]
-        if seed % 5 == 0:
-            results = tg.compile(sharded, target="cpu")(*inputs)
-            found.append(results if isinstance(results, tuple) else (results,))
-        for results in found:
-            for a, b in zip(results, wanted, strict=True):
-                np.testing.assert_array_equal(np.asarray(a), b, f"seed {seed}")
+        wrong = raised(partial(check_sharded, devices=devices, compiles=seed % 5 == 0))
+        again = f"tg-opt -p 'tg-shard{{devices={','.join(devices)}}}'"
+        check_program(wrong, f"seed {seed}", module, program.inputs(), again=again)
+
+
+def check_sharded(
+    module: ModuleOp, inputs: Sequence[Any], devices: tuple[str, ...], compiles: bool
+) -> None:
+    wanted = run(module, "main", inputs)
+    sharded = module.clone()
+    shard(sharded, ShardPass(devices=devices))
+    sharded.verify()
+    check_annotations(module, sharded)
+    found = [run(sharded, "main", inputs)]
+    if compiles:
+        results = tg.compile(sharded, target="cpu")(*inputs)
+        found.append(results if isinstance(results, tuple) else (results,))
+    for results in found:
+        for a, b in zip(results, wanted, strict=True):
+            np.testing.assert_array_equal(np.asarray(a), b)
 
 
 # -- the model of communication --------------------------------------------------------------------

@@ -15,7 +15,7 @@ from xdsl.parser import Parser
 
 from tgdialect.dialect import TG
 from tgdialect.interpreter import run
-from tgdialect.transforms.simplify import simplify
+from tgdialect.transforms.simplify import SimplifyPass
 
 LANES = 6
 SHAPES = {"": "", "1": "1x", "6": f"{LANES}x"}
@@ -129,7 +129,7 @@ def test_cells_stay(seeds: range):
         module = Parser(context, text).parse_module()
         module.verify()
         before = [run(module, "main", [np.int64(n)]) for n in range(3)]
-        simplify(module)
+        SimplifyPass().apply(context, module)
         module.verify()
         after = [run(module, "main", [np.int64(n)]) for n in range(3)]
         for old, new in zip(before, after, strict=True):

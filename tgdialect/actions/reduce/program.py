@@ -25,6 +25,7 @@ from tgdialect.diagnostics import verify_module
 from tgdialect.lowering.verify import verify_level
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import ARENAS
+from tgdialect.ops.source import parameters
 
 _HARMLESS = {MemoryEffectKind.READ, MemoryEffectKind.ALLOC, MemoryEffectKind.FREE}
 
@@ -79,6 +80,13 @@ class Reducible:
         if _is_allocated(argument):
             return None
         return sum(not _is_allocated(a) for a in argument.block.args[: argument.index])
+
+    def parameter_position(self, slot: int) -> int:
+        """Which input a PARAM of the entry takes: they come after the arguments, by their slots."""
+        block = self.function.body.block
+        before = parameters(block)[:slot]
+        given = [op for op in before if "tg.computed" not in op.attributes]
+        return sum(not _is_allocated(a) for a in block.args) + len(given)
 
     def add_argument(
         self, type: Attribute, value: Any, attributes: dict[str, Attribute] | None = None

@@ -11,6 +11,7 @@ import numpy as np
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
+    IntegerAttr,
     SymbolRefAttr,
     TensorType,
     UnitAttr,
@@ -25,6 +26,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.arguments import ARENAS
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.properties import result_type
+from tgdialect.ops.source import parameters as parameter_ops
 
 Tensor = TensorType[Attribute]
 
@@ -98,6 +100,29 @@ def parameters(program: Reducible) -> Changes:
             slots = {p.slot.data for p in params} - used
             found += [partial(_without_slot, program, op, block, slot) for slot in sorted(slots)]
     return found[::-1]
+
+
+def entry_parameters(program: Reducible) -> Changes:
+    """Make arguments of the entry of its PARAMs: other steps drop and change these."""
+    params = parameter_ops(program.function.body.block)
+    return [
+        partial(_as_argument, program, op) for op in params if "tg.computed" not in op.attributes
+    ]
+
+
+def _as_argument(program: Reducible, param: tg.ParamOp) -> None:
+    block, slot = program.function.body.block, param.slot.data
+    value = None if program.inputs is None else program.inputs.pop(program.parameter_position(slot))
+    bounds = {"tg.min": param.min, "tg.max": param.max}
+    given = {name: IntegerAttr(n.data, tg.INDEX) for name, n in bounds.items() if n is not None}
+    argument = program.add_argument(param.result.type, value, {**given})
+    argument.name_hint = param.result.name_hint
+    for other in [op for op in block.ops if isinstance(op, tg.ParamOp)]:
+        if other.slot.data == slot:
+            other.result.replace_all_uses_with(argument)
+            drop(other)
+        elif other.slot.data > slot:
+            other.slot = tg.NumberAttr.of(other.slot.data - 1)
 
 
 def _without_slot(program: Reducible, owner: Operation, block: Block, slot: int) -> None:

@@ -27,6 +27,12 @@ Results = Sequence[Array]
 SAMPLES = 24
 MORE_SAMPLES = 300
 """Runs for a result that few do not explain: a comparison that hardly any error decides."""
+FEW_SAMPLES = 12
+"""Runs for a candidate of a reduction. More: fewer that are wrong by chance; fewer: smaller
+programs in the same time."""
+ROOM_OF_FEW = 16.0
+"""How much farther from the samples a candidate's result has to be than from each other. A larger
+number: fewer are wrong by chance; a smaller one: fewer that are wrong are missed."""
 ULPS = {np.dtype(np.float32): 2, np.dtype(np.float64): 3}
 """The error of a transcendental function in its arithmetic."""
 
@@ -43,7 +49,7 @@ def unexplained(run: Callable[[], Results], expected: Results, results: Results)
         return []
     wrong: list[str] = []
     samples: list[Results] = [expected]
-    for count in (SAMPLES, MORE_SAMPLES):
+    for count in _counts:
         rng = np.random.default_rng(count)
         with _other_roundings(rng):
             samples += [run() for _ in range(count)]
@@ -57,6 +63,22 @@ def unexplained(run: Callable[[], Results], expected: Results, results: Results)
         if not wrong:
             break
     return wrong
+
+
+@contextmanager
+def few_samples() -> Generator[None]:
+    """Within the context, a program is run a few times, and has to be further off."""
+    global _counts, _room
+    before = _counts, _room
+    _counts, _room = [FEW_SAMPLES], ROOM_OF_FEW
+    try:
+        yield
+    finally:
+        _counts, _room = before
+
+
+_counts = [SAMPLES, MORE_SAMPLES]
+_room = 1.0
 
 
 def _same(x: Array, y: Array) -> Array:
@@ -83,7 +105,7 @@ def _between(samples: Sequence[Array], y: Array) -> Array:
         free = (kinds != kinds[0]).any(0)
         finite = np.where(np.isfinite(stacked), stacked, 0)
         low, high = finite.min(0), finite.max(0)
-        room = high - low
+        room = (high - low) * _room
         inside = (value >= low - room) & (value <= high + room) & (room > 0)
         return free | (inside & (kinds[0] == 0))
 
