@@ -204,6 +204,13 @@ def arguments_are_memory(_: FuncOp, argument: BlockArgument) -> Iterator[str]:
         yield f" is {argument.type}, neither an index scalar nor global memory on a device"
 
 
+def results_are_tensors(op: FuncOp) -> None:
+    """The results of a function are tensors, and no tuples or effects."""
+    for number, type in enumerate(op.function_type.outputs):
+        if not tg.is_tensor(type):
+            raise VerifyException(f"result {number} is {type}, not a ranked tensor")
+
+
 def returns_nothing(op: FuncOp) -> None:
     if op.function_type.outputs:
         raise VerifyException("a function returns nothing at this level: results are arguments")

@@ -33,6 +33,7 @@ from tgdialect.lowering.verify.rules import (
     ranges_are_loops,
     reduces_over_axes,
     reduces_over_ranges,
+    results_are_tensors,
     returns_nothing,
     sink_needs_all,
     stacks_are_moved,
@@ -166,7 +167,7 @@ LEVELS: Mapping[str, Level] = {
                     *(_MARKER, _MULTI, _RETURN, _names(FuncCallOp)),
                 )
             ),
-            (*_ENTRY, marks_no_argument),
+            (*_ENTRY, results_are_tensors, marks_no_argument),
         ),
         tg.KernelOp.name: _SCALAR_KERNEL,
     },

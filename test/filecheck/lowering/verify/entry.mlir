@@ -28,6 +28,14 @@ func.func @main(%x: memref<4xf32>) {
 
 // -----
 
+// expected-error@below {{result 1 is !tg.tuple<tensor<4xf32>>, not a ranked tensor}}
+func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, !tg.tuple<tensor<4xf32>>) {
+  %0 = tg.tuple %x : tensor<4xf32> -> !tg.tuple<tensor<4xf32>>
+  func.return %x, %0 : tensor<4xf32>, !tg.tuple<tensor<4xf32>>
+}
+
+// -----
+
 // expected-error@below {{argument 0: vector<4xf32> is not a dtype}}
 func.func @main(%x: tensor<4xvector<4xf32>>) {
   %0 = tg.const 1.0 : tensor<f32>
