@@ -146,7 +146,7 @@ def run_step(step: Step, ctx: Context, op: Operation) -> None:
             for each in step.steps:
                 run_step(each, ctx, inner)
         return
-    with alone(op) as module, running(step.name, module) as is_allowed:
+    with alone(op) as module, running(step, op) as is_allowed:
         if is_allowed:
             step.apply(ctx, module)
 

@@ -325,7 +325,7 @@ class PassRunner:
                 failures_as_diagnostics(f"pass {pass_.name}", file),
                 remarks_of(pass_.name),
             ):
-                with alone(op) as module, running(pass_.name, module) as is_allowed:
+                with alone(op) as module, running(pass_, op) as is_allowed:
                     if not is_allowed:
                         return
                     if isinstance(pass_, LevelCheckedPass) and not self.checks_each:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
+import sys
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from dataclasses import replace
+from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.actions.bisect import Bisection, Culprit, Judge, NothingToBisect
@@ -48,11 +52,13 @@ def bisect_session(options: argparse.Namespace) -> None:
 
         judge = _judge(options, program)
         search = Bisection(program.module, program.steps, judge, options.timeout, report)
-        with tool_errors(NothingToBisect, ValueError):
+        # What passes print is not part of the output.
+        with tool_errors(NothingToBisect, ValueError), redirect_stdout(sys.stderr):
             found = search.culprit()
             small = None
             if options.reduce and isinstance(judge, Meaning):
-                small = smallest(found, judge, seconds=options.seconds, progress=shrunk)
+                limits = {"seconds": options.seconds, "timeout": options.timeout}
+                small = smallest(found, judge, **limits, progress=shrunk)
     if small is not None:
         found = replace(found, suspects=small.culprit.suspects)
         lines = [f"Reduced from {Reduced(found.base, None, 0).ops:,} to {small.reduced.ops:,} ops."]
@@ -95,6 +101,8 @@ def _lines(found: Culprit) -> Iterator[str]:
         yield f"  done by {found.action.code}"
     for note in found.suspects[:_MOST_SUSPECTS]:
         yield f"  in it: {printable(note.what)}, by {note.code}"
+    if found.untested:
+        yield f"  or one of the {found.untested} before it, which cannot be tested"
     if (more := len(found.suspects) - _MOST_SUSPECTS) > 0:
         yield f"  and {more} more rules: --reduce says which are suspect"
     yield ""
@@ -120,9 +128,10 @@ def _as_json(found: Culprit) -> dict[str, object]:
         "location": action and action.place,
         "code": action and action.code,
         "inside": [{"rule": note.what, "code": note.code} for note in found.suspects],
+        "untested": found.untested,
         "failure": failure if isinstance(failure, dict) else str(failure),
-        "before": str(found.before),
-        "after": str(found.after),
+        "before": _text(found.before),
+        "after": _text(found.after),
         "runs": found.runs,
     }
 
@@ -132,12 +141,22 @@ def changed_lines(before: ModuleOp, after: ModuleOp) -> Iterator[str]:
     old, new = _symbols(before), _symbols(after)
     lines: list[str] = []
     for name in dict.fromkeys((*old, *new)):
-        a, b = (str(all[name]).splitlines() if name in all else [] for all in (old, new))
+        a, b = (_text(all[name]).splitlines() if name in all else [] for all in (old, new))
         if a != b:
             lines += [f"{name}:", *list(difflib.unified_diff(a, b, lineterm="", n=_CONTEXT))[2:]]
     yield from map(printable, lines[:_MOST_LINES])
     if len(lines) > _MOST_LINES:
         yield f"... and {len(lines) - _MOST_LINES} more lines"
+
+
+def _text(op: Operation) -> str:
+    """The text of an op, in its generic form if it has no other: a pass may leave invalid IR."""
+    try:
+        return str(op)
+    except Exception:
+        stream = StringIO()
+        Printer(stream, print_generic_format=True).print_op(op)
+        return stream.getvalue()
 
 
 def _symbols(module: ModuleOp) -> dict[str, Operation]:
