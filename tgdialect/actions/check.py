@@ -108,7 +108,7 @@ class CheckedProgram(NamedTuple):
 
 
 class CheckedExecutable(Executable):
-    """An executable whose first call with each signature is checked.
+    """An executable whose calls with each signature are checked, until one has right results.
 
     `comparisons` are those of the last call that was checked, in the order of the kernels.
     """
@@ -121,6 +121,8 @@ class CheckedExecutable(Executable):
         """Gets each comparison when it is done, before an error is raised."""
         self._run = _Check(executable, given)
         self._seen: set[object] = set()
+        """The signatures whose results were right."""
+        self._is_called = False
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """As `Executable.__call__`. Raises CheckError."""
@@ -137,9 +139,8 @@ class CheckedExecutable(Executable):
         if key in self._seen or len(given) != len(self.inputs):
             return call(arrays)
         before = [np.array(array, order="C") for array in given]
-        is_first = not self._seen
+        is_first, self._is_called = not self._is_called, True
         results = call(given)
-        self._seen.add(key)
         found = out or _results(results)
         written = {
             i: np.asarray(given[i])
@@ -149,6 +150,7 @@ class CheckedExecutable(Executable):
         self.comparisons = []
         arrays = [np.asarray(each) for each in found]
         self._run(before, arrays, written, self._report, is_first=is_first)
+        self._seen.add(key)
         return results
 
     def _report(self, compared: CheckResult) -> None:

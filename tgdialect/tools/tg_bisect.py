@@ -79,6 +79,8 @@ _FLAGS = """
   --reduce FILE: write the smallest program that the pass breaks: the one before that pass, reduced
   --seconds N: the longest time for --reduce (default: 60)
   --timeout SECONDS: the longest time for a pass, or for one run (default: 60)
+  --allow-custom: run unchecked code of the program, as for tg-run
+  --allow-external: offer passes that start other programs (mlir-opt)
   --json: print JSON, for other programs
   --version: print the versions and exit
 """

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import replace
 from io import StringIO
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.printer import Printer
-from xdsl.utils.exceptions import InterpretationError
+from xdsl.utils.exceptions import InterpretationError, VerifyException
 
 from tgdialect.actions.bisect import Bisection, Culprit, Judge, NothingToBisect
 from tgdialect.actions.compare import Difference
@@ -22,8 +23,12 @@ from tgdialect.actions.judges import ByCommand, Execution, Meaning, Slower
 from tgdialect.actions.predicate import CommandPredicate
 from tgdialect.actions.reduce import Reduced
 from tgdialect.actions.smallest import smallest
-from tgdialect.diagnostics import printable, symbol_around
+from tgdialect.custom import NO_CUSTOM
+from tgdialect.diagnostics import CompilationError, diagnose, printable, symbol_around
+from tgdialect.lowering.levels import is_before, level_of
+from tgdialect.lowering.render import RenderPass
 from tgdialect.runtime.progress import progress
+from tgdialect.runtime.staged import check_code
 from tgdialect.tools.console import ToolError, UsageError, show, tool_errors
 from tgdialect.tools.examination import Examined, examined, write_program
 from tgdialect.tools.tg_run_values import typed_input
@@ -74,9 +79,11 @@ def bisect_session(options: argparse.Namespace) -> None:
 def _judge(options: argparse.Namespace, program: Examined) -> Judge:
     """The judge that the flags ask for."""
     if options.command is None:
+        if not options.allow_custom:
+            _refuse_code(program, options.file)
         run = Execution(options.timeout)
         if options.expect:
-            wanted = [typed_input(text, number) for number, text in enumerate(options.expect)]
+            wanted = [_expected(text, number) for number, text in enumerate(options.expect)]
             return Meaning(program.entry, program.inputs, wanted, run)
         try:
             return Meaning.of(program.module, program.entry, program.inputs, run)
@@ -92,6 +99,31 @@ def _judge(options: argparse.Namespace, program: Examined) -> Judge:
             return ByCommand(command)
         with tool_errors(ValueError):
             return Slower.than(program.module, command, options.if_slower)
+
+
+def _refuse_code(program: Examined, file: str) -> None:
+    """Raise ToolError if the program has code that no stage checks, and machine code is run
+    (docs/semantics.md, "untrusted IR")."""
+    module = program.module
+    is_llvm = any(op.name.startswith("llvm.") for op in module.walk())
+    if not is_llvm and RenderPass.name not in (step.name for step in program.steps):
+        return
+    level = level_of(module) or "tensor"
+    try:
+        check_code(module, NO_CUSTOM)
+    except VerifyException as error:
+        raise CompilationError(diagnose(error, file)) from error
+    if is_llvm or not is_before(level, "linear"):
+        raise ToolError("the program has code that no stage checks: it needs --allow-custom")
+
+
+def _expected(text: str, number: int) -> Any:
+    """The result that `--expect` says."""
+    try:
+        return typed_input(text, number)
+    except CompilationError as error:
+        reason = error.diagnostics[0].message.removeprefix(f"input {number}: ")
+        raise ToolError(f"--expect, result {number}: {reason}") from error
 
 
 def _lines(found: Culprit) -> Iterator[str]:

@@ -67,6 +67,7 @@ _FLAGS = """
   --jobs N: how many programs to try at a time (default: the cores); the result is the same
   -o --output FILE: what to write (default: stdout)
   --data-folder DIR: the folder of the files whose bytes the program names (default: that of FILE)
+  --allow-external: offer passes that start other programs (mlir-opt)
   --allow-unregistered-dialect: accept operations of unknown dialects
   --version: print the versions and exit
 """
