@@ -23,7 +23,8 @@ EPILOG = """what is wrong (one of these):
   nothing said              the results differ from those of the program, on the interpreter; those
                             of code that the default stages make, on this machine
   --command CMD             CMD fails: {} in CMD is the program's file, or it is the last argument.
-                            As for git bisect run, 0 is right, 125 is skipped, and others are wrong
+                            As for git bisect run, 0 is right, 125 is skipped, and others are wrong.
+                            It runs in the current folder, and what it leaves running is killed
   --command CMD --if EXPR   all EXPR hold
   --command CMD --if-slower N  CMD takes more than N times what it takes without all passes
 
