@@ -121,6 +121,8 @@ def _refuse_contradictions(options: argparse.Namespace) -> None:
         raise UsageError("--if-slower times a command: it excludes --if")
     if options.command is not None and options.reduce:
         raise UsageError("--reduce compares results: with a command, use tg-reduce")
+    if options.json and options.reduce == "-":
+        raise UsageError("--json writes to stdout: name a file by --reduce")
     of_runs = options.input or options.arg or options.entry or options.expect
     if options.command is not None and of_runs:
         raise UsageError(

@@ -58,22 +58,29 @@ def bisect_session(options: argparse.Namespace) -> None:
         judge = _judge(options, program)
         search = Bisection(program.module, program.steps, judge, options.timeout, report)
         # What passes print is not part of the output.
-        with tool_errors(NothingToBisect, ValueError), redirect_stdout(sys.stderr):
-            found = search.culprit()
-            small = None
+        with redirect_stdout(sys.stderr):
+            with tool_errors(NothingToBisect, ValueError):
+                found = search.culprit()
+            small = unreduced = None
             if options.reduce and isinstance(judge, Meaning):
                 limits = {"seconds": options.seconds, "timeout": options.timeout}
-                small = smallest(found, judge, **limits, progress=shrunk)
+                try:
+                    small = smallest(found, judge, **limits, progress=shrunk)
+                except ValueError as error:
+                    unreduced = ToolError(f"--reduce: {error}")
     if small is not None:
         found = replace(found, suspects=small.culprit.suspects)
-        lines = [f"Reduced from {Reduced(found.base, None, 0).ops:,} to {small.reduced.ops:,} ops."]
-        lines += map(printable, (str(small.culprit), str(small.culprit.failure)))
-        inputs = small.reduced.inputs or ()
-        write_program(options.reduce, lines, small.reduced.module, program.entry, inputs)
     if options.json:
         show(f"{json.dumps(_as_json(found), indent=2)}\n")
     else:
         show("\n".join(_lines(found)) + "\n")
+    if small is not None:
+        lines = [f"Reduced from {Reduced(found.base, None, 0).ops:,} to {small.reduced.ops:,} ops."]
+        lines += map(printable, (str(small.culprit), str(small.culprit.failure)))
+        inputs = small.reduced.inputs or ()
+        write_program(options.reduce, lines, small.reduced.module, program.entry, inputs)
+    if unreduced is not None:
+        raise unreduced
 
 
 def _judge(options: argparse.Namespace, program: Examined) -> Judge:
@@ -154,7 +161,7 @@ def _as_json(found: Culprit) -> dict[str, object]:
     action = found.action
     return {
         "limit": str(found.limit),
-        "pass": found.step.name,
+        "pass": action.stage if action else found.step.name,
         "pattern": action and action.pattern,
         "op": action and action.op,
         "location": action and action.place,

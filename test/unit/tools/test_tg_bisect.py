@@ -178,6 +178,23 @@ def test_a_pass_that_aborts_is_reduced(run: Run, monkeypatch: pytest.MonkeyPatch
     assert out.count("tg.") == out.count("tg.sub") == 1
 
 
+def test_the_action_is_shown_if_it_cannot_be_reduced(run: Run, monkeypatch: pytest.MonkeyPatch):
+    runs = 0
+
+    def sometimes(op: tg.TgOp) -> None:
+        nonlocal runs
+        runs += isinstance(op, tg.SubOp)
+        if runs < 5:
+            exchange(op)
+
+    plug_in(monkeypatch, sometimes)
+    args = "-p", "wrong-pass", "--input=1,2,3,4", "--reduce"
+    code, out, err = run(PROGRAM, *args, "small.mlir")
+    assert code == 1
+    assert "action 3: wrong-pass: rewrite: tg.sub" in out
+    assert "--reduce: the predicate does not hold of the module" in err
+
+
 def test_what_passes_print_is_not_in_the_json(run: Run, monkeypatch: pytest.MonkeyPatch):
     def loud(op: tg.TgOp) -> None:
         print("loud")
@@ -298,6 +315,7 @@ def test_what_makes_a_command_slower(run: Run, monkeypatch: pytest.MonkeyPatch):
         (["-p", "cse", "--command", "false", "--if-slower", "2"], 1, "that is to be timed fails"),
         (["-p", "cse", "--entry", "other"], 1, "name one by --entry: main"),
         (["-p", "cse", "--expect", "1"], 1, "--expect, result 0: '1' has no type"),
+        (["-p", "cse", "--json", "--reduce", "-"], 2, "name a file by --reduce"),
         (["-p", "mlir-opt"], 2, "it needs --allow-external"),
     ],
 )
@@ -371,6 +389,14 @@ def test_passes_of_functions(run: Run, monkeypatch: pytest.MonkeyPatch):
     assert code == 0
     assert ": wrong-pass: pass: func.func @main at " in out.splitlines()[0]
     assert out.splitlines()[2].startswith("  done by test_tg_bisect:")
+
+
+def test_the_pass_of_a_nested_pipeline(run: Run, monkeypatch: pytest.MonkeyPatch):
+    plug_in(monkeypatch, exchange)
+    nested = "builtin.module(func.func(cse,wrong-pass),cse)"
+    code, out, _ = run(PROGRAM, "--pass-pipeline", nested, "--json", "--input=1,2,3,4")
+    assert code == 0
+    assert json.loads(out)["pass"] == "wrong-pass"
 
 
 def test_scf_to_cf(run: Run, monkeypatch: pytest.MonkeyPatch):
