@@ -14,17 +14,20 @@ import signal
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 
+from tgdialect.actions.children import ChildDied, ChildFailed, Tell, in_child
 from tgdialect.actions.listening import listening
 from tgdialect.diagnostics import (
     Action,
     Actions,
+    CompilationError,
     Limit,
     exception_text,
+    verify_module,
 )
 
 Judge = Callable[[ModuleOp], Any]
@@ -36,8 +39,17 @@ class Untestable(Exception):
     """A module cannot be judged: it is taken for one like those around it."""
 
 
+class InvalidIR(ValueError):
+    """A pass has left a module that is not valid."""
+
+
 class NothingToBisect(ValueError):
-    """The program is wrong before all passes, or right after them."""
+    """The program is wrong before all passes, or right after them, or cannot be judged then."""
+
+
+_GRACE = 2.0
+"""The seconds after the time limit in which a pass may still end by itself. A pass that catches the
+exception, or does not return to Python, takes them."""
 
 
 class BisectedPass(NamedTuple):
@@ -49,11 +61,17 @@ class BisectedPass(NamedTuple):
 
 @dataclass(frozen=True)
 class Failed:
-    """A pass raises an exception, or takes too long."""
+    """A pass raises an exception, leaves a module that is not valid, ends its process, or takes too
+    long."""
 
     kind: str
     """The exception's class."""
     reason: str
+
+    @property
+    def is_death(self) -> bool:
+        """Whether the pass did not come to an end, so that nothing is known of the module."""
+        return self.kind == ChildDied.__name__
 
     def __str__(self) -> str:
         return self.reason
@@ -64,11 +82,12 @@ class Culprit:
     """The action that breaks a program: one of a pass, the `step`, that ran on the module `base`.
 
     `before` is the module without it, and `after` the one with it, which `failure` says what is
-    wrong with. `action` is None where a pass fails in what it does after its last action: `after`
-    is then what it has left. With `limit` the program is wrong, with a smaller one it is not.
-    `suspects` are the rules that a step has applied which is done as a whole, and `cleared` those
-    of the steps before it, which are right. `runs` is how often a pass has run, or a module was
-    judged.
+    wrong with. Of a pass that does not come to an end, `after` is `before`. `action` is None where
+    a pass fails in what it does after its last action, `last`: `after` is then what it has left.
+    With `limit` the program is wrong, with a smaller one it is not, or cannot be judged: `untested`
+    are so many actions, or passes, right before this one. `suspects` are the rules that a step has
+    applied which is done as a whole, and `cleared` those of the steps before it, which are right.
+    `runs` is how often a pass has run, or a module was judged.
     """
 
     step: BisectedPass
@@ -81,11 +100,13 @@ class Culprit:
     runs: int
     suspects: Sequence[Action] = ()
     cleared: Sequence[Action] = ()
+    last: Action | None = None
+    untested: int = 0
 
     def __str__(self) -> str:
         if self.action is not None:
             return str(self.action)
-        return f"{self.step.name}, after action {self.limit}"
+        return f"{self.step.name}, after {self.last or f'action {self.limit}'}"
 
 
 @dataclass(frozen=True)
@@ -102,8 +123,9 @@ class _State:
 class Bisection:
     """A search for the action that breaks a program.
 
-    `judge` gets copies. A pass fails that takes more than `timeout` seconds. `progress` is called
-    with a text before each run.
+    `judge` gets copies. A pass fails that takes more than `timeout` seconds, or leaves a module
+    that is not valid. Each pass runs in a process of its own first, which it may end. `progress` is
+    called with a text before each run.
     """
 
     module: ModuleOp
@@ -113,10 +135,11 @@ class Bisection:
     progress: Callable[[str], object] = lambda _: None
     runs: int = 0
     _states: list[_State] = field(default_factory=list[_State])
+    _deadly: set[str] = field(default_factory=set[str])
+    """The names of passes that do not come to an end."""
 
     def culprit(self) -> Culprit:
-        """The action. Raises NothingToBisect, and ValueError where only modules that cannot be
-        judged are between a right one and a wrong one."""
+        """The action. Raises NothingToBisect."""
         with suppress(Untestable):
             if (wrong := self._wrong(_State(self.module, 0, ()), "the program")) is not None:
                 raise NothingToBisect(f"the program is wrong before any pass: {wrong}")
@@ -127,10 +150,14 @@ class Bisection:
                 break
         names = ["", *(step.name for step in self.steps)]
         last = len(self._states) - 1
-        if self._wrong(self._states[last], f"after {names[last]}") is None:
-            raise NothingToBisect("the program is right after all passes")
-        first = _first(0, last, lambda i: self._wrong(self._states[i], f"after {names[i]}"))
-        return self._in_step(self.steps[first - 1], self._states[first - 1], self._states[first])
+        try:
+            if self._wrong(self._states[last], f"after {names[last]}") is None:
+                raise NothingToBisect("the program is right after all passes")
+        except Untestable:
+            raise NothingToBisect("the program cannot be tested after all passes") from None
+        right, first = _first(0, last, lambda i: self._wrong(self._states[i], f"after {names[i]}"))
+        found = self._in_step(self.steps[first - 1], self._states[first - 1], self._states[first])
+        return replace(found, untested=first - right - 1) if first - right > 1 else found
 
     def _in_step(self, step: BisectedPass, base: _State, whole: _State) -> Culprit:
         """The action of a pass that turns the module `base` into a wrong one."""
@@ -138,29 +165,47 @@ class Bisection:
         def at(limit: Limit | None) -> Any:
             return self._wrong(self._after(step, base, limit), f"{step.name} up to {limit}")
 
-        if at(Limit(whole.count)) is None:
+        def is_right_at(limit: Limit) -> bool:
+            with suppress(Untestable):
+                return at(limit) is None
+            return False
+
+        if is_right_at(Limit(whole.count)):
             # It is what the pass does besides actions, or fails to do.
             before, limit = self._after(step, base, Limit(whole.count)), Limit(whole.count)
             failure = self._wrong(whole, step.name)
-            modules = before.module, whole.module
-            return Culprit(step, base.module, None, limit, failure, *modules, self.runs)
-        number = _first(base.count, whole.count, lambda n: at(Limit(n)))
+            modules = before.module, before.module if _is_death(failure) else whole.module
+            last = next((a for a in reversed(whole.log) if not a.is_note), None)
+            return Culprit(step, base.module, None, limit, failure, *modules, self.runs, last=last)
+        right, number = _first(base.count, whole.count, lambda n: at(Limit(n)))
         # A rewrite inside of it, if one breaks the program and the action without it does not.
         own = [a for a in whole.log if a.number == number]
         parts = [a.inner for a in own]
         limit, before = Limit(number), Limit(number - 1)
-        if (most := max(parts, default=0)) and at(Limit(number, 0)) is None:
-            inner = _first(0, most, lambda n: at(Limit(number, n)))
+        if (most := max(parts, default=0)) and is_right_at(Limit(number, 0)):
+            _, inner = _first(0, most, lambda n: at(Limit(number, n)))
             limit, before = Limit(number, inner), Limit(number, inner - 1)
         after = self._after(step, base, limit)
         action = next((a for a in own if a.inner == (limit.inner or 0)), None)
         suspects = [a for a in own if a.is_note]
         cleared = [a for a in whole.log if a.is_note and a.number < number]
-        failure = self._wrong(after, f"{step.name} up to {limit}")
+        try:
+            failure = self._wrong(after, f"{step.name} up to {limit}")
+        except Untestable:  # It is the last action, and the module after the pass is wrong.
+            failure = self._wrong(whole, step.name)
         left = self._after(step, base, before).module
-        modules = left, after.module
+        modules = left, left if _is_death(failure) else after.module
         return Culprit(
-            step, base.module, action, limit, failure, *modules, self.runs, suspects, cleared
+            step,
+            base.module,
+            action,
+            limit,
+            failure,
+            *modules,
+            self.runs,
+            suspects,
+            cleared,
+            untested=number - right - 1,
         )
 
     def _after(self, step: BisectedPass, base: _State, limit: Limit | None) -> _State:
@@ -168,15 +213,26 @@ class Bisection:
         self.runs += 1
         self.progress(f"{step.name}" if limit is None else f"{step.name} up to action {limit}")
         module, log = base.module.clone(), list[Action]()
-        actions = Actions(limit, count=base.count, on_action=log.append)
-        actions.stage = step.name
-        failure = None
-        try:
+
+        def run(on_action: Callable[[Action], object]) -> None:
+            actions = Actions(limit, count=base.count, on_action=on_action)
+            actions.stage = step.name
             with listening(actions), time_limit(self.timeout):
-                step.run(module)
-        except Exception as error:
-            failure = Failed(type(error).__name__, exception_text(error))
-        return _State(module, actions.count, log, failure)
+                run_verified(step, module)
+
+        failure = None
+        if limit is None or step.name in self._deadly:
+            failure = death(run, self.timeout, log.append)
+        if failure is not None:
+            self._deadly.add(step.name)
+        else:
+            log.clear()
+            try:
+                run(log.append)
+            except Exception as error:
+                failure = Failed(type(error).__name__, exception_text(error))
+        count = max((action.number for action in log if action.inner <= 0), default=base.count)
+        return _State(module, count, log, failure)
 
     def _wrong(self, state: _State, name: str) -> Any:
         if state.failure is not None:
@@ -186,11 +242,47 @@ class Bisection:
         return self.judge(state.module.clone())
 
 
-def _first(low: int, high: int, wrong: Callable[[int], Any]) -> int:
-    """The number that is wrong, after one that is not: `low` is right, and `high` is wrong.
+def run_verified(step: BisectedPass, module: ModuleOp) -> None:
+    """Run a pass. Raises what it raises, and InvalidIR for what it leaves."""
+    step.run(module)
+    try:
+        verify_module(module)
+    except CompilationError as error:
+        raise InvalidIR(error.diagnostics[0].message) from error
 
-    Those that cannot be judged are left out. Raises ValueError if they are all that is between.
-    """
+
+def death(
+    run: Callable[[Tell], object],
+    timeout: float | None = None,
+    heard: Callable[[Any], object] = lambda _: None,
+) -> Failed | None:
+    """How a function ends its process, which is one of its own, or that it takes more than
+    `timeout` seconds; None if it does neither. `heard` gets what it tells."""
+
+    def work(tell: Tell) -> str | None:
+        try:
+            with time_limit(timeout):
+                run(tell)
+        except TimeoutError as error:
+            return str(error)
+        except Exception:
+            return None  # It is raised again where it can be looked at.
+        return None
+
+    try:
+        reason = in_child(work, timeout, heard, grace=_GRACE)
+    except ChildFailed as error:
+        reason = str(error)
+    return None if reason is None else Failed(ChildDied.__name__, reason)
+
+
+def _is_death(failure: Any) -> bool:
+    return isinstance(failure, Failed) and failure.is_death
+
+
+def _first(low: int, high: int, wrong: Callable[[int], Any]) -> tuple[int, int]:
+    """The last number that is right, and the first that is wrong: `low` is right, and `high` is
+    wrong. Between the two are those that cannot be judged."""
     unknown: set[int] = set()
     while left := [n for n in range(low + 1, high) if n not in unknown]:
         middle = left[len(left) // 2]
@@ -200,12 +292,13 @@ def _first(low: int, high: int, wrong: Callable[[int], Any]) -> int:
             unknown.add(middle)
             continue
         low, high = (low, middle) if is_wrong else (middle, high)
-    return high
+    return low, high
 
 
 @contextmanager
 def time_limit(seconds: float | None) -> Generator[None]:
-    """Raise TimeoutError in the main thread after some seconds; elsewhere there is no limit."""
+    """Raise TimeoutError in the main thread after some seconds, and again each second, in case that
+    somebody catches it; elsewhere there is no limit."""
     if seconds is None or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -214,7 +307,7 @@ def time_limit(seconds: float | None) -> Generator[None]:
         raise TimeoutError(f"it takes more than {seconds:g} seconds")
 
     outer = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
     try:
         yield
     finally:

@@ -12,7 +12,8 @@ in the order of the calls, or in the plan of the memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
@@ -108,7 +109,7 @@ class CheckedProgram(NamedTuple):
 
 
 class CheckedExecutable(Executable):
-    """An executable whose first call with each signature is checked.
+    """An executable whose calls with each signature are checked, until one has right results.
 
     `comparisons` are those of the last call that was checked, in the order of the kernels.
     """
@@ -121,6 +122,9 @@ class CheckedExecutable(Executable):
         """Gets each comparison when it is done, before an error is raised."""
         self._run = _Check(executable, given)
         self._seen: set[object] = set()
+        """The signatures whose results were right."""
+        self._is_called = False
+        self._is_paused = False
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """As `Executable.__call__`. Raises CheckError."""
@@ -129,17 +133,25 @@ class CheckedExecutable(Executable):
     def resident(self, *arrays: Any) -> Any:
         return self._checked(arrays, lambda given: self.executable.resident(*given), None)
 
+    @contextmanager
+    def unchecked(self) -> Generator[None]:
+        """Within the context calls are not checked: their results may be looked at."""
+        self._is_paused = True
+        try:
+            yield
+        finally:
+            self._is_paused = False
+
     def _checked(
         self, arrays: Sequence[Any], call: Callable[[Sequence[Any]], Any], out: list[Any] | None
     ) -> Any:
         given = list(self.executable.completed(arrays))
         key = tuple(_kind(array) for array in given)
-        if key in self._seen or len(given) != len(self.inputs):
+        if self._is_paused or key in self._seen or len(given) != len(self.inputs):
             return call(arrays)
         before = [np.array(array, order="C") for array in given]
-        is_first = not self._seen
+        is_first, self._is_called = not self._is_called, True
         results = call(given)
-        self._seen.add(key)
         found = out or _results(results)
         written = {
             i: np.asarray(given[i])
@@ -149,6 +161,7 @@ class CheckedExecutable(Executable):
         self.comparisons = []
         arrays = [np.asarray(each) for each in found]
         self._run(before, arrays, written, self._report, is_first=is_first)
+        self._seen.add(key)
         return results
 
     def _report(self, compared: CheckResult) -> None:

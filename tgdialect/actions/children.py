@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -17,11 +18,28 @@ class ChildFailed(Exception):
     """The work raised an exception, ended its process, or took too long."""
 
 
-def in_child(work: Callable[[], Any], timeout: float | None = None) -> Any:
-    """The result of work in a child of `fork`, whose effects on memory are lost.
+class ChildDied(ChildFailed):
+    """The work ended its process, or took too long."""
 
-    Raises ChildFailed, with one line that says why, if there is no result after `timeout` seconds.
+
+Tell = Callable[[Any], None]
+"""A function that a child tells something to its parent by."""
+
+
+def in_child(
+    work: Callable[[Tell], Any],
+    timeout: float | None = None,
+    heard: Callable[[Any], object] = lambda _: None,
+    *,
+    grace: float = 0.0,
+) -> Any:
+    """The result of work in a child of `fork`, whose effects on memory are lost. `heard` gets what
+    the work tells before it ends.
+
+    Raises ChildFailed, with one line that says why, if there is no result after `timeout` seconds,
+    and `grace` for work that has a time limit itself.
     """
+    limit = None if timeout is None else time.monotonic() + timeout + grace
     context = get_context("fork")
     results, sink = context.Pipe(duplex=False)
     child = context.Process(target=_work, args=(work, sink), daemon=True)
@@ -29,19 +47,28 @@ def in_child(work: Callable[[], Any], timeout: float | None = None) -> Any:
         child.start()
     sink.close()
     try:
-        if not results.poll(timeout):
-            raise ChildFailed(f"it takes more than {timeout:g} seconds")
-        is_result, value = results.recv()
+        kind, value = _TOLD, None
+        while kind == _TOLD:
+            left = None if limit is None else max(0.0, limit - time.monotonic())
+            if not results.poll(left):
+                raise ChildDied(f"it takes more than {timeout:g} seconds")
+            kind, value = results.recv()
+            if kind == _TOLD:
+                heard(value)
     except EOFError:
         child.join()
-        raise ChildFailed(_ended(child.exitcode or 0)) from None
+        raise ChildDied(_ended(child.exitcode or 0)) from None
     finally:
         child.kill()
         child.join()
         results.close()
-    if not is_result:
+    if kind == _RAISED:
         raise ChildFailed(value)
     return value
+
+
+_TOLD, _RESULT, _RAISED = "told", "result", "raised"
+"""The kinds of messages from a child."""
 
 
 def _ended(code: int) -> str:
@@ -51,14 +78,14 @@ def _ended(code: int) -> str:
     return f"the process ended with exit code {code}"
 
 
-def _work(work: Callable[[], Any], sink: Connection) -> None:
+def _work(work: Callable[[Tell], Any], sink: Connection) -> None:
     """The main function of the child, which prints nothing."""
     end_without_handlers()
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):
         os.dup2(null, stream)
     try:
-        answer = True, work()
+        answer = _RESULT, work(lambda value: sink.send((_TOLD, value)))
     except Exception as error:
-        answer = False, exception_text(error)
+        answer = _RAISED, exception_text(error)
     sink.send(answer)

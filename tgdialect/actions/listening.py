@@ -1,15 +1,17 @@
 """Listening to the actions of passes, those of other packages included.
 
 xDSL's passes do not count what they do. While somebody listens, each match of a
-`PatternRewriteWalker` that changes something is an action. It has the name of the pattern that made
-the first change.
+`PatternRewriteWalker` that changes something, or raises an exception, is an action. It has the name
+of the pattern that made the first change.
 """
 
 from __future__ import annotations
 
 import inspect
+import traceback
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 from xdsl.ir import Operation, Region
@@ -70,10 +72,17 @@ class _Counted(RewritePattern):
         if not self._actions.may_act():
             return
         self._acting, symbol = ("", ""), symbol_around(op)
-        self._pattern.match_and_rewrite(op, rewriter)
+        try:
+            self._pattern.match_and_rewrite(op, rewriter)
+        except Exception as error:
+            *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+            self._count(op, symbol, *_acting_pattern(frame))
+            raise
         if rewriter.has_done_action:
-            name, line = self._acting
-            self._actions.acted(name or pattern_name(self._pattern), op, symbol, line)
+            self._count(op, symbol, *self._acting)
+
+    def _count(self, op: Operation, symbol: str, name: str, line: str) -> None:
+        self._actions.acted(name or pattern_name(self._pattern), op, symbol, line)
 
     def listener(self, outer: PatternRewriterListener) -> PatternRewriterListener:
         """A listener that notes who makes the first change of a match, and tells another one."""
@@ -88,16 +97,16 @@ class _Counted(RewritePattern):
 
     def _note(self, *_: object) -> None:
         if not self._acting[0]:
-            self._acting = _acting_pattern()
+            self._acting = _acting_pattern(inspect.currentframe())
 
 
 _CHOOSING = (GreedyRewritePatternApplier, CanonicalizationRewritePattern, _Counted)
 """Patterns that apply one of several. A change of their own is a fold, or removes a dead op."""
 
 
-def _acting_pattern() -> tuple[str, str]:
-    """The name of the innermost pattern whose `match_and_rewrite` is running, and its line."""
-    frame = inspect.currentframe()
+def _acting_pattern(frame: FrameType | None) -> tuple[str, str]:
+    """The name of the innermost pattern whose `match_and_rewrite` is running in a frame or around
+    it, and its line."""
     while frame is not None:
         pattern: Any = frame.f_locals.get("self")
         if frame.f_code.co_name == "match_and_rewrite" and isinstance(pattern, RewritePattern):

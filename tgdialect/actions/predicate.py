@@ -96,10 +96,11 @@ class Condition:
 
 
 def run_command(command: Sequence[str], text: str, timeout: float) -> CommandOutcome:
-    """Run a command on a file with a text, in an empty folder that is deleted afterwards.
+    """Run a command on a file with a text, in a folder that is deleted afterwards.
 
     `{}` in an argument stands for the file; without one the file is the last argument. There is no
-    shell. After `timeout` seconds the command and what it has started are killed.
+    shell. The command runs in the current folder. After it, or `timeout` seconds, what it has
+    started is killed.
     """
     with tempfile.TemporaryDirectory(prefix="tg-predicate-") as folder:
         file = os.path.join(folder, "input.mlir")
@@ -113,7 +114,6 @@ def run_command(command: Sequence[str], text: str, timeout: float) -> CommandOut
         with open(out, "wb") as stdout, open(err, "wb") as stderr:
             process = subprocess.Popen(
                 args,
-                cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=stdout,
                 stderr=stderr,
@@ -124,10 +124,9 @@ def run_command(command: Sequence[str], text: str, timeout: float) -> CommandOut
             except subprocess.TimeoutExpired:
                 code = TIMED_OUT
             finally:
-                if process.poll() is None:
-                    with suppress(ProcessLookupError, PermissionError):
-                        os.killpg(process.pid, signal.SIGKILL)
-                    process.wait()
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
         seconds = time.perf_counter() - start
         return CommandOutcome(
             128 - code if code < 0 else code, seconds, _beginning(out), _beginning(err)

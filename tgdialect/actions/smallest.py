@@ -11,16 +11,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tgdialect.actions.bisect import Bisection, Culprit, Failed
+from tgdialect.actions.bisect import Bisection, Culprit, Failed, death, run_verified, time_limit
 from tgdialect.actions.judges import CANNOT_RUN, Meaning
 from tgdialect.actions.listening import listening
-from tgdialect.actions.predicate import ChangedMeaning, Predicate, Raises, kind_of_error
+from tgdialect.actions.predicate import ChangedMeaning, Predicate, Raises, Transform, kind_of_error
 from tgdialect.actions.reduce import Reduced, reduce
 from tgdialect.diagnostics import Action, Actions
 
@@ -41,11 +41,13 @@ def smallest(
     *,
     jobs: int = 1,
     seconds: float | None = None,
+    timeout: float | None = None,
     progress: Callable[[Reduced], None] | None = None,
 ) -> Smallest:
     """Reduce the module before the pass of an action, so that the pass still changes its meaning.
 
-    `meaning` is that of the module that was bisected. The other arguments are those of `reduce`.
+    `meaning` is that of the module that was bisected, and `timeout` the time for a pass. The other
+    arguments are those of `reduce`.
     """
     passed, failed = Counter[_Kind](), Counter[_Kind]()
     for _, step in groupby(found.cleared, key=lambda note: note.number):
@@ -54,8 +56,8 @@ def smallest(
 
     def transform(module: ModuleOp) -> None:
         log.clear()
-        with listening(Actions(on_action=log.append)):
-            found.step.run(module)
+        with listening(Actions(on_action=log.append)), time_limit(timeout):
+            run_verified(found.step, module)
 
     changed = ChangedMeaning(meaning.entry, transform, meaning.run, before=meaning.run)
     predicate: Predicate = changed
@@ -63,6 +65,8 @@ def smallest(
         predicate = replace(changed, fails=kind_of_error(found.failure.removeprefix(CANNOT_RUN)))
     if isinstance(found.failure, Failed):
         predicate = Raises(transform, found.failure.kind)
+        if found.failure.is_death:
+            predicate = _Dies(transform, found.failure, timeout)
 
     def is_interesting(module: ModuleOp, inputs: Sequence[Any] | None) -> bool:
         is_wrong = predicate(module, inputs)
@@ -87,11 +91,23 @@ def smallest(
     )
     inputs = reduced.inputs or ()
     judge = Meaning.of(reduced.module, meaning.entry, inputs, meaning.run)
-    culprit = Bisection(reduced.module, [found.step], judge).culprit()
+    culprit = Bisection(reduced.module, [found.step], judge, timeout).culprit()
     # Of equal ones, a rule for few kinds of ops says more than one for all.
     kinds = Counter(pattern for pattern, _ in {*map(_kind, culprit.suspects)})
     suspects = sorted(culprit.suspects, key=lambda note: (-suspicion(note), kinds[note.pattern]))
     return Smallest(reduced, replace(culprit, suspects=suspects))
+
+
+@dataclass(frozen=True)
+class _Dies:
+    """A predicate: passes end their process, or take too long, as a `failure` says."""
+
+    transform: Transform
+    failure: Failed
+    timeout: float | None
+
+    def __call__(self, module: ModuleOp, inputs: Sequence[Any] | None) -> bool:
+        return death(lambda _: self.transform(module), self.timeout) == self.failure
 
 
 def _kind(action: Action) -> _Kind:

@@ -20,11 +20,13 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache
 from types import FrameType
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import LocationAttr, StringAttr
 from xdsl.ir import Operation
+from xdsl.passes import ModulePass
 
 from tgdialect.diagnostics.diagnostic import place_of
 from tgdialect.diagnostics.locations import operation_location
@@ -212,17 +214,28 @@ def noted(rule: str, op: Operation) -> None:
 
 
 @contextmanager
-def running(name: str, op: Operation) -> Generator[bool]:
+def running(step: ModulePass, op: Operation) -> Generator[bool]:
     """The run of a pass on an op, which is an action. Gives whether it is allowed."""
     actions = _ACTIONS.get()
     if actions is None:
         yield True
         return
-    outer, actions.stage = actions.stage, name
+    outer, actions.stage = actions.stage, step.name
     try:
-        yield begins("pass", op)
+        if is_allowed := actions.may_act():
+            actions.acted("pass", op, code=_place_of(type(step)))
+        yield is_allowed
     finally:
         actions.stage = outer
+
+
+@cache
+def _place_of(pass_type: type) -> str:
+    """Where a class is in the compiler."""
+    try:
+        return f"{pass_type.__module__}:{inspect.getsourcelines(pass_type)[1]}"
+    except (OSError, TypeError):  # It has no source.
+        return pass_type.__module__
 
 
 @contextmanager

@@ -157,9 +157,11 @@ def one_line(message: str) -> str:
 
 
 def exception_text(error: BaseException) -> str:
-    """The type, the message and the notes of an unforeseen exception, for an error message."""
+    """The type, the message and the notes of an unforeseen exception, for an error message. A note
+    of several lines is the whole module, which xDSL adds, and left out."""
     shown = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return "; ".join((shown, *getattr(error, "__notes__", ())))
+    notes = (note for note in getattr(error, "__notes__", ()) if "\n" not in note.strip())
+    return "; ".join((shown, *notes))
 
 
 def attach_source(diagnostic: Diagnostic, source: SourceFile) -> Diagnostic:

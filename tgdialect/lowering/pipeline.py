@@ -86,7 +86,7 @@ def run_stages(
     The level is not checked; `LoweringPass.apply` checks it.
     """
     for stage in passes:
-        with running(stage.name, module) as is_allowed:
+        with running(stage, module) as is_allowed:
             if is_allowed:
                 stage.lower(module)
         if after is not None:

@@ -89,7 +89,10 @@ def _limit(text: str) -> Limit:
     """Parses `12`, or `12.3` for 3 of the rewrites inside of action 12."""
     action, dot, inner = text.partition(".")
     count = whole_number(0, 10**9)
-    return Limit(count(action), count(inner) if dot else None)
+    try:
+        return Limit(count(action), count(inner) if dot else None)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error}, in {text[:40]!r}" if dot else error) from None
 
 
 _FLAGS = """

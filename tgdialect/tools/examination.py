@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple
@@ -27,6 +28,7 @@ from tgdialect.actions.predicate import text_of
 from tgdialect.diagnostics import (
     CompilationError,
     SourceFile,
+    exception_text,
     operation_diagnostic,
     running,
     verify_module,
@@ -39,8 +41,13 @@ from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.program import DEFAULT_OPT
 from tgdialect.targets import DEFAULT_TARGET, target_named
-from tgdialect.tools.console import UsageError, show, tool_errors, write_files
-from tgdialect.tools.instrumentation import alone, flatten
+from tgdialect.tools.console import ToolError, UsageError, show, write_files
+from tgdialect.tools.instrumentation import (
+    EXTERNAL_PASSES,
+    alone,
+    flatten,
+    no_external_programs,
+)
 from tgdialect.tools.pass_pipeline import NestedPasses, Step, build_pipeline, parse_pipeline
 from tgdialect.tools.tg_run_session import (
     bind_inputs,
@@ -98,8 +105,12 @@ def _traced(
         raise UsageError("--arg and --entry are for programs, and not for a Python function")
     arrays = [typed_input(text, position) for position, text in enumerate(options.input)]
     function = python_function(path, name, options.file)
-    with tool_errors(TypeError, ValueError, context=f"{path}:{name}: "):
+    try:
         return SourceFile(f"{path}:{name}", str(traceable(function).lower(*arrays))), arrays
+    except CompilationError:
+        raise
+    except Exception as error:  # It is that of a function of the user.
+        raise ToolError(f"{path}:{name}: {exception_text(error)}") from error
 
 
 # -- passes ----------------------------------------------------------------------------------------
@@ -114,12 +125,15 @@ def _steps(options: argparse.Namespace, ctx: Context, module: ModuleOp) -> Itera
         specs = [spec for text in options.passes for spec in parse_pipeline(text)]
         if options.pass_pipeline:
             specs = parse_pipeline(options.pass_pipeline, anchor_required=True)
-        passes = flatten(build_pipeline(specs, registry.universe().all_passes, ctx, ()))
+        refused = () if options.allow_external else EXTERNAL_PASSES
+        passes = flatten(build_pipeline(specs, registry.universe().all_passes, ctx, refused))
     else:
         passes = list(_default_passes(options, ctx, module))
     for step in passes:
         name = str(step) if isinstance(step, NestedPasses) else step.name
-        yield BisectedPass(name, partial(run_step, step, ctx))
+        yield BisectedPass(
+            name, partial(run_step, step, ctx, allow_external=options.allow_external)
+        )
 
 
 def _default_passes(options: argparse.Namespace, ctx: Context, module: ModuleOp) -> Iterator[Step]:
@@ -139,16 +153,17 @@ def _default_passes(options: argparse.Namespace, ctx: Context, module: ModuleOp)
     yield from stages(mode=mode, target=options.target).from_level(level)
 
 
-def run_step(step: Step, ctx: Context, op: Operation) -> None:
+def run_step(step: Step, ctx: Context, op: Operation, *, allow_external: bool = False) -> None:
     """Run a pass of a pipeline on an operation, as an action."""
     if isinstance(step, NestedPasses):
         for inner in step.operations(op):
             for each in step.steps:
-                run_step(each, ctx, inner)
+                run_step(each, ctx, inner, allow_external=allow_external)
         return
-    with alone(op) as module, running(step.name, module) as is_allowed:
+    with alone(op) as module, running(step, op) as is_allowed:
         if is_allowed:
-            step.apply(ctx, module)
+            with nullcontext() if allow_external else no_external_programs():
+                step.apply(ctx, module)
 
 
 # -- inputs ----------------------------------------------------------------------------------------
@@ -163,7 +178,7 @@ def entry_of(module: ModuleOp, name: str | None) -> FuncOp:
     }
     if name is None:
         name = next(iter(functions)) if len(functions) == 1 else "main"
-    return functions[name] if name in functions else find_entry(module, name)
+    return functions[name] if name in functions else find_entry(module, name, [*functions])
 
 
 def inputs_of(entry: FuncOp) -> Sequence[ProgramInput]:

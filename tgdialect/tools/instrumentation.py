@@ -159,6 +159,14 @@ def flatten(steps: Sequence[Step]) -> list[Step]:
     return flat
 
 
+def step_names(steps: Sequence[Step]) -> list[str]:
+    """The names of the passes, those of nested pipelines included."""
+    names: list[str] = []
+    for step in steps:
+        names += step_names(step.steps) if isinstance(step, NestedPasses) else [step.name]
+    return names
+
+
 @contextmanager
 def alone(op: Operation) -> Generator[ModuleOp, None, None]:
     """
@@ -325,7 +333,7 @@ class PassRunner:
                 failures_as_diagnostics(f"pass {pass_.name}", file),
                 remarks_of(pass_.name),
             ):
-                with alone(op) as module, running(pass_.name, module) as is_allowed:
+                with alone(op) as module, running(pass_, op) as is_allowed:
                     if not is_allowed:
                         return
                     if isinstance(pass_, LevelCheckedPass) and not self.checks_each:
@@ -357,7 +365,7 @@ class PassRunner:
             verify_module(op)
         except CompilationError as error:
             invalid = f"pass {pass_.name} left invalid IR: "
-            raise CompilationError(
+            raise InternalError(
                 [
                     replace(each, file=each.file or file, message=invalid + each.message)
                     for each in error.diagnostics

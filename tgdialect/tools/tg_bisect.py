@@ -23,7 +23,8 @@ EPILOG = """what is wrong (one of these):
   nothing said              the results differ from those of the program, on the interpreter; those
                             of code that the default stages make, on this machine
   --command CMD             CMD fails: {} in CMD is the program's file, or it is the last argument.
-                            As for git bisect run, 0 is right, 125 is skipped, and others are wrong
+                            As for git bisect run, 0 is right, 125 is skipped, and others are wrong.
+                            It runs in the current folder, and what it leaves running is killed
   --command CMD --if EXPR   all EXPR hold
   --command CMD --if-slower N  CMD takes more than N times what it takes without all passes
 
@@ -79,6 +80,8 @@ _FLAGS = """
   --reduce FILE: write the smallest program that the pass breaks: the one before that pass, reduced
   --seconds N: the longest time for --reduce (default: 60)
   --timeout SECONDS: the longest time for a pass, or for one run (default: 60)
+  --allow-custom: run unchecked code of the program, as for tg-run
+  --allow-external: offer passes that start other programs (mlir-opt)
   --json: print JSON, for other programs
   --version: print the versions and exit
 """
@@ -118,6 +121,8 @@ def _refuse_contradictions(options: argparse.Namespace) -> None:
         raise UsageError("--if-slower times a command: it excludes --if")
     if options.command is not None and options.reduce:
         raise UsageError("--reduce compares results: with a command, use tg-reduce")
+    if options.json and options.reduce == "-":
+        raise UsageError("--json writes to stdout: name a file by --reduce")
     of_runs = options.input or options.arg or options.entry or options.expect
     if options.command is not None and of_runs:
         raise UsageError(

@@ -5,12 +5,17 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
+import sys
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from dataclasses import replace
+from io import StringIO
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.utils.exceptions import InterpretationError
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import InterpretationError, VerifyException
 
 from tgdialect.actions.bisect import Bisection, Culprit, Judge, NothingToBisect
 from tgdialect.actions.compare import Difference
@@ -18,8 +23,12 @@ from tgdialect.actions.judges import ByCommand, Execution, Meaning, Slower
 from tgdialect.actions.predicate import CommandPredicate
 from tgdialect.actions.reduce import Reduced
 from tgdialect.actions.smallest import smallest
-from tgdialect.diagnostics import printable, symbol_around
+from tgdialect.custom import NO_CUSTOM
+from tgdialect.diagnostics import CompilationError, diagnose, printable, symbol_around
+from tgdialect.lowering.levels import is_before, level_of
+from tgdialect.lowering.render import RenderPass
 from tgdialect.runtime.progress import progress
+from tgdialect.runtime.staged import check_code
 from tgdialect.tools.console import ToolError, UsageError, show, tool_errors
 from tgdialect.tools.examination import Examined, examined, write_program
 from tgdialect.tools.tg_run_values import typed_input
@@ -48,29 +57,40 @@ def bisect_session(options: argparse.Namespace) -> None:
 
         judge = _judge(options, program)
         search = Bisection(program.module, program.steps, judge, options.timeout, report)
-        with tool_errors(NothingToBisect, ValueError):
-            found = search.culprit()
-            small = None
+        # What passes print is not part of the output.
+        with redirect_stdout(sys.stderr):
+            with tool_errors(NothingToBisect, ValueError):
+                found = search.culprit()
+            small = unreduced = None
             if options.reduce and isinstance(judge, Meaning):
-                small = smallest(found, judge, seconds=options.seconds, progress=shrunk)
+                limits = {"seconds": options.seconds, "timeout": options.timeout}
+                try:
+                    small = smallest(found, judge, **limits, progress=shrunk)
+                except ValueError as error:
+                    unreduced = ToolError(f"--reduce: {error}")
     if small is not None:
         found = replace(found, suspects=small.culprit.suspects)
-        lines = [f"Reduced from {Reduced(found.base, None, 0).ops:,} to {small.reduced.ops:,} ops."]
-        lines += map(printable, (str(small.culprit), str(small.culprit.failure)))
-        inputs = small.reduced.inputs or ()
-        write_program(options.reduce, lines, small.reduced.module, program.entry, inputs)
     if options.json:
         show(f"{json.dumps(_as_json(found), indent=2)}\n")
     else:
         show("\n".join(_lines(found)) + "\n")
+    if small is not None:
+        lines = [f"Reduced from {Reduced(found.base, None, 0).ops:,} to {small.reduced.ops:,} ops."]
+        lines += map(printable, (str(small.culprit), str(small.culprit.failure)))
+        inputs = small.reduced.inputs or ()
+        write_program(options.reduce, lines, small.reduced.module, program.entry, inputs)
+    if unreduced is not None:
+        raise unreduced
 
 
 def _judge(options: argparse.Namespace, program: Examined) -> Judge:
     """The judge that the flags ask for."""
     if options.command is None:
+        if not options.allow_custom:
+            _refuse_code(program, options.file)
         run = Execution(options.timeout)
         if options.expect:
-            wanted = [typed_input(text, number) for number, text in enumerate(options.expect)]
+            wanted = [_expected(text, number) for number, text in enumerate(options.expect)]
             return Meaning(program.entry, program.inputs, wanted, run)
         try:
             return Meaning.of(program.module, program.entry, program.inputs, run)
@@ -88,6 +108,31 @@ def _judge(options: argparse.Namespace, program: Examined) -> Judge:
             return Slower.than(program.module, command, options.if_slower)
 
 
+def _refuse_code(program: Examined, file: str) -> None:
+    """Raise ToolError if the program has code that no stage checks, and machine code is run
+    (docs/semantics.md, "untrusted IR")."""
+    module = program.module
+    is_llvm = any(op.name.startswith("llvm.") for op in module.walk())
+    if not is_llvm and RenderPass.name not in (step.name for step in program.steps):
+        return
+    level = level_of(module) or "tensor"
+    try:
+        check_code(module, NO_CUSTOM)
+    except VerifyException as error:
+        raise CompilationError(diagnose(error, file)) from error
+    if is_llvm or not is_before(level, "linear"):
+        raise ToolError("the program has code that no stage checks: it needs --allow-custom")
+
+
+def _expected(text: str, number: int) -> Any:
+    """The result that `--expect` says."""
+    try:
+        return typed_input(text, number)
+    except CompilationError as error:
+        reason = error.diagnostics[0].message.removeprefix(f"input {number}: ")
+        raise ToolError(f"--expect, result {number}: {reason}") from error
+
+
 def _lines(found: Culprit) -> Iterator[str]:
     yield printable(str(found))
     yield f"  {printable(str(found.failure))}"
@@ -95,6 +140,8 @@ def _lines(found: Culprit) -> Iterator[str]:
         yield f"  done by {found.action.code}"
     for note in found.suspects[:_MOST_SUSPECTS]:
         yield f"  in it: {printable(note.what)}, by {note.code}"
+    if found.untested:
+        yield f"  or one of the {found.untested} before it, which cannot be tested"
     if (more := len(found.suspects) - _MOST_SUSPECTS) > 0:
         yield f"  and {more} more rules: --reduce says which are suspect"
     yield ""
@@ -114,15 +161,16 @@ def _as_json(found: Culprit) -> dict[str, object]:
     action = found.action
     return {
         "limit": str(found.limit),
-        "pass": found.step.name,
+        "pass": action.stage if action else found.step.name,
         "pattern": action and action.pattern,
         "op": action and action.op,
         "location": action and action.place,
         "code": action and action.code,
         "inside": [{"rule": note.what, "code": note.code} for note in found.suspects],
+        "untested": found.untested,
         "failure": failure if isinstance(failure, dict) else str(failure),
-        "before": str(found.before),
-        "after": str(found.after),
+        "before": _text(found.before),
+        "after": _text(found.after),
         "runs": found.runs,
     }
 
@@ -132,12 +180,22 @@ def changed_lines(before: ModuleOp, after: ModuleOp) -> Iterator[str]:
     old, new = _symbols(before), _symbols(after)
     lines: list[str] = []
     for name in dict.fromkeys((*old, *new)):
-        a, b = (str(all[name]).splitlines() if name in all else [] for all in (old, new))
+        a, b = (_text(all[name]).splitlines() if name in all else [] for all in (old, new))
         if a != b:
             lines += [f"{name}:", *list(difflib.unified_diff(a, b, lineterm="", n=_CONTEXT))[2:]]
     yield from map(printable, lines[:_MOST_LINES])
     if len(lines) > _MOST_LINES:
         yield f"... and {len(lines) - _MOST_LINES} more lines"
+
+
+def _text(op: Operation) -> str:
+    """The text of an op, in its generic form if it has no other: a pass may leave invalid IR."""
+    try:
+        return str(op)
+    except Exception:
+        stream = StringIO()
+        Printer(stream, print_generic_format=True).print_op(op)
+        return stream.getvalue()
 
 
 def _symbols(module: ModuleOp) -> dict[str, Operation]:

@@ -63,6 +63,7 @@ from tgdialect.tools.instrumentation import (
     flatten,
     mlir_opt_pass,
     no_external_programs,
+    step_names,
 )
 from tgdialect.tools.ir_dumps import DumpTree
 from tgdialect.tools.pass_pipeline import (
@@ -232,6 +233,9 @@ class TgOptMain(xDSLOptMain):
         if self.args.dump_pass_pipeline:
             pipeline = f"builtin.module({pipeline_text(self.steps)})"
             show(f"Pass Manager with {len(self.steps)} passes:\n{pipeline}\n\n", sys.stderr)
+        if (log := self.args.log_actions_to) not in (None, "-"):
+            with tool_errors(OSError, context=f"cannot write {log}: "):
+                open(log, "w").close()  # Each chunk adds to it.
         outputs: list[str] = []
         failed = False
         for chunk in _split(source, self.args.split_input_file):
@@ -281,11 +285,19 @@ class TgOptMain(xDSLOptMain):
             if args.mlir_print_ir_before_all
             else self._pass_names("mlir_print_ir_before"),
             everything if after_all else self._pass_names("mlir_print_ir_after"),
-            self._pass_names("diff"),
+            self._diffed(),
             self.text_of,
             args.syntax_highlight or (sys.stderr.isatty() and not os.environ.get("NO_COLOR")),
             None if tree is None else DumpTree(tree),
         )
+
+    def _diffed(self) -> frozenset[str]:
+        """The passes of `--diff`. Raises `UsageError` for one that is not run."""
+        names, run = self._pass_names("diff"), step_names(self.steps)
+        for name in names.difference(run, "*"):
+            there_are = ", ".join(dict.fromkeys(run)) or "none"
+            raise UsageError(f"--diff: pass '{name}' is not run; there are: {there_are}")
+        return names
 
     def _pass_names(self, flag: str) -> frozenset[str]:
         texts: list[str] = getattr(self.args, flag)
@@ -508,9 +520,11 @@ class TgOptMain(xDSLOptMain):
         is_text = not getattr(self.target, "writes_bytes", False)
         data = text.encode("utf-8", "backslashreplace") if is_text else text.encode("latin-1")
         files: dict[str, bytes] = {}
-        if self.remarks.file is not None:
-            documents = "".join(self.remarks.documents)
-            files[self.remarks.file] = documents.encode("utf-8", "backslashreplace")
+        documents = "".join(self.remarks.documents).encode("utf-8", "backslashreplace")
+        if self.remarks.file == "-":
+            show(documents)
+        elif self.remarks.file is not None:
+            files[self.remarks.file] = documents
         if path is None or path == "-":
             if not is_text and sys.stdout.isatty():
                 raise UsageError(f"-t {self.target.name} writes bytes: name a file by -o")

@@ -22,8 +22,9 @@ DESCRIPTION = "Make a program that shows a failure of a compiler as small as pos
 EPILOG = """what is kept (one of these):
   -p PIPELINE               the passes change the results, on the interpreter
   [-p PIPELINE] --target T  the compiled program has other results than the interpreter
-  -p PIPELINE --error TEXT  the passes fail, with a message that contains TEXT
-  --command CMD --if EXPR   CMD shows it: {} in CMD is the program's file, else the last argument
+  -p PIPELINE --error TEXT  the passes fail with a message that contains TEXT, or end the process
+  --command CMD --if EXPR   CMD shows it: {} in CMD is the program's file, else the last argument.
+                            It runs in the current folder, --jobs of them at a time
 
 conditions (--if), of which all have to hold; without any the exit code is 0, as in mlir-reduce:
   exit != 0                 the exit code: == != < <= > >=; 128 + N after signal N, 124 after the
@@ -67,6 +68,7 @@ _FLAGS = """
   --jobs N: how many programs to try at a time (default: the cores); the result is the same
   -o --output FILE: what to write (default: stdout)
   --data-folder DIR: the folder of the files whose bytes the program names (default: that of FILE)
+  --allow-external: offer passes that start other programs (mlir-opt)
   --allow-unregistered-dialect: accept operations of unknown dialects
   --version: print the versions and exit
 """

@@ -18,6 +18,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect import registry
+from tgdialect.actions.bisect import death, time_limit
+from tgdialect.actions.children import ChildFailed, in_child
 from tgdialect.actions.compare import Difference
 from tgdialect.actions.judges import warm_up
 from tgdialect.actions.predicate import (
@@ -29,7 +31,13 @@ from tgdialect.actions.predicate import (
     text_of,
 )
 from tgdialect.actions.reduce import NotInteresting, Reduced, reduce
-from tgdialect.diagnostics import CompilationError, SourceFile, errors_in, one_line, verify_module
+from tgdialect.diagnostics import (
+    CompilationError,
+    SourceFile,
+    errors_in,
+    one_line,
+    verify_module,
+)
 from tgdialect.ops.numpy_dtypes import Array, dtype_named
 from tgdialect.runtime import compiler
 from tgdialect.runtime.progress import progress
@@ -40,6 +48,7 @@ from tgdialect.tools.instrumentation import EXTERNAL_PASSES, flatten
 from tgdialect.tools.pass_pipeline import build_pipeline, parse_pipeline
 from tgdialect.tools.tg_run_session import bind_inputs
 
+_KEEP = "--error keeps that"
 _SAVE_SECONDS = 5.0
 """The seconds between two saves of the smallest program while the search goes on. Longer: a process
 that is killed loses more; shorter: large programs are printed more often."""
@@ -49,11 +58,12 @@ def pipeline(options: argparse.Namespace, context: Context) -> Transform:
     """The passes of the command line. Raises `UsageError`."""
     specs = [spec for text in options.passes for spec in parse_pipeline(text)]
     passes = registry.universe().all_passes
-    steps = flatten(build_pipeline(specs, passes, context, EXTERNAL_PASSES))
+    refused = () if options.allow_external else EXTERNAL_PASSES
+    steps = flatten(build_pipeline(specs, passes, context, refused))
 
     def transform(module: ModuleOp) -> None:
         for step in steps:
-            run_step(step, context, module)
+            run_step(step, context, module, allow_external=options.allow_external)
             verify_module(module)
 
     return transform
@@ -152,8 +162,12 @@ class _Session:
         if options.target is not None:
             kind = replace(kind, after=compiled(options.target))
             warm_up(options.target)
-        else:
-            with suppress(Exception):  # The same for the passes and the interpreter.
+        inputs = self.inputs
+        failure = death(lambda _: kind.outcome(self.module.clone(), inputs), options.timeout)
+        if failure is not None:
+            raise ToolError(f"the program does not run to its end: {failure}; {_KEEP}")
+        if options.target is None:
+            with suppress(Exception):  # As above, for the passes and the interpreter.
                 kind.outcome(self.module.clone(), self.inputs)
         return [kind, replace(kind, fails="")]
 
@@ -162,9 +176,10 @@ class _Session:
         options, entry = self.options, self.entry
 
         def run(module: ModuleOp) -> None:
-            transform(module)
-            if options.target is not None:
-                compiler.compile(module, entry=entry or "main", target=options.target)
+            with time_limit(options.timeout):
+                transform(module)
+                if options.target is not None:
+                    compiler.compile(module, entry=entry or "main", target=options.target)
 
         return run
 
@@ -204,10 +219,16 @@ class _Session:
             try:
                 predicate.outcome(module, self.inputs or ())
             except Exception as error:
-                said = one_line(str(error))
-                return ToolError(f"the program does not run to its end: {said}; --error keeps that")
+                said = one_line(str(error)) or type(error).__name__
+                return ToolError(f"the program does not run to its end: {said}; {_KEEP}")
             return ToolError("the results are the same: there is nothing to reduce")
-        return ToolError(f"the passes do not fail with {self.options.error!r}")
+        assert isinstance(predicate, Raises)
+        wanted, found = f"the passes do not fail with {predicate.text!r}", ""
+        try:
+            in_child(lambda _: predicate.transform(module), self.options.timeout, grace=1.0)
+        except ChildFailed as error:
+            found = f", but with: {one_line(str(error))}"
+        return ToolError(wanted + found)
 
     def difference(self, predicates: Sequence[Predicate], done: Reduced) -> str | None:
         """How the result fails, for its first lines."""

@@ -184,9 +184,11 @@ def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Exec
 # -- the program ---------------------------------------------------------------------------------
 
 
-def find_entry(module: ModuleOp, name: str | None) -> FuncOp:
-    """The function to run: the one of that name, else `main`, else the only one."""
+def find_entry(module: ModuleOp, name: str | None, others: Sequence[str] = ()) -> FuncOp:
+    """The function to run: the one of that name, else `main`, else the only one. `others` are
+    functions that an error names, too."""
     functions = [*(op.sym_name.data for op in own_functions(module)), *rendered_names(module)]
+    functions = [*dict.fromkeys((*functions, *others))]
     if name is None:
         name = functions[0] if len(functions) == 1 else "main"
     found = SymbolTable.lookup_symbol(module, name)

@@ -155,6 +155,15 @@ def test_wrong_plan(monkeypatch: pytest.MonkeyPatch):
     assert "each kernel, alone, is right" in error_of(lambda x: x * 2, floats(8))
 
 
+def test_a_wrong_signature_stays_wrong(monkeypatch: pytest.MonkeyPatch):
+    wrong = arithmetic.row(arithmetic._float(llvm.FSubOp))  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setitem(arithmetic.ELEMENTWISE, "tg.add", wrong)
+    executable = tg.compile(lambda x: x + 1.5, np.ones(64, np.float32), check=True)
+    for _ in range(2):
+        with pytest.raises(CheckError, match="result differs"):
+            executable(np.ones(64, np.float32))
+
+
 def test_reproducer(monkeypatch: pytest.MonkeyPatch):
     change(monkeypatch, "main_0", lambda kernel: [
         op.results[0].replace_all_uses_with(op.operands[0])

@@ -370,6 +370,14 @@ def bisected(
 NEGATED = "file.mlir -p tg-decompose --command 'grep -q tg.neg'"
 """A command that holds until tg-decompose has run."""
 RIGHT = {"err": "the program is right after all passes", "code": 1}
+MACHINE_CODE = """func.func @f(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = tg.neg %x : tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+llvm.func @g() {
+  llvm.return
+}
+"""
 
 BISECT_EXAMPLES: Mapping[str, Sequence[Example]] = {
     "help": [bisected("{flag}", "usage: tg-bisect")],
@@ -419,6 +427,12 @@ BISECT_EXAMPLES: Mapping[str, Sequence[Example]] = {
             "file.mlir -p tg-decompose --command 'sh -c \"grep -q tg.neg $0 || sleep 3\"' {flag} 1"
         )
     ],
+    "allow_custom": [
+        bisected("file.mlir -p cse {flag} --entry f", "", program=MACHINE_CODE, **RIGHT)
+    ],
+    "allow_external": [
+        bisected("file.mlir -p 'mlir-opt{executable=no-such}' {flag}", "mlir-opt: pass")
+    ],
     "json": [bisected(f"{NEGATED} {{flag}}", '"pattern": "recipe"')],
     "version": [bisected("{flag}", r"tg-bisect: tgdialect [\d.]+, xdsl [\d.]+")],
 }
@@ -448,6 +462,12 @@ REDUCE_EXAMPLES: Mapping[str, Sequence[Example]] = {
         reduced(f"{GREP} {{flag}} out.mlir", "", file=("out.mlir", "2 to 1 ops"), differs=False)
     ],
     "data_folder": [reduced(f"{GREP} {{flag}} .", differs=False)],
+    "allow_external": [
+        reduced(
+            "file.mlir -p 'mlir-opt{executable=no-such}' --error '' {flag}",
+            "Reduced from 2 to 0 ops",
+        )
+    ],
     "allow_unregistered_dialect": [
         reduced(
             "file.mlir --command 'grep -q odd.op' {flag}",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -19,8 +21,10 @@ from xdsl.transforms import convert_scf_to_cf
 from xdsl.transforms.canonicalization_patterns import arith as patterns
 
 from tgdialect.diagnostics import begins
+from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.ops import tg
 from tgdialect.registry import universe
+from tgdialect.runtime.compiler import parse_verified
 from tgdialect.tools import tg_bisect, tg_reduce
 
 EMBED = Path(__file__).parents[3] / "examples/embed"
@@ -121,6 +125,87 @@ def test_a_pass_that_does_not_end(run: Run, monkeypatch: pytest.MonkeyPatch):
     assert "it takes more than 2 seconds" in out.splitlines()[1]
 
 
+def kill() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def catch_all(op: tg.TgOp) -> None:
+    while True:
+        try:
+            while True:
+                time.sleep(0.01)
+        except TimeoutError:
+            pass
+
+
+def detached(op: tg.TgOp) -> None:
+    op.detach()
+
+
+DEATHS: dict[str, tuple[Callable[[Any], object], str]] = {
+    "crash": (lambda op: kill(), "the process ended by SIGKILL"),
+    "exit": (lambda op: sys.exit(0), "the process ended with exit code 0"),
+    "hang that catches all": (catch_all, "it takes more than 1 seconds"),
+    "too few operands": (lambda op: setattr(op, "operands", ()), "InvalidIR: Expected 2 operands"),
+    "detached": (detached, "InvalidIR: operand #0 does not dominate this use"),
+}
+
+
+@pytest.mark.parametrize("name", DEATHS)
+def test_passes_that_do_not_come_back(run: Run, monkeypatch: pytest.MonkeyPatch, name: str):
+    do, reason = DEATHS[name]
+    plug_in(monkeypatch, lambda op: do(op) if isinstance(op, tg.SubOp) else None)
+    code, out, _ = run(PROGRAM, "-p", "cse,wrong-pass", "--timeout=1")
+    assert code == 0
+    assert "wrong-pass: rewrite: tg.sub @main" in out.splitlines()[0]
+    assert reason in out.splitlines()[1]
+
+
+def test_a_pass_that_aborts_is_reduced(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    plug_in(monkeypatch, lambda op: kill() if isinstance(op, tg.SubOp) else None)
+    small = tmp_path / "small.mlir"
+    code, _, _ = run(PROGRAM, "-p", "wrong-pass", "--reduce", str(small))
+    assert code == 0
+    text = small.read_text(encoding="utf-8")
+    assert "Reduced from 3 to 1 ops" in text
+    assert "the process ended by SIGKILL" in text
+    assert text.count("tg.") == text.count("tg.sub") == 2  # One in a comment.
+    code, out, err = run(PROGRAM, "-p", "wrong-pass", tool=tg_reduce)
+    assert (code, out) == (1, "")
+    assert "the process ended by SIGKILL; --error keeps that" in err
+    code, out, _ = run(PROGRAM, "-p", "wrong-pass", "--error=", "--jobs=1", tool=tg_reduce)
+    assert code == 0
+    assert out.count("tg.") == out.count("tg.sub") == 1
+
+
+def test_the_action_is_shown_if_it_cannot_be_reduced(run: Run, monkeypatch: pytest.MonkeyPatch):
+    runs = 0
+
+    def sometimes(op: tg.TgOp) -> None:
+        nonlocal runs
+        runs += isinstance(op, tg.SubOp)
+        if runs < 5:
+            exchange(op)
+
+    plug_in(monkeypatch, sometimes)
+    args = "-p", "wrong-pass", "--input=1,2,3,4", "--reduce"
+    code, out, err = run(PROGRAM, *args, "small.mlir")
+    assert code == 1
+    assert "action 3: wrong-pass: rewrite: tg.sub" in out
+    assert "--reduce: the predicate does not hold of the module" in err
+
+
+def test_what_passes_print_is_not_in_the_json(run: Run, monkeypatch: pytest.MonkeyPatch):
+    def loud(op: tg.TgOp) -> None:
+        print("loud")
+        exchange(op)
+
+    plug_in(monkeypatch, loud)
+    code, out, _ = run(PROGRAM, "-p", "wrong-pass", "--json", "--input=1,2,3,4")
+    assert code == 0
+    assert json.loads(out)["pass"] == "wrong-pass"
+
+
 GREP = f"{sys.executable} -c \"import sys; sys.exit('tg.xor' in open(sys.argv[1]).read())\" {{}}"
 
 
@@ -142,6 +227,68 @@ def test_a_command(run: Run, monkeypatch: pytest.MonkeyPatch):
     assert code == 0
     assert "wrong-pass: rewrite: tg.mul" in out
     assert "exit code 0" in out.splitlines()[1]
+
+
+def test_a_command_in_this_folder(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    plug_in(monkeypatch, exchange)
+    monkeypatch.chdir(tmp_path)
+    script = tmp_path / "test.sh"
+    script.write_text('#!/bin/sh\nsleep 1000 & echo $! >> sleepers\n! grep -q "tg.sub %x" $1\n')
+    script.chmod(0o700)
+    code, out, _ = run(PROGRAM, "-p", "wrong-pass", "--command", "./test.sh {}")
+    assert code == 0
+    assert "wrong-pass: rewrite: tg.sub" in out.splitlines()[0]
+    # What a command leaves running is ended with it.
+    end = time.monotonic() + 10
+    for number in (tmp_path / "sleepers").read_text().split():
+        while _is_running(number):
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
+
+def _is_running(process: str) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_what_cannot_be_tested(run: Run, monkeypatch: pytest.MonkeyPatch):
+    plug_in(monkeypatch, exchange)
+    code, out, err = run(PROGRAM, "-p", "wrong-pass", "--command", "sh -c 'exit 125'")
+    assert (code, out) == (1, "")
+    assert "the program cannot be tested after all passes" in err
+    skipped = 'sh -c \'grep -q "tg.mul %0" {} && exit 1; grep -q "tg.sub %0" {} || exit 125\''
+    code, out, _ = run(PROGRAM, "-p", "wrong-pass", "--command", skipped)
+    assert code == 0
+    assert "wrong-pass: rewrite: tg.mul" in out.splitlines()[0]
+    assert "or one of the 1 before it, which cannot be tested" in out
+
+
+def test_a_command_that_is_slower_than_its_time_limit(run: Run, monkeypatch: pytest.MonkeyPatch):
+    plug_in(monkeypatch, exchange)
+    slow = ["--command", SLOW.replace("0.3", "30"), "--if-slower", "2", "--timeout", "1"]
+    code, out, _ = run(PROGRAM, "-p", "wrong-pass", *slow)
+    assert code == 0
+    assert "wrong-pass: rewrite: tg.sub" in out.splitlines()[0]
+
+
+def test_machine_code_of_the_program(run: Run):
+    """It runs if the command line says so, as in tg-run."""
+    module = parse_verified("program.mlir", PROGRAM)
+    run_stages(module, stages(mode="none").from_level("tensor"))
+    code, out, err = run(str(module), "-p", "cse")
+    assert (code, out) == (1, "")
+    assert "it needs --allow-custom" in err
+    code, _, err = run(str(module), "-p", "cse", "--allow-custom")
+    assert "the program is right after all passes" in err
+
+
+def test_a_function_that_raises(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "model.py"
+    file.write_text("def f(x): raise RuntimeError('mine')")
+    assert tg_bisect.main([f"{file}:f", "--input=4xf32=1"]) == 1
+    assert "model.py:f: RuntimeError: mine" in capsys.readouterr().err
 
 
 _SLEEP = "import sys, time; time.sleep(0.3 * ('tg.sub %x' in open(sys.argv[1]).read()))"
@@ -166,7 +313,10 @@ def test_what_makes_a_command_slower(run: Run, monkeypatch: pytest.MonkeyPatch):
         (["-p", "cse", "--command", "./no-such-command"], 1, "cannot start ./no-such-command"),
         (["-p", "cse", "--command", "true", "--if", "exits"], 2, "'exits' is none of"),
         (["-p", "cse", "--command", "false", "--if-slower", "2"], 1, "that is to be timed fails"),
-        (["-p", "cse", "--entry", "other"], 1, "other"),
+        (["-p", "cse", "--entry", "other"], 1, "name one by --entry: main"),
+        (["-p", "cse", "--expect", "1"], 1, "--expect, result 0: '1' has no type"),
+        (["-p", "cse", "--json", "--reduce", "-"], 2, "name a file by --reduce"),
+        (["-p", "mlir-opt"], 2, "it needs --allow-external"),
     ],
 )
 def test_refusals(run: Run, args: list[str], code: int, message: str):
@@ -216,6 +366,37 @@ def test_arith_canonicalisation(run: Run, monkeypatch: pytest.MonkeyPatch):
     assert code == 0
     assert "6 to 3 ops" in err
     assert "arith.addf" in out
+
+
+def test_a_pattern_that_raises(run: Run, monkeypatch: pytest.MonkeyPatch):
+    def match_and_rewrite(self: object, op: Any, rewriter: object) -> None:
+        if op.name == "scf.if":
+            raise KeyError("no condition")
+
+    pattern = convert_scf_to_cf.IfLowering
+    monkeypatch.setattr(pattern, "match_and_rewrite", match_and_rewrite)
+    code, out, _ = run(BRANCHES, "-p", "cse,convert-scf-to-cf", "--input=2", "--input=5")
+    assert code == 0
+    assert "convert-scf-to-cf: IfLowering: scf.if @main" in out.splitlines()[0]
+    assert out.splitlines()[1] == "  KeyError: 'no condition'"
+
+
+def test_passes_of_functions(run: Run, monkeypatch: pytest.MonkeyPatch):
+    """An action has the name of the op that its pass runs on, and the place of the pass."""
+    plug_in(monkeypatch, lambda op: sys.exit(1))
+    monkeypatch.setattr(universe().all_passes["wrong-pass"](), "apply", lambda *_: sys.exit(1))
+    code, out, _ = run(PROGRAM, "--pass-pipeline", "builtin.module(func.func(wrong-pass))")
+    assert code == 0
+    assert ": wrong-pass: pass: func.func @main at " in out.splitlines()[0]
+    assert out.splitlines()[2].startswith("  done by test_tg_bisect:")
+
+
+def test_the_pass_of_a_nested_pipeline(run: Run, monkeypatch: pytest.MonkeyPatch):
+    plug_in(monkeypatch, exchange)
+    nested = "builtin.module(func.func(cse,wrong-pass),cse)"
+    code, out, _ = run(PROGRAM, "--pass-pipeline", nested, "--json", "--input=1,2,3,4")
+    assert code == 0
+    assert json.loads(out)["pass"] == "wrong-pass"
 
 
 def test_scf_to_cf(run: Run, monkeypatch: pytest.MonkeyPatch):

@@ -168,6 +168,14 @@ def test_debug_shows_traceback(run: Run, monkeypatch: pytest.MonkeyPatch):
     assert "KeyError: 'surprise'" in err
 
 
+def test_invalid_ir_leaves_a_reproducer(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """It is no mistake of the program."""
+    monkeypatch.setenv("TG_REPRODUCER_DIR", str(tmp_path / "left"))
+    assert run(PROGRAM, "-p", "break")[0] == 1
+    (left,) = (tmp_path / "left").iterdir()
+    assert "pass break left invalid IR" in left.read_text(encoding="utf-8")
+
+
 def test_verify_each(run: Run):
     code, out, err = run(PROGRAM, "-p", "break,cse")
     assert (code, out) == (1, "")

@@ -70,9 +70,9 @@ def reduce(
 
     Candidates are tried in `jobs` processes, on which the result does not depend; with one and no
     `timeout` in this process. `timeout` is the time for one candidate, `seconds` for all. A
-    candidate that ends its process by a signal is interesting if `crashes`. An exception of the
-    predicate means that it does not hold. `progress` is called after each run of the predicate.
-    `step` and `runs` are those of a `Reduced` to go on with. Raises `NotInteresting`.
+    candidate that ends its process is interesting if `crashes`. An exception of the predicate means
+    that it does not hold. `progress` is called after each run of the predicate. `step` and `runs`
+    are those of a `Reduced` to go on with. Raises `NotInteresting`.
     """
 
     def result(search: Search, complete: bool = False) -> Reduced:

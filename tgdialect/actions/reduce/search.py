@@ -37,8 +37,8 @@ smaller one is not interesting, and more jobs have work; fewer: fewer runs where
 occur."""
 _GRACE = 2.0
 """The seconds that a process which is told to end has to kill what it has started."""
-_IS_INTERESTING, _IS_NOT, _IS_NO_CANDIDATE = 0, 1, 2
-"""The exit codes of a process that tries a candidate."""
+_IS_INTERESTING, _IS_NOT, _IS_NO_CANDIDATE = 100, 101, 102
+"""The exit codes of a process that tries a candidate: none that a pass which ends it has."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Search:
     `runs` says how often the predicate was asked; candidates that are tried beside the one that is
     taken do not count. With `timeout`, or more than one job, candidates are tried in processes of
     their own; one that takes more than `timeout` seconds is not interesting, and one that ends its
-    process by a signal is if `crashes`.
+    process is if `crashes`.
     """
 
     best: Reducible
@@ -292,10 +292,10 @@ class Search:
 
 
 def _verdict(code: int, crashes: bool) -> int:
-    """The verdict that an exit code says, which is negative after a signal."""
+    """The verdict that an exit code says."""
     if code in (_IS_INTERESTING, _IS_NOT, _IS_NO_CANDIDATE):
         return code
-    return _IS_INTERESTING if crashes and code < 0 else _IS_NOT
+    return _IS_INTERESTING if crashes else _IS_NOT
 
 
 def _answer(

@@ -54,6 +54,6 @@ class RangeifyPass(LoweringPass):
     def lower(self, module: ModuleOp) -> None:
         with kept_facts(ANALYSES):
             for step in self.passes():
-                with running(step.name, module) as is_allowed:
+                with running(step, module) as is_allowed:
                     if is_allowed:
                         step.lower(module)

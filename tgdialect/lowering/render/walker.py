@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from itertools import repeat
 from types import MappingProxyType
 from typing import Any, Generic
@@ -232,7 +233,13 @@ class LinearWalker(Generic[V]):
 
     def _load(self, op: tg.LoadOp) -> None:
         gate, alt = (None if v is None else self._values[v] for v in (op.gate, op.alt))
-        self._define(op, self._output.load_view(self._memory[op.buffer], gate, alt))
+        self._define(op, self._output.load_view(self._view(op.buffer, op.result), gate, alt))
+
+    def _view(self, buffer: SSAValue, value: SSAValue) -> PointerView[V]:
+        """The elements that a value is loaded from, or stored to: of a PARAM, as many as it has."""
+        view = self._memory[buffer]
+        lanes = math.prod(tg.static_shape(tg.tensor(value)))
+        return view if view.elements or view.lanes == lanes else replace(view, lanes=lanes)
 
     def store(self, op: tg.StoreOp) -> None:
         if op in self._in_place:
@@ -243,7 +250,7 @@ class LinearWalker(Generic[V]):
             if self._output.copy_asynchronously(*views, gate):
                 return
             self._load(load)
-        out, value, view = self._output, self._values[op.value], self._memory[op.buffer]
+        out, value, view = self._output, self._values[op.value], self._view(op.buffer, op.value)
         if tg.place(op.buffer).addrspace is not tg.AddrSpace.REG:
             self._forget_matrices()
         if op.gate is None:

@@ -2,7 +2,7 @@
 // RUN: tg-opt %s -p cse,canonicalize,dce --diff cse --diff canonicalize,dce -o %t 2>&1 | filecheck %s --check-prefix=ALL
 // RUN: tg-opt %s -p cse,canonicalize,dce --diff '*' -o %t 2>&1 | filecheck %s --check-prefix=ALL
 // RUN: tg-opt %s --pass-pipeline='builtin.module(func.func(cse))' --diff cse -o %t 2>&1 | filecheck %s
-// RUN: tg-opt %s -p dce --diff cse 2>&1 | filecheck %s --check-prefix=NONE
+// RUN: not tg-opt %s -p dce,canonicalize --diff cse 2>&1 | filecheck %s --check-prefix=NONE
 // RUN: tg-opt %s -p cse --diff cse --syntax-highlight -o %t 2>&1 | filecheck %s --check-prefix=COLOR
 // RUN: not tg-opt %s -p cse --diff csee 2>&1 | filecheck %s --check-prefix=UNKNOWN
 
@@ -25,8 +25,7 @@
 // ALL-NEXT:   +++ func.func @g, after canonicalize
 // ALL-NOT:    +++
 
-// NONE-NOT:   ---
-// NONE-NOT:   +++
+// NONE:       error: --diff: pass 'cse' is not run; there are: dce, canonicalize
 
 // COLOR:      {{.\[31m-  %1 = arith.addi}}
 // COLOR:      {{.\[32m\+  func.return %0, %0}}
