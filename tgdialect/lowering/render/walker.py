@@ -236,10 +236,11 @@ class LinearWalker(Generic[V]):
         self._define(op, self._output.load_view(self._view(op.buffer, op.result), gate, alt))
 
     def _view(self, buffer: SSAValue, value: SSAValue) -> PointerView[V]:
-        """The elements that a value is loaded from, or stored to: of a PARAM, as many as it has."""
+        """The memory that a value is loaded from, or stored to: of a whole PARAM, all of it."""
         view = self._memory[buffer]
-        lanes = math.prod(tg.static_shape(tg.tensor(value)))
-        return view if view.elements or view.lanes == lanes else replace(view, lanes=lanes)
+        if not isinstance(buffer.owner, tg.ParamOp):
+            return view
+        return replace(view, lanes=math.prod(tg.static_shape(tg.tensor(value))))
 
     def store(self, op: tg.StoreOp) -> None:
         if op in self._in_place:
