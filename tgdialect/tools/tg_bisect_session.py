@@ -5,24 +5,30 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
+from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.actions.bisect import Bisection, Culprit, Judge, NothingToBisect
 from tgdialect.actions.compare import Difference
+from tgdialect.actions.execution import Evaluate
 from tgdialect.actions.judges import ByCommand, Execution, Meaning, Slower
 from tgdialect.actions.predicate import CommandPredicate
 from tgdialect.actions.reduce import Reduced
+from tgdialect.actions.slopes import Sloped
 from tgdialect.actions.smallest import smallest
-from tgdialect.diagnostics import printable, symbol_around
+from tgdialect.diagnostics import one_line, printable, symbol_around
 from tgdialect.runtime.progress import progress
 from tgdialect.tools.console import ToolError, UsageError, show, tool_errors
 from tgdialect.tools.examination import Examined, examined, write_program
 from tgdialect.tools.tg_run_values import typed_input
+from tgdialect.transforms.gradient import GradientPass
 
 _MOST_LINES = 40
 """The most lines of a text before and after an action that are shown. More: a kernel that a stage
@@ -73,7 +79,9 @@ def _judge(options: argparse.Namespace, program: Examined) -> Judge:
             wanted = [typed_input(text, number) for number, text in enumerate(options.expect)]
             return Meaning(program.entry, program.inputs, wanted, run)
         try:
-            return Meaning.of(program.module, program.entry, program.inputs, run)
+            return _sloped(program, run) or Meaning.of(
+                program.module, program.entry, program.inputs, run
+            )
         except InterpretationError as error:
             raise ToolError(f"the program itself cannot be run: {error}") from error
     try:
@@ -86,6 +94,20 @@ def _judge(options: argparse.Namespace, program: Examined) -> Judge:
             return ByCommand(command)
         with tool_errors(ValueError):
             return Slower.than(program.module, command, options.if_slower)
+
+
+def _sloped(program: Examined, run: Evaluate) -> Meaning | None:
+    """The meaning of a program with a gradient, if a pass is to make one that can be judged."""
+    if all(step.name != GradientPass.name for step in program.steps):
+        return None
+    function = SymbolTable.lookup_symbol(program.module, program.entry)
+    assert isinstance(function, FuncOp)
+    try:
+        sloped = Sloped(run, len(function.args))
+        return Meaning.of(program.module, program.entry, program.inputs, sloped)
+    except InterpretationError as error:
+        show(f"tg-bisect: gradients are not judged: {one_line(str(error))}\n", sys.stderr)
+        return None
 
 
 def _lines(found: Culprit) -> Iterator[str]:

@@ -57,6 +57,7 @@ def _step(changes: Callable[[Reducible], Changes], narrows: bool = False) -> Red
 
 CUTS = (
     _step(steps.symbols),
+    _step(tg_steps.entry_parameters),
     _step(steps.results),
     _step(steps.beginnings, narrows=True),
     _step(steps.results),

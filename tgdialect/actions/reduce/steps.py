@@ -158,7 +158,7 @@ def endings(program: Reducible) -> Changes:
         count = _cut(ops, count)
         rest = {*ops[count:], end}
         values = _crossing(block, count, [*rest])
-        _as_arguments(program, values, rest)
+        as_arguments(program, values, rest)
         for op in reversed(ops[:count]):
             if not (is_constant(op) or isinstance(op, tg.ParamOp | tg.BufferOp)):
                 drop(op)
@@ -166,7 +166,7 @@ def endings(program: Reducible) -> Changes:
     return [partial(since, count) for count in range(len(ops) - 1, 0, -1)]
 
 
-def _as_arguments(
+def as_arguments(
     program: Reducible, values: Sequence[SSAValue], users: set[Operation] | None = None
 ) -> None:
     """Let new arguments take the place of values, for some users: with what the values are."""
@@ -222,7 +222,7 @@ def values_as_arguments(program: Reducible) -> Changes:
     """Let arguments take the place of values, with what the values are."""
     block = program.function.body.block
     values = [v for v in _used_results(program) if v.owner.parent is block and not _is_constant(v)]
-    return [partial(_as_arguments, program, [v]) for v in values]
+    return [partial(as_arguments, program, [v]) for v in values]
 
 
 def operands(program: Reducible) -> Changes:

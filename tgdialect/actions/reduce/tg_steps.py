@@ -86,6 +86,28 @@ def opts(program: Reducible) -> Changes:
     return [partial(without, s, opt) for s in sinks for opt in reversed([*(s.opts or ())])]
 
 
+def entry_parameters(program: Reducible) -> Changes:
+    """Let arguments take the place of PARAMs of the entry, whose inputs come after theirs."""
+    block = program.function.body.block
+
+    def as_argument(param: tg.ParamOp) -> None:
+        left = [op for op in block.ops if isinstance(op, tg.ParamOp)]
+        if param.dims or tg.tensor(param.result).element_type == tg.INDEX:
+            raise Inapplicable  # It has a size, or is one.
+        if len({op.slot for op in left}) < len(left):
+            raise Inapplicable
+        value = None
+        if program.inputs is not None:
+            behind = sum(op.slot.data >= param.slot.data for op in left)
+            value = program.inputs.pop(len(program.inputs) - behind)
+        argument = program.add_argument(param.result.type, value)
+        param.result.replace_all_uses_with(argument)
+        param.detach()
+        param.erase()
+
+    return [partial(as_argument, op) for op in block.ops if isinstance(op, tg.ParamOp)]
+
+
 def parameters(program: Reducible) -> Changes:
     """Drop PARAMs that nothing uses from kernels and FUNCTIONs, with the arguments of calls."""
     found: list[Change] = []
@@ -341,11 +363,13 @@ def dtypes(program: Reducible) -> Changes:
     for dtype in found:
         if dtype in tg.DTYPES and dtype not in (tg.F32, tg.I32, tg.INDEX, tg.BOOL):
             wanted = tg.F32 if tg.DTYPES[dtype].is_float else tg.I32
-            changes.append(partial(_compute_in, program, dtype, wanted))
+            changes.append(partial(compute_in, program, dtype, wanted))
     return changes
 
 
-def _compute_in(program: Reducible, old: Attribute, new: Attribute) -> None:
+def compute_in(program: Reducible, old: Attribute, new: Attribute) -> None:
+    """Convert all values and constants of a dtype to another one, with the inputs of arguments."""
+
     def convert(type: Tensor) -> Tensor:
         dtype = new if type.element_type == old else type.element_type
         return tg.tensor_type(dtype, type.get_shape(), tg.place_of(type))
