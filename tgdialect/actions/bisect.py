@@ -63,6 +63,7 @@ class Failed:
 class Culprit:
     """The action that breaks a program: one of a pass, the `step`, that ran on the module `base`.
 
+    `passes` are those that have made `base` of the `program`, and the step.
     `before` is the module without it, and `after` the one with it, which `failure` says what is
     wrong with. `action` is None where a pass fails in what it does after its last action: `after`
     is then what it has left. With `limit` the program is wrong, with a smaller one it is not.
@@ -79,6 +80,8 @@ class Culprit:
     before: ModuleOp
     after: ModuleOp
     runs: int
+    program: ModuleOp
+    passes: Sequence[BisectedPass]
     suspects: Sequence[Action] = ()
     cleared: Sequence[Action] = ()
 
@@ -130,10 +133,11 @@ class Bisection:
         if self._wrong(self._states[last], f"after {names[last]}") is None:
             raise NothingToBisect("the program is right after all passes")
         first = _first(0, last, lambda i: self._wrong(self._states[i], f"after {names[i]}"))
-        return self._in_step(self.steps[first - 1], self._states[first - 1], self._states[first])
+        return self._in_step(self.steps[:first], self._states[first - 1], self._states[first])
 
-    def _in_step(self, step: BisectedPass, base: _State, whole: _State) -> Culprit:
-        """The action of a pass that turns the module `base` into a wrong one."""
+    def _in_step(self, passes: Sequence[BisectedPass], base: _State, whole: _State) -> Culprit:
+        """The action of the last of some passes, which turns the module `base` into a wrong one."""
+        step, given = passes[-1], (self.module, passes)
 
         def at(limit: Limit | None) -> Any:
             return self._wrong(self._after(step, base, limit), f"{step.name} up to {limit}")
@@ -143,7 +147,7 @@ class Bisection:
             before, limit = self._after(step, base, Limit(whole.count)), Limit(whole.count)
             failure = self._wrong(whole, step.name)
             modules = before.module, whole.module
-            return Culprit(step, base.module, None, limit, failure, *modules, self.runs)
+            return Culprit(step, base.module, None, limit, failure, *modules, self.runs, *given)
         number = _first(base.count, whole.count, lambda n: at(Limit(n)))
         # A rewrite inside of it, if one breaks the program and the action without it does not.
         own = [a for a in whole.log if a.number == number]
@@ -159,9 +163,8 @@ class Bisection:
         failure = self._wrong(after, f"{step.name} up to {limit}")
         left = self._after(step, base, before).module
         modules = left, after.module
-        return Culprit(
-            step, base.module, action, limit, failure, *modules, self.runs, suspects, cleared
-        )
+        about = action, limit, failure, *modules, self.runs
+        return Culprit(step, base.module, *about, *given, suspects, cleared)
 
     def _after(self, step: BisectedPass, base: _State, limit: Limit | None) -> _State:
         """The module after a pass, or some of its actions."""

@@ -55,7 +55,11 @@ from tgdialect.ops.numpy_dtypes import Array
 
 
 def _function(
-    context: RunContext, callee: func.FuncOp, arguments: Sequence[Array], extra: Sequence[Array]
+    context: RunContext,
+    callee: func.FuncOp,
+    arguments: Sequence[Array],
+    extra: Sequence[Array],
+    shared: Mapping[int, LiveView],
 ) -> Outcome:
     block = body_of(callee)
     values = [
@@ -89,6 +93,7 @@ def _kernel(
     callee: tg.KernelOp | tg.ProgramOp,
     arguments: Sequence[Array],
     extra: Sequence[Array],
+    shared: Mapping[int, LiveView],
 ) -> Outcome:
     is_graph = isinstance(callee, tg.KernelOp)
     if not is_graph and callee.binary is not None:
@@ -99,8 +104,14 @@ def _kernel(
 
     def bind(snapshots: bool) -> Given:
         values: list[LiveValue] = []
+        copies: dict[LiveMemory, LiveMemory] = {}
         for param, data in zip(params, arguments, strict=True):
             slot = param.slot.data
+            if (view := shared.get(slot)) is not None:
+                if view.memory not in copies:
+                    copies[view.memory] = _copy(view.memory)
+                values.append(LiveView(copies[view.memory], view.cell_map))
+                continue
             if not tg.is_memory(param.result):
                 with errors_at(param):
                     check_parameter(param, data)
@@ -138,11 +149,17 @@ def _contents(frame: Frame, value: HostValue) -> Contents | None:
     )
 
 
+def _copy(memory: LiveMemory) -> LiveMemory:
+    """A copy of memory that several parameters are views of."""
+    copy = LiveMemory(memory.contents.copy(), memory.dtype, name=memory.name, is_shared=True)
+    copy.written = np.zeros(copy.size, np.bool_)
+    return copy
+
+
 def _live_contents(value: LiveValue) -> Contents | None:
     if not isinstance(value, LiveView) or value.memory.written is None:
         return None
-    memory, written = value.memory, value.memory.written
-    return Contents(memory.contents, lambda: written.reshape(memory.shape))
+    return Contents(value.contents(), value.written)
 
 
 CALLEES: Mapping[str, Callee] = {

@@ -61,7 +61,10 @@ def bisect_session(options: argparse.Namespace) -> None:
                 small = smallest(found, judge, seconds=options.seconds, progress=shrunk)
     if small is not None:
         found = replace(found, suspects=small.culprit.suspects)
-        lines = [f"Reduced from {Reduced(found.base, None, 0).ops:,} to {small.reduced.ops:,} ops."]
+        is_whole = len(small.culprit.passes) > 1
+        before = Reduced(found.program if is_whole else found.base, None, 0).ops
+        by = f"the passes up to {found.step.name}" if is_whole else found.step.name
+        lines = [f"Reduced from {before:,} to {small.reduced.ops:,} ops, broken by {by}."]
         lines += map(printable, (str(small.culprit), str(small.culprit.failure)))
         inputs = small.reduced.inputs or ()
         write_program(options.reduce, lines, small.reduced.module, program.entry, inputs)
