@@ -129,11 +129,19 @@ class Bisection:
             if self._states[-1].failure is not None:
                 break
         names = ["", *(step.name for step in self.steps)]
-        last = len(self._states) - 1
-        if self._wrong(self._states[last], f"after {names[last]}") is None:
+        last = self._last_wrong(names)
+        if last is None:
             raise NothingToBisect("the program is right after all passes")
         first = _first(0, last, lambda i: self._wrong(self._states[i], f"after {names[i]}"))
         return self._in_step(self.steps[:first], self._states[first - 1], self._states[first])
+
+    def _last_wrong(self, names: Sequence[str]) -> int | None:
+        """The number of the last state that can be judged, if it is wrong."""
+        for last in reversed(range(1, len(self._states))):
+            with suppress(Untestable):
+                is_wrong = self._wrong(self._states[last], f"after {names[last]}") is not None
+                return last if is_wrong else None
+        return None
 
     def _in_step(self, passes: Sequence[BisectedPass], base: _State, whole: _State) -> Culprit:
         """The action of the last of some passes, which turns the module `base` into a wrong one."""

@@ -17,6 +17,7 @@ from tgdialect.actions.children import ChildFailed, in_child
 from tgdialect.actions.compare import Difference, first_difference
 from tgdialect.actions.execution import Evaluate, evaluate
 from tgdialect.actions.predicate import TIMED_OUT, CommandOutcome, CommandPredicate
+from tgdialect.diagnostics import CompilationError, verify_module
 from tgdialect.registry import upgrades_for
 from tgdialect.runtime.compiler import compile
 from tgdialect.runtime.staged import rendered_function
@@ -36,7 +37,8 @@ _GOOD, _SKIP = 0, 125
 @dataclass(frozen=True)
 class Meaning:
     """The entry of a module has the results, and leaves the inputs, that are `wanted`, or the first
-    of them if it has fewer. A module of an older vocabulary cannot be judged."""
+    of them if it has fewer. A module of an older vocabulary cannot be judged, nor code for another
+    machine."""
 
     entry: str
     inputs: Sequence[Any]
@@ -51,13 +53,18 @@ class Meaning:
         return cls(entry, inputs, run(module, entry, inputs), run)
 
     def __call__(self, module: ModuleOp) -> Difference | str | None:
-        if upgrades_for(module):
+        if upgrades_for(module) or _is_for_a_device(module):
             raise Untestable
         try:
             found = self.run(module, self.entry, self.inputs)
         except InterpretationError as error:
             return f"{CANNOT_RUN}{error}"
         return first_difference(found[: len(self.wanted)], self.wanted)
+
+
+def _is_for_a_device(module: ModuleOp) -> bool:
+    """Whether `tg-render` has left code that this CPU does not run."""
+    return any(op.name == "gpu.module" for op in module.ops)
 
 
 @cache
@@ -70,16 +77,20 @@ def warm_up(target: str = DEFAULT_TARGET) -> None:
 
 @dataclass(frozen=True)
 class Execution:
-    """Runs a module on the interpreter, and one that `tg-render` has left on this CPU in a process
-    of its own. Either may take `timeout` seconds."""
+    """Verifies a module and runs it on the interpreter, or on this CPU in a process of its own if
+    `tg-render` has left it. Either run may take `timeout` seconds."""
 
     timeout: float | None = None
 
     def __call__(self, module: ModuleOp, entry: str, inputs: Sequence[Any]) -> list[Any]:
         if rendered_function(module, entry) is None:
             try:
+                verify_module(module)
                 with time_limit(self.timeout):
                     return evaluate(module, entry, inputs)
+            except CompilationError as error:
+                message = error.diagnostics[0].message
+                raise InterpretationError(f"it is not valid: {message}") from error
             except TimeoutError as error:
                 raise InterpretationError(str(error)) from error
         warm_up()

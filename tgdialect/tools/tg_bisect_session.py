@@ -7,6 +7,7 @@ import difflib
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
@@ -20,7 +21,7 @@ from tgdialect.actions.compare import Difference
 from tgdialect.actions.execution import Evaluate
 from tgdialect.actions.judges import ByCommand, Execution, Meaning, Slower
 from tgdialect.actions.predicate import CommandPredicate
-from tgdialect.actions.reduce import Reduced
+from tgdialect.actions.reduce import NotInteresting, Reduced
 from tgdialect.actions.slopes import Sloped
 from tgdialect.actions.smallest import smallest
 from tgdialect.diagnostics import one_line, printable, symbol_around
@@ -58,7 +59,9 @@ def bisect_session(options: argparse.Namespace) -> None:
             found = search.culprit()
             small = None
             if options.reduce and isinstance(judge, Meaning):
-                small = smallest(found, judge, seconds=options.seconds, progress=shrunk)
+                # What an action breaks, later ones may repair, or the pass may fail after it.
+                with suppress(NotInteresting):
+                    small = smallest(found, judge, seconds=options.seconds, progress=shrunk)
     if small is not None:
         found = replace(found, suspects=small.culprit.suspects)
         is_whole = len(small.culprit.passes) > 1
@@ -68,6 +71,9 @@ def bisect_session(options: argparse.Namespace) -> None:
         lines += map(printable, (str(small.culprit), str(small.culprit.failure)))
         inputs = small.reduced.inputs or ()
         write_program(options.reduce, lines, small.reduced.module, program.entry, inputs)
+    elif options.reduce:
+        message = f"all of {found.step.name} does not show what this action breaks"
+        show(f"tg-bisect: {options.reduce} is not written: {message}\n", sys.stderr)
     if options.json:
         show(f"{json.dumps(_as_json(found), indent=2)}\n")
     else:
