@@ -147,12 +147,22 @@ class Bisection:
         """The action of the last of some passes, which turns the module `base` into a wrong one."""
         step, given = passes[-1], (self.module, passes)
 
-        def at(limit: Limit | None) -> Any:
-            return self._wrong(self._after(step, base, limit), f"{step.name} up to {limit}")
+        states: dict[Limit, _State] = {}
+        verdicts: dict[Limit, Any] = {}
+
+        def up_to(limit: Limit) -> _State:
+            if limit not in states:
+                states[limit] = self._after(step, base, limit)
+            return states[limit]
+
+        def at(limit: Limit) -> Any:
+            if limit not in verdicts:
+                verdicts[limit] = self._wrong(up_to(limit), f"{step.name} up to {limit}")
+            return verdicts[limit]
 
         if at(Limit(whole.count)) is None:
             # It is what the pass does besides actions, or fails to do.
-            before, limit = self._after(step, base, Limit(whole.count)), Limit(whole.count)
+            before, limit = up_to(Limit(whole.count)), Limit(whole.count)
             failure = self._wrong(whole, step.name)
             modules = before.module, whole.module
             return Culprit(step, base.module, None, limit, failure, *modules, self.runs, *given)
@@ -164,13 +174,11 @@ class Bisection:
         if (most := max(parts, default=0)) and at(Limit(number, 0)) is None:
             inner = _first(0, most, lambda n: at(Limit(number, n)))
             limit, before = Limit(number, inner), Limit(number, inner - 1)
-        after = self._after(step, base, limit)
         action = next((a for a in own if a.inner == (limit.inner or 0)), None)
         suspects = [a for a in own if a.is_note]
         cleared = [a for a in whole.log if a.is_note and a.number < number]
-        failure = self._wrong(after, f"{step.name} up to {limit}")
-        left = self._after(step, base, before).module
-        modules = left, after.module
+        failure = at(limit)
+        modules = up_to(before).module, up_to(limit).module
         about = action, limit, failure, *modules, self.runs
         return Culprit(step, base.module, *about, *given, suspects, cleared)
 

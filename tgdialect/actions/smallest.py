@@ -68,9 +68,10 @@ def smallest(
     search = _Search(found, meaning, [found.step])
     options = {"jobs": jobs, "progress": progress}
     small = search.smallest(found.base, seconds=seconds, **options)
-    if small.reduced.ops <= FEW or len(found.passes) == 1:
-        return small
     left = None if seconds is None else seconds - (time.monotonic() - start)
+    is_over = left is not None and left <= 0
+    if small.reduced.ops <= FEW or len(found.passes) == 1 or is_over:
+        return small
     with suppress(NotInteresting, NothingToBisect, Untestable):
         whole = _Search(found, meaning, found.passes).smallest(
             found.program, seconds=left, **options
@@ -85,6 +86,7 @@ class _Search:
     """A search for the smallest program that some passes break, as they do that of a culprit."""
 
     def __init__(self, found: Culprit, meaning: Meaning, passes: Sequence[BisectedPass]) -> None:
+        self._found = found
         self._meaning = meaning
         self._passes = passes
         self._passed, self._failed = Counter[_Kind](), Counter[_Kind]()
@@ -108,10 +110,13 @@ class _Search:
             inputs=self._meaning.inputs,
             entry=entry,
             run=run,
+            place=self._found.action and self._found.action.location,
             **options,
         )
-        judge = Meaning.of(reduced.module, entry, reduced.inputs or (), run)
-        culprit = Bisection(reduced.module, self._passes, judge).culprit()
+        culprit = self._found
+        if reduced.complete:
+            judge = Meaning.of(reduced.module, entry, reduced.inputs or (), run)
+            culprit = Bisection(reduced.module, self._passes, judge).culprit()
         # Of equal ones, a rule for few kinds of ops says more than one for all.
         kinds = Counter(pattern for pattern, _ in {*map(_kind, culprit.suspects)})
         suspects = sorted(
