@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -19,11 +20,13 @@ from xdsl.interpreter import (
     impl_terminator,
     register_impls,
 )
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.custom import CustomCode, CustomFunction
 from tgdialect.diagnostics import errors_at
+from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.interpreter.block_analysis import is_parallel
 from tgdialect.interpreter.host import HOST, Frame, check_parameter, run_block
 from tgdialect.interpreter.instructions import allow
 from tgdialect.interpreter.kernel import Given, LiveValue
@@ -128,6 +131,8 @@ def _kernel(
             values.append(memory.view())
         return Given(values)
 
+    if shared and _stores_in_order(block):
+        context = replace(context, scalar=True)
     values = run_block(block, context, graph=is_graph, bind=bind)
     return Outcome([], [_live_contents(value) for value in values])
 
@@ -147,6 +152,14 @@ def _contents(frame: Frame, value: HostValue) -> Contents | None:
         memory.contents(memory.stores, frame.journal),
         lambda: frame.journal.written(memory.stores, memory),
     )
+
+
+def _stores_in_order(block: Block) -> bool:
+    """Whether a loop whose iterations have an order stores: what a later one reads of shared cells
+    depends on it, so that iterations cannot run at once."""
+    around = tg.nesting(ops_of(block))
+    loops = [axis for op, axes in around.items() if isinstance(op, tg.StoreOp) for axis in axes]
+    return any(isinstance(each, tg.RangeOp) and not is_parallel(each) for each in loops)
 
 
 def _copy(memory: LiveMemory) -> LiveMemory:

@@ -497,7 +497,7 @@ def lost_mask_of_padding(patch: Patch) -> None:
 @seed(
     lambda: chain(40, "  %m = tg.sub %h, %y : tensor<512x512xi32>\n", "512x512"),
     lowering(),
-    "tg-optimize: split 0, 2, thread, top",
+    "tg-optimize: split 0, ",
     run=Execution(60),
 )
 def thread_inside_of_a_loop(patch: Patch) -> None:
