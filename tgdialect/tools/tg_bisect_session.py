@@ -59,7 +59,7 @@ def bisect_session(options: argparse.Namespace) -> None:
             found = search.culprit()
             small = None
             if options.reduce and isinstance(judge, Meaning):
-                # What an action breaks, later ones may repair, or the pass may fail after it.
+                # Later actions may repair what one breaks, or the pass may fail after it.
                 with suppress(NotInteresting):
                     small = smallest(found, judge, seconds=options.seconds, progress=shrunk)
     if small is not None:

@@ -594,7 +594,7 @@ def overlapping_lives(patch: Patch) -> None:
 
 @seed(lambda: chain(30, TURNED, "6x6", every=6), lowering(), "tg-plan: place: tg.buffer")
 def lives_that_touch(patch: Patch) -> None:
-    """What a kernel reads for the last time, and what it writes, share memory."""
+    """The memory that a kernel reads for the last time, and that it writes, is the same."""
 
     def wrong(assign_offsets: Any) -> Any:
         def shorter(sizes: Sequence[int], lives: Sequence[Any]) -> Any:
