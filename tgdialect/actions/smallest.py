@@ -24,6 +24,7 @@ from tgdialect.actions.bisect import (
     Bisection,
     Culprit,
     Failed,
+    Judge,
     NothingToBisect,
     Untestable,
 )
@@ -115,7 +116,9 @@ class _Search:
         )
         culprit = self._found
         if reduced.complete:
-            judge = Meaning.of(reduced.module, entry, reduced.inputs or (), run)
+            judge: Judge = _nothing_wrong
+            if not isinstance(self._found.failure, Failed):
+                judge = Meaning.of(reduced.module, entry, reduced.inputs or (), run)
             culprit = Bisection(reduced.module, self._passes, judge).culprit()
         # Of equal ones, a rule for few kinds of ops says more than one for all.
         kinds = Counter(pattern for pattern, _ in {*map(_kind, culprit.suspects)})
@@ -140,6 +143,10 @@ class _Search:
         kind, failed, passed = _kind(note), self._failed, self._passed
         runs = failed.total() and failed[kind] + passed[kind]
         return failed[kind] / math.sqrt(max(failed.values()) * runs) if runs else 0.0
+
+
+def _nothing_wrong(_: ModuleOp) -> None:
+    """The judge where a pass fails: a smaller program need not run."""
 
 
 def _kind(action: Action) -> _Kind:

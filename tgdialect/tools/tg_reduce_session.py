@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect import registry
 from tgdialect.actions.compare import Difference
+from tgdialect.actions.execution import evaluate
 from tgdialect.actions.judges import warm_up
 from tgdialect.actions.predicate import (
     ChangedMeaning,
@@ -29,6 +30,7 @@ from tgdialect.actions.predicate import (
     text_of,
 )
 from tgdialect.actions.reduce import NotInteresting, Reduced, reduce
+from tgdialect.actions.slopes import Sloped
 from tgdialect.diagnostics import CompilationError, SourceFile, errors_in, one_line, verify_module
 from tgdialect.ops.numpy_dtypes import Array, dtype_named
 from tgdialect.runtime import compiler
@@ -39,6 +41,7 @@ from tgdialect.tools.examination import entry_of, inputs_of, run_step, write_pro
 from tgdialect.tools.instrumentation import EXTERNAL_PASSES, flatten
 from tgdialect.tools.pass_pipeline import build_pipeline, parse_pipeline
 from tgdialect.tools.tg_run_session import bind_inputs
+from tgdialect.transforms.gradient import GradientPass
 
 _SAVE_SECONDS = 5.0
 """The seconds between two saves of the smallest program while the search goes on. Longer: a process
@@ -149,6 +152,9 @@ class _Session:
             return [Raises(self.compiling(transform), options.error)]
         self.inputs = bind_inputs(inputs_of(entry), options.input, options.arg, has_defaults=True)
         kind = ChangedMeaning(self.entry, transform)
+        if options.target is None and any(GradientPass.name in text for text in options.passes):
+            sloped = Sloped(evaluate, len(entry.args))
+            kind = replace(kind, before=sloped, after=sloped)
         if options.target is not None:
             kind = replace(kind, after=compiled(options.target))
             warm_up(options.target)
