@@ -122,7 +122,7 @@ def _sloped(program: Examined, run: Evaluate) -> Meaning | None:
 def _lines(found: Culprit) -> Iterator[str]:
     yield printable(str(found))
     yield f"  {printable(str(found.failure))}"
-    if found.action is not None:
+    if found.action is not None and found.action.pattern != "pass":
         yield f"  done by {found.action.code}"
     for note in found.suspects[:_MOST_SUSPECTS]:
         yield f"  in it: {printable(note.what)}, by {note.code}"
