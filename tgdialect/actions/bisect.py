@@ -81,6 +81,7 @@ class Failed:
 class Culprit:
     """The action that breaks a program: one of a pass, the `step`, that ran on the module `base`.
 
+    `passes` are those that have made `base` of the `program`, and the step.
     `before` is the module without it, and `after` the one with it, which `failure` says what is
     wrong with. Of a pass that does not come to an end, `after` is `before`. `action` is None where
     a pass fails in what it does after its last action, `last`: `after` is then what it has left.
@@ -98,6 +99,8 @@ class Culprit:
     before: ModuleOp
     after: ModuleOp
     runs: int
+    program: ModuleOp
+    passes: Sequence[BisectedPass]
     suspects: Sequence[Action] = ()
     cleared: Sequence[Action] = ()
     last: Action | None = None
@@ -149,21 +152,40 @@ class Bisection:
             if self._states[-1].failure is not None:
                 break
         names = ["", *(step.name for step in self.steps)]
-        last = len(self._states) - 1
-        try:
-            if self._wrong(self._states[last], f"after {names[last]}") is None:
-                raise NothingToBisect("the program is right after all passes")
-        except Untestable:
-            raise NothingToBisect("the program cannot be tested after all passes") from None
+        last = self._last_wrong(names)
         right, first = _first(0, last, lambda i: self._wrong(self._states[i], f"after {names[i]}"))
-        found = self._in_step(self.steps[first - 1], self._states[first - 1], self._states[first])
+        found = self._in_step(self.steps[:first], self._states[first - 1], self._states[first])
         return replace(found, untested=first - right - 1) if first - right > 1 else found
 
-    def _in_step(self, step: BisectedPass, base: _State, whole: _State) -> Culprit:
-        """The action of a pass that turns the module `base` into a wrong one."""
+    def _last_wrong(self, names: Sequence[str]) -> int:
+        """The number of the last state that can be judged. Raises NothingToBisect if it is
+        right."""
+        untestable = "the program cannot be tested after all passes"
+        for last in reversed(range(1, len(self._states))):
+            with suppress(Untestable):
+                if self._wrong(self._states[last], f"after {names[last]}") is not None:
+                    return last
+                if last == len(self._states) - 1:
+                    raise NothingToBisect("the program is right after all passes")
+                raise NothingToBisect(f"{untestable}, and is right after {names[last]}")
+        raise NothingToBisect(untestable)
 
-        def at(limit: Limit | None) -> Any:
-            return self._wrong(self._after(step, base, limit), f"{step.name} up to {limit}")
+    def _in_step(self, passes: Sequence[BisectedPass], base: _State, whole: _State) -> Culprit:
+        """The action of the last of some passes, which turns the module `base` into a wrong one."""
+        step, given = passes[-1], (self.module, passes)
+
+        states: dict[Limit, _State] = {}
+        verdicts: dict[Limit, Any] = {}
+
+        def up_to(limit: Limit) -> _State:
+            if limit not in states:
+                states[limit] = self._after(step, base, limit)
+            return states[limit]
+
+        def at(limit: Limit) -> Any:
+            if limit not in verdicts:
+                verdicts[limit] = self._wrong(up_to(limit), f"{step.name} up to {limit}")
+            return verdicts[limit]
 
         def is_right_at(limit: Limit) -> bool:
             with suppress(Untestable):
@@ -172,11 +194,12 @@ class Bisection:
 
         if is_right_at(Limit(whole.count)):
             # It is what the pass does besides actions, or fails to do.
-            before, limit = self._after(step, base, Limit(whole.count)), Limit(whole.count)
+            before, limit = up_to(Limit(whole.count)), Limit(whole.count)
             failure = self._wrong(whole, step.name)
             modules = before.module, before.module if _is_death(failure) else whole.module
             last = next((a for a in reversed(whole.log) if not a.is_note), None)
-            return Culprit(step, base.module, None, limit, failure, *modules, self.runs, last=last)
+            about = None, limit, failure, *modules, self.runs
+            return Culprit(step, base.module, *about, *given, last=last)
         right, number = _first(base.count, whole.count, lambda n: at(Limit(n)))
         # A rewrite inside of it, if one breaks the program and the action without it does not.
         own = [a for a in whole.log if a.number == number]
@@ -185,28 +208,18 @@ class Bisection:
         if (most := max(parts, default=0)) and is_right_at(Limit(number, 0)):
             _, inner = _first(0, most, lambda n: at(Limit(number, n)))
             limit, before = Limit(number, inner), Limit(number, inner - 1)
-        after = self._after(step, base, limit)
         action = next((a for a in own if a.inner == (limit.inner or 0)), None)
         suspects = [a for a in own if a.is_note]
         cleared = [a for a in whole.log if a.is_note and a.number < number]
         try:
-            failure = self._wrong(after, f"{step.name} up to {limit}")
+            failure = at(limit)
         except Untestable:  # It is the last action, and the module after the pass is wrong.
             failure = self._wrong(whole, step.name)
-        left = self._after(step, base, before).module
-        modules = left, left if _is_death(failure) else after.module
-        return Culprit(
-            step,
-            base.module,
-            action,
-            limit,
-            failure,
-            *modules,
-            self.runs,
-            suspects,
-            cleared,
-            untested=number - right - 1,
-        )
+        left, after = up_to(before).module, up_to(limit).module
+        modules = left, left if _is_death(failure) else after
+        about = action, limit, failure, *modules, self.runs
+        untested = number - right - 1
+        return Culprit(step, base.module, *about, *given, suspects, cleared, untested=untested)
 
     def _after(self, step: BisectedPass, base: _State, limit: Limit | None) -> _State:
         """The module after a pass, or some of its actions."""

@@ -38,6 +38,7 @@ from tgdialect.custom import CustomCode
 from tgdialect.diagnostics import CompilationError, file_location, names_text, operation_location
 from tgdialect.interpreter import run
 from tgdialect.interpreter.calls import CALLEES
+from tgdialect.interpreter.memory import LiveView
 from tgdialect.interpreter.run_context import Contents, Outcome, RunContext
 from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
@@ -404,11 +405,12 @@ class _Calls:
         kernel: tg.KernelOp,
         arguments: Sequence[Array],
         extra: Sequence[Array],
+        shared: Mapping[int, LiveView],
     ) -> Outcome:
         """Run a kernel: one that calls others is interpreted, and these are compared."""
         interpreted = CALLEES[tg.KernelOp.name]
         if kernel.calls:
-            return interpreted(context, kernel, arguments, extra)
+            return interpreted(context, kernel, arguments, extra, shared)
         name, location = f"kernel @{kernel.sym_name.data}", _location(kernel)
         count = self._count[kernel] = self._count.get(kernel, 0) + 1
         arrays = [np.array(each, order="C") for each in arguments]
@@ -417,13 +419,13 @@ class _Calls:
         except (CompilationError, UnboundedError) as error:
             reason = f"alone, it is refused: {str(error).splitlines()[0]}"
             self._report(CheckResult(name, location, reason=reason))
-            return interpreted(context, kernel, arguments, extra)
+            return interpreted(context, kernel, arguments, extra, shared)
         if count <= MOST_CALLS:
             compared = CheckResult(name, location)
             try:
                 reference = self._check.reference(kernel, arguments)
                 bounds = [np.zeros(arguments[slot].shape) for slot in reference.slots]
-                wanted = interpreted(context, reference.kernel, [*arguments, *bounds], ())
+                wanted = interpreted(context, reference.kernel, [*arguments, *bounds], (), {})
                 judged = _judged_kernel(reference, arguments, arrays, wanted)
                 rounding, sample = reference.rounding, reference.sample
                 compared = replace(compared, judged=judged, rounding=rounding, sample=sample)

@@ -159,7 +159,7 @@ class Actions:
 def _caller() -> str:
     """The place in the compiler that counts an action."""
     frame = inspect.currentframe()
-    while frame is not None and frame.f_globals.get("__name__") == __name__:
+    while frame is not None and frame.f_globals.get("__name__") in (__name__, "contextlib"):
         frame = frame.f_back
     return "" if frame is None else line_of(frame)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -19,11 +20,13 @@ from xdsl.interpreter import (
     impl_terminator,
     register_impls,
 )
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.custom import CustomCode, CustomFunction
 from tgdialect.diagnostics import errors_at
+from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.interpreter.block_analysis import is_parallel
 from tgdialect.interpreter.host import HOST, Frame, check_parameter, run_block
 from tgdialect.interpreter.instructions import allow
 from tgdialect.interpreter.kernel import Given, LiveValue
@@ -55,7 +58,11 @@ from tgdialect.ops.numpy_dtypes import Array
 
 
 def _function(
-    context: RunContext, callee: func.FuncOp, arguments: Sequence[Array], extra: Sequence[Array]
+    context: RunContext,
+    callee: func.FuncOp,
+    arguments: Sequence[Array],
+    extra: Sequence[Array],
+    shared: Mapping[int, LiveView],
 ) -> Outcome:
     block = body_of(callee)
     values = [
@@ -89,6 +96,7 @@ def _kernel(
     callee: tg.KernelOp | tg.ProgramOp,
     arguments: Sequence[Array],
     extra: Sequence[Array],
+    shared: Mapping[int, LiveView],
 ) -> Outcome:
     is_graph = isinstance(callee, tg.KernelOp)
     if not is_graph and callee.binary is not None:
@@ -99,8 +107,14 @@ def _kernel(
 
     def bind(snapshots: bool) -> Given:
         values: list[LiveValue] = []
+        copies: dict[LiveMemory, LiveMemory] = {}
         for param, data in zip(params, arguments, strict=True):
             slot = param.slot.data
+            if (view := shared.get(slot)) is not None:
+                if view.memory not in copies:
+                    copies[view.memory] = _copy(view.memory)
+                values.append(LiveView(copies[view.memory], view.cell_map))
+                continue
             if not tg.is_memory(param.result):
                 with errors_at(param):
                     check_parameter(param, data)
@@ -117,6 +131,8 @@ def _kernel(
             values.append(memory.view())
         return Given(values)
 
+    if shared and _stores_in_order(block):
+        context = replace(context, scalar=True)
     values = run_block(block, context, graph=is_graph, bind=bind)
     return Outcome([], [_live_contents(value) for value in values])
 
@@ -138,11 +154,25 @@ def _contents(frame: Frame, value: HostValue) -> Contents | None:
     )
 
 
+def _stores_in_order(block: Block) -> bool:
+    """Whether a loop whose iterations have an order stores: what a later one reads of shared cells
+    depends on it, so that iterations cannot run at once."""
+    around = tg.nesting(ops_of(block))
+    loops = [axis for op, axes in around.items() if isinstance(op, tg.StoreOp) for axis in axes]
+    return any(isinstance(each, tg.RangeOp) and not is_parallel(each) for each in loops)
+
+
+def _copy(memory: LiveMemory) -> LiveMemory:
+    """A copy of memory that several parameters are views of."""
+    copy = LiveMemory(memory.contents.copy(), memory.dtype, name=memory.name, is_shared=True)
+    copy.written = np.zeros(copy.size, np.bool_)
+    return copy
+
+
 def _live_contents(value: LiveValue) -> Contents | None:
     if not isinstance(value, LiveView) or value.memory.written is None:
         return None
-    memory, written = value.memory, value.memory.written
-    return Contents(memory.contents, lambda: written.reshape(memory.shape))
+    return Contents(value.contents(), value.written)
 
 
 CALLEES: Mapping[str, Callee] = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -212,13 +213,32 @@ def _call(run: KernelRun, op: tg.CallOp) -> LiveValue:
         if any(size != 1 for size in data.shape[:lanes]):
             raise InterpretationError("a CALL differs between the iterations of a loop")
         arrays.append(data.reshape(data.shape[lanes:]))
-    outcome = run.context.run_call(op, callee, arrays)
+    outcome = run.context.run_call(op, callee, arrays, _shared(run, op, callee))
     for operand, content in zip(op.operands, outcome.contents, strict=True):
         view = run.known[operand]
         if content is not None and isinstance(view, LiveView):
             shape = (1,) * lanes + content.data.shape
             run.write(op, view, content.data.reshape(shape), content.written().reshape(shape))
     return None
+
+
+def _shared(run: KernelRun, op: tg.CallOp, callee: Operation) -> Mapping[int, LiveView]:
+    """The arguments of a program that are views of the same cells, of which it writes some, by
+    slot."""
+    views = {
+        slot: view
+        for slot, operand in enumerate(op.operands)
+        if isinstance(view := run.known[operand], LiveView)
+    }
+    if run.lanes or not isinstance(callee, tg.ProgramOp) or callee.binary is not None:
+        return {}
+    _, written = run.context.effects(callee, len(op.operands))
+    pairs = [
+        pair
+        for pair in combinations(views, 2)
+        if not written.isdisjoint(pair) and views[pair[0]].overlaps(views[pair[1]])
+    ]
+    return {slot: views[slot] for pair in pairs for slot in pair}
 
 
 COMMON: dict[str, Function] = {

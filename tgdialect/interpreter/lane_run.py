@@ -53,7 +53,7 @@ class LaneRun(KernelRun):
         # Where a range has iterations that other lanes do not, and where an IF's gate is true.
         self.masks: dict[Operation, Array] = {}
         self._partial: dict[tg.ReduceOp, list[Array]] = {}
-        self._watched: set[SSAValue] = set()
+        self._watched: set[SSAValue | LiveMemory] = set()
         self._barriers = np.zeros((1,) * plan.lanes, np.int64)
         self._numbering = Numbering(self.parallel_around, self.analysis.loops_around)
 
@@ -208,12 +208,15 @@ class LaneRun(KernelRun):
     def watch(self, memory: LiveMemory, view: SSAValue) -> None:
         """Look for races in a memory that parallel iterations of a LINEAR share."""
         root = self.analysis.roots[view]
-        if self.analysis.is_graph or root in self._watched:
+        watched = memory if memory.is_shared else root
+        if self.analysis.is_graph or watched in self._watched:
             return
-        self._watched.add(root)
+        self._watched.add(watched)
         private = self.analysis.private.get(root, ())
         axes = [axis for axis in self._numbering.stride if axis not in private]
-        if axes and any(use.writes for use in self.analysis.uses.get(root, ())):
+        if axes and (
+            memory.is_shared or any(use.writes for use in self.analysis.uses.get(root, ()))
+        ):
             memory.watch = lambda cells, show: LaneRaces(cells, self._numbering, axes, show)
 
     def parallel_around(self, op: Operation) -> list[Axis]:

@@ -209,7 +209,8 @@ class LiveMemory:
     are running. `defined` marks the cells that have been written, if reading any other cell is an
     error, which is given to `undefined`, or would refute the assumption that the memory is private
     (`assumed`).
-    `written` marks the cells of a caller's memory that have been written. `watch` makes the checker
+    `written` marks the cells of a caller's memory that have been written; `is_shared` says that
+    several parameters are views of it. `watch` makes the checker
     of races between the parallel iterations that share the memory, given its number of cells.
     """
 
@@ -223,6 +224,7 @@ class LiveMemory:
         assumed: bool = False,
         undefined: Callable[[InterpretationError], None] | None = None,
         keep_snapshot: bool = False,
+        is_shared: bool = False,
     ):
         self.shape = contents.shape
         self.size = contents.size
@@ -237,6 +239,7 @@ class LiveMemory:
         self._lanes: Lanes | None = None
         self._copies = self._makes_copies = copies
         self._is_assumed, self._report_undefined = assumed, undefined
+        self.is_shared = is_shared
         # By a write, the cells whose present value it has written; which are adds.
         self._writers: dict[Operation, Array] = {}
         self._adders: set[Operation] = set()
@@ -443,3 +446,31 @@ class LiveView:
 
     memory: LiveMemory
     cell_map: CellMap
+
+    def overlaps(self, other: LiveView) -> bool:
+        """Whether the cells from the first to the last one of two views have some in common."""
+        if self.memory is not other.memory:
+            return False
+        (a, b), (c, d) = self._reach, other._reach
+        return a < d and c < b
+
+    @property
+    def _reach(self) -> tuple[int, int]:
+        """The bytes of the memory from the first cell to the last one."""
+        cells = self.cell_map.cells
+        there = cells.numbers[cells.numbers > 0]
+        width = 1 if cells.bytewise else self.memory.dtype.itemsize
+        return (int(there.min() - 1) * width, int(there.max()) * width) if there.size else (0, 0)
+
+    def contents(self) -> Array:
+        """The elements that the memory has here now."""
+        memory = self.memory
+        return self.cell_map.read(MaskedArray(memory.contents)).materialised()
+
+    def written(self) -> Array:
+        """Which of the elements have been written, at least in part."""
+        cells, flags = self.cell_map.cells, self.memory.written
+        assert flags is not None
+        width = self.memory.dtype.itemsize if cells.bytewise else 1
+        found: Array = flags[(cells.numbers - 1) // width] & (cells.numbers > 0)
+        return np.asarray(found.any(axis=-1)) if cells.bytewise else found

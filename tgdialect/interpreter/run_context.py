@@ -19,6 +19,7 @@ from tgdialect.custom import CustomCode
 from tgdialect.diagnostics import errors_at, locate
 from tgdialect.interpreter.block_analysis import Roots, memory_uses
 from tgdialect.interpreter.instructions import run_custom_function
+from tgdialect.interpreter.memory import LiveView
 from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
 
@@ -51,8 +52,11 @@ class Outcome:
 Slots = frozenset[int]
 
 
-Callee = Callable[["RunContext", Any, Sequence[Array], Sequence[Array]], Outcome]
-"""Runs an op that can be called on arrays, and on those of the PARAMs of a `func.func`."""
+Callee = Callable[
+    ["RunContext", Any, Sequence[Array], Sequence[Array], Mapping[int, LiveView]], Outcome
+]
+"""Runs an op that can be called on arrays, and on those of the PARAMs of a `func.func`. The last
+argument has views, by slot, of the memory that several slots show the same cells of."""
 
 
 @dataclass
@@ -86,7 +90,11 @@ class RunContext:
     # -- calls
 
     def call(
-        self, callee: Operation, arguments: Sequence[Array], extra: Sequence[Array] = ()
+        self,
+        callee: Operation,
+        arguments: Sequence[Array],
+        extra: Sequence[Array] = (),
+        shared: Mapping[int, LiveView] = {},
     ) -> Outcome:
         """Run a callee on arrays, which it does not change.
 
@@ -95,12 +103,18 @@ class RunContext:
         with errors_at(callee):
             if (run := self.callees.get(callee.name)) is None:
                 raise InterpretationError(f"{callee.name} is not callable")
-            return run(self, callee, arguments, extra)
+            return run(self, callee, arguments, extra, shared)
 
-    def run_call(self, op: Operation, callee: Operation, arguments: Sequence[Array]) -> Outcome:
+    def run_call(
+        self,
+        op: Operation,
+        callee: Operation,
+        arguments: Sequence[Array],
+        shared: Mapping[int, LiveView] = {},
+    ) -> Outcome:
         """Run what a CALL or `func.call` calls on arrays, which that does not change."""
         if not (isinstance(op, tg.CallOp) and isinstance(callee, tg.CustomFunctionOp)):
-            return self.call(callee, arguments)
+            return self.call(callee, arguments, shared=shared)
         arrays = [data.copy() for data in arguments]
         with errors_at(callee):
             run_custom_function(self.custom, op, callee, arrays)

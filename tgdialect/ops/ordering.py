@@ -143,6 +143,11 @@ class EndOp(VoidOp):
                 if use.index > 0
             ):
                 raise VerifyException(f"range {range.axis.data} is closed more than once")
+            if threads := [r for r in inner if r.axis_type.data is AxisType.THREAD]:
+                number = threads[0].axis.data
+                raise VerifyException(
+                    f"thread range {number} is inside range {range.axis.data}, not around all loops"
+                )
             if inner & dependent_ranges(range.bound, facts(RangeOp)):
                 raise VerifyException(
                     f"range {range.axis.data} is inside a range that is closed before it"

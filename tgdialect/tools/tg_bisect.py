@@ -22,6 +22,7 @@ DESCRIPTION = "Name the pass, and the rewrite in it, that breaks a program."
 EPILOG = """what is wrong (one of these):
   nothing said              the results differ from those of the program, on the interpreter; those
                             of code that the default stages make, on this machine
+                            -p tg-gradient: the gradients differ from differences of the results
   --command CMD             CMD fails: {} in CMD is the program's file, or it is the last argument.
                             As for git bisect run, 0 is right, 125 is skipped, and others are wrong.
                             It runs in the current folder, and what it leaves running is killed
@@ -77,7 +78,8 @@ _FLAGS = """
   --command CMD: what says whether a program is wrong; no shell reads it
   --if EXPR...: what the command does with a wrong program; another --if adds to it
   --if-slower N: a program is wrong for which the command takes more than N times as long
-  --reduce FILE: write the smallest program that the pass breaks: the one before that pass, reduced
+  --reduce FILE: write the smallest program that the pass breaks, reduced from the one before it, or
+    that the passes up to it break, reduced from the one that was given
   --seconds N: the longest time for --reduce (default: 60)
   --timeout SECONDS: the longest time for a pass, or for one run (default: 60)
   --allow-custom: run unchecked code of the program, as for tg-run

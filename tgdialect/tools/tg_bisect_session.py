@@ -13,18 +13,22 @@ from io import StringIO
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.printer import Printer
+from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError, VerifyException
 
 from tgdialect.actions.bisect import Bisection, Culprit, Judge, NothingToBisect
 from tgdialect.actions.compare import Difference
+from tgdialect.actions.execution import Evaluate
 from tgdialect.actions.judges import ByCommand, Execution, Meaning, Slower
 from tgdialect.actions.predicate import CommandPredicate
-from tgdialect.actions.reduce import Reduced
+from tgdialect.actions.reduce import NotInteresting, Reduced
+from tgdialect.actions.slopes import Sloped
 from tgdialect.actions.smallest import smallest
 from tgdialect.custom import NO_CUSTOM
-from tgdialect.diagnostics import CompilationError, diagnose, printable, symbol_around
+from tgdialect.diagnostics import CompilationError, diagnose, one_line, printable, symbol_around
 from tgdialect.lowering.levels import is_before, level_of
 from tgdialect.lowering.render import RenderPass
 from tgdialect.runtime.progress import progress
@@ -32,6 +36,7 @@ from tgdialect.runtime.staged import check_code
 from tgdialect.tools.console import ToolError, UsageError, show, tool_errors
 from tgdialect.tools.examination import Examined, examined, write_program
 from tgdialect.tools.tg_run_values import typed_input
+from tgdialect.transforms.gradient import GradientPass
 
 _MOST_LINES = 40
 """The most lines of a text before and after an action that are shown. More: a kernel that a stage
@@ -66,6 +71,9 @@ def bisect_session(options: argparse.Namespace) -> None:
                 limits = {"seconds": options.seconds, "timeout": options.timeout}
                 try:
                     small = smallest(found, judge, **limits, progress=shrunk)
+                except NotInteresting:  # Later actions repair what this one breaks.
+                    reason = f"all of {found.step.name} does not show what this action breaks"
+                    unreduced = ToolError(f"--reduce: {reason}")
                 except ValueError as error:
                     unreduced = ToolError(f"--reduce: {error}")
     if small is not None:
@@ -75,7 +83,10 @@ def bisect_session(options: argparse.Namespace) -> None:
     else:
         show("\n".join(_lines(found)) + "\n")
     if small is not None:
-        lines = [f"Reduced from {Reduced(found.base, None, 0).ops:,} to {small.reduced.ops:,} ops."]
+        is_whole = len(small.culprit.passes) > 1
+        before = Reduced(found.program if is_whole else found.base, None, 0).ops
+        by = f"the passes up to {found.step.name}" if is_whole else found.step.name
+        lines = [f"Reduced from {before:,} to {small.reduced.ops:,} ops, broken by {by}."]
         lines += map(printable, (str(small.culprit), str(small.culprit.failure)))
         inputs = small.reduced.inputs or ()
         write_program(options.reduce, lines, small.reduced.module, program.entry, inputs)
@@ -93,7 +104,9 @@ def _judge(options: argparse.Namespace, program: Examined) -> Judge:
             wanted = [_expected(text, number) for number, text in enumerate(options.expect)]
             return Meaning(program.entry, program.inputs, wanted, run)
         try:
-            return Meaning.of(program.module, program.entry, program.inputs, run)
+            return _sloped(program, run) or Meaning.of(
+                program.module, program.entry, program.inputs, run
+            )
         except InterpretationError as error:
             raise ToolError(f"the program itself cannot be run: {error}") from error
     try:
@@ -133,10 +146,24 @@ def _expected(text: str, number: int) -> Any:
         raise ToolError(f"--expect, result {number}: {reason}") from error
 
 
+def _sloped(program: Examined, run: Evaluate) -> Meaning | None:
+    """The meaning of a program with a gradient, if a pass is to make one that can be judged."""
+    if all(step.name != GradientPass.name for step in program.steps):
+        return None
+    function = SymbolTable.lookup_symbol(program.module, program.entry)
+    assert isinstance(function, FuncOp)
+    try:
+        sloped = Sloped(run, len(function.args))
+        return Meaning.of(program.module, program.entry, program.inputs, sloped)
+    except InterpretationError as error:
+        show(f"tg-bisect: gradients are not judged: {one_line(str(error))}\n", sys.stderr)
+        return None
+
+
 def _lines(found: Culprit) -> Iterator[str]:
     yield printable(str(found))
     yield f"  {printable(str(found.failure))}"
-    if found.action is not None:
+    if found.action is not None and found.action.pattern != "pass":
         yield f"  done by {found.action.code}"
     for note in found.suspects[:_MOST_SUSPECTS]:
         yield f"  in it: {printable(note.what)}, by {note.code}"

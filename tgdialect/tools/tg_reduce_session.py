@@ -21,6 +21,7 @@ from tgdialect import registry
 from tgdialect.actions.bisect import death, time_limit
 from tgdialect.actions.children import ChildFailed, in_child
 from tgdialect.actions.compare import Difference
+from tgdialect.actions.execution import evaluate
 from tgdialect.actions.judges import warm_up
 from tgdialect.actions.predicate import (
     ChangedMeaning,
@@ -31,13 +32,8 @@ from tgdialect.actions.predicate import (
     text_of,
 )
 from tgdialect.actions.reduce import NotInteresting, Reduced, reduce
-from tgdialect.diagnostics import (
-    CompilationError,
-    SourceFile,
-    errors_in,
-    one_line,
-    verify_module,
-)
+from tgdialect.actions.slopes import Sloped
+from tgdialect.diagnostics import CompilationError, SourceFile, errors_in, one_line, verify_module
 from tgdialect.ops.numpy_dtypes import Array, dtype_named
 from tgdialect.runtime import compiler
 from tgdialect.runtime.progress import progress
@@ -47,6 +43,7 @@ from tgdialect.tools.examination import entry_of, inputs_of, run_step, write_pro
 from tgdialect.tools.instrumentation import EXTERNAL_PASSES, flatten
 from tgdialect.tools.pass_pipeline import build_pipeline, parse_pipeline
 from tgdialect.tools.tg_run_session import bind_inputs
+from tgdialect.transforms.gradient import GradientPass
 
 _KEEP = "--error keeps that"
 _SAVE_SECONDS = 5.0
@@ -159,6 +156,9 @@ class _Session:
             return [Raises(self.compiling(transform), options.error)]
         self.inputs = bind_inputs(inputs_of(entry), options.input, options.arg, has_defaults=True)
         kind = ChangedMeaning(self.entry, transform)
+        if options.target is None and any(GradientPass.name in text for text in options.passes):
+            sloped = Sloped(evaluate, len(entry.args))
+            kind = replace(kind, before=sloped, after=sloped)
         if options.target is not None:
             kind = replace(kind, after=compiled(options.target))
             warm_up(options.target)

@@ -1,8 +1,7 @@
 """Miscompiles that are planted in the stages, each with a program that it breaks and its name.
 
 A plant is what a wrong commit would do: one rule, OptOp, gate, index, barrier, fold or life of
-memory is not what it was. Programs are chains of ops on i32, so that all results are exact, with
-what the plant is about in the middle; a CONTIGUOUS now and then makes several kernels of them.
+memory is not what it was.
 """
 
 from __future__ import annotations
@@ -12,99 +11,39 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-import numpy as np
 import pytest
+from seeded_programs import (
+    ALONG,
+    CHOSEN,
+    COUNTED,
+    PADDED,
+    PICKED,
+    SCANNED,
+    SUM,
+    TURNED,
+    Program,
+    chain,
+    older_vocabulary,
+    waves,
+)
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.traits import SymbolTable
 from xdsl.transforms.canonicalize import CanonicalizePass
-from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.actions.execution import Evaluate, evaluate
 from tgdialect.actions.judges import Execution
-from tgdialect.diagnostics import SourceFile
+from tgdialect.actions.slopes import Sloped
 from tgdialect.legacy.ops import compute
 from tgdialect.legacy.upgrade.stage import UpgradeLegacyPass
 from tgdialect.lowering.pipeline import stages
 from tgdialect.ops import tg
-from tgdialect.registry import make_context, parse_program
-from tgdialect.runtime.compiler import parse_verified
 from tgdialect.transforms.decompose import DecomposePass
 from tgdialect.transforms.gradient import GradientPass
 from tgdialect.transforms.shard.propagate import ShardPass
 from tgdialect.transforms.simplify import SimplifyPass
 
 Patch = pytest.MonkeyPatch
-Program = tuple[ModuleOp, Sequence[Any]]
-
-# -- programs --------------------------------------------------------------------------------------
-
-
-def chain(
-    length: int,
-    middle: str = "",
-    shape: str = "4x6",
-    result: str = "",
-    *,
-    every: int = 12,
-    after: int | None = None,
-) -> Program:
-    """A program of about so many ops, with some lines in its middle, or before the last `after` of
-    them. These make `%m` of `%h`: of the shape `result`, by default the same. Each `every`-th op is
-    a CONTIGUOUS."""
-    after = length // 2 if after is None else after
-    kind, last = f"tensor<{shape}xi32>", f"tensor<{result or shape}xi32>"
-    random = np.random.default_rng(length)
-    lines, value = [f"func.func @main(%x: {kind}, %y: {kind}) -> {last} {{"], "%x"
-    for number in range(length - after):
-        name = random.choice(["add", "mul", "max"])
-        other = random.choice(["%x", "%y"])
-        lines.append(f"  %a{number} = tg.{name} {value}, {other} : {kind}")
-        if number % every == every - 1:
-            lines.append(f"  %c{number} = tg.contiguous %a{number} : {kind}")
-        value = f"%c{number}" if number % every == every - 1 else f"%a{number}"
-    lines.append((middle or f"  %m = tg.add %h, %y : {kind}\n").replace("%h", value).strip("\n"))
-    value = "%m"
-    for number in range(after):
-        lines.append(f"  %b{number} = tg.{'add' if number % 2 else 'max'} {value}, %m : {last}")
-        if number % every == every - 1:
-            lines.append(f"  %d{number} = tg.contiguous %b{number} : {last}")
-        value = f"%d{number}" if number % every == every - 1 else f"%b{number}"
-    lines.append(f"  return {value} : {last}\n}}")
-    module = parse_verified("chain.mlir", "\n".join(lines))
-    sizes = [int(extent) for extent in shape.split("x")]
-    return module, [random.integers(-99, 99, sizes).astype(np.int32) for _ in range(2)]
-
-
-def text(lines: str, *shapes: tuple[int, ...], dtype: Any = np.int32) -> Program:
-    """A program from its text, with inputs of these shapes."""
-    random = np.random.default_rng(1)
-    inputs = [random.integers(-9, 9, shape).astype(dtype) for shape in shapes]
-    return parse_verified("program.mlir", lines), inputs
-
-
-ALONG = """
-  %p = tg.permute %h [1, 0] : tensor<4x6xi32> -> tensor<6x4xi32>
-  %q = tg.reshape %p [4, 6] : tensor<6x4xi32> -> tensor<4x6xi32>
-  %m = tg.add %q, %y : tensor<4x6xi32>"""
-SUM = """
-  %s = tg.reduce add %h [1] : tensor<{0}x{1}xi32> -> tensor<{0}x1xi32>
-  %m = tg.expand %s [{0}, {1}] : tensor<{0}x1xi32> -> tensor<{0}x{1}xi32>"""
-COUNTED = """
-  %k = tg.const 7 : tensor<i32>
-  %g = tg.xor %h, %k : (tensor<{0}x{1}xi32>, tensor<i32>) -> tensor<{0}x{1}xi32>
-  %s = tg.reduce add %g [1] : tensor<{0}x{1}xi32> -> tensor<{0}x1xi32>
-  %m = tg.expand %s [{0}, {1}] : tensor<{0}x1xi32> -> tensor<{0}x{1}xi32>"""
-PADDED = """
-  %k = tg.shrink %h at [0, 1] to [4, 4] : tensor<4x6xi32> -> tensor<4x4xi32>
-  %e = tg.contiguous %k : tensor<4x4xi32>
-  %p = tg.pad %e at [0, 1] to [4, 6] : tensor<4x4xi32> -> tensor<4x6xi32>
-  %m = tg.add %p, %y : tensor<4x6xi32>"""
-CHOSEN = """
-  %l = tg.cmplt %h, %y : (tensor<4x6xi32>, tensor<4x6xi32>) -> tensor<4x6xi1>
-  %m = tg.where %l, %h, %x
-    : (tensor<4x6xi1>, tensor<4x6xi32>, tensor<4x6xi32>) -> tensor<4x6xi32>"""
 
 # -- passes ----------------------------------------------------------------------------------------
 
@@ -295,56 +234,12 @@ def wrong_recipe(patch: Patch) -> None:
     patch.setitem(module("transforms.decompose").RECIPES, "neg", lambda a: a)
 
 
-def _waves() -> Program:
-    kind = "tensor<2x2xf64>"
-    lines, value = [f"func.func @main(%x: {kind}, %y: {kind}) -> {kind} {{"], "%x"
-    for i in range(10):
-        name = "sin" if i == 5 else "sqrt"
-        lines += [
-            f"  %s{i} = tg.mul {value}, {value} : {kind}",
-            f"  %a{i} = tg.add %s{i}, %y : {kind}",
-        ]
-        lines.append(f"  %b{i} = tg.{name} %a{i} : {kind}")
-        value = f"%b{i}"
-    module, _ = text("\n".join([*lines, f"  return {value} : {kind}\n}}"]))
-    random = np.random.default_rng(1)
-    return module, [random.uniform(0.5, 1.5, (2, 2)) for _ in range(2)]
-
-
-def gradients(module: ModuleOp, entry: str, inputs: Sequence[Any]) -> list[Any]:
-    """The gradients of the sum of the first result with respect to the inputs: by the gradient
-    function, where there is one, and otherwise by central differences."""
-    if any(np.asarray(value).dtype != np.float64 for value in inputs):
-        raise InterpretationError("differences need f64")
-    name = f"{entry}_gradient"
-    if SymbolTable.lookup_symbol(module, name) is not None:
-        ones = [
-            np.ones_like(result)
-            for result in evaluate(module, entry, inputs)[: -len(inputs) or None]
-        ]
-        found = evaluate(module, name, [*inputs, *ones])
-        return [np.asarray(value, np.float32) for value in found[: len(inputs)]]
-    found = []
-    for number, array in enumerate(inputs):
-        slopes = np.zeros_like(array, dtype=np.float32)
-        for cell in np.ndindex(np.shape(array)):
-            total = []
-            for step in (1e-6, -1e-6):
-                moved = [np.array(value) for value in inputs]
-                moved[number][cell] += step
-                results = evaluate(module, entry, moved)[: -len(inputs)]
-                total.append(sum(float(np.sum(result)) for result in results))
-            slopes[cell] = (total[0] - total[1]) / 2e-6
-        found.append(slopes)
-    return found
-
-
 @seed(
-    _waves,
+    waves,
     lambda: [GradientPass()],
     "tg-gradient: pass",
     "gradient: tg.sin",
-    gradients,
+    Sloped(evaluate, 2),
 )
 def wrong_gradient(patch: Patch) -> None:
     def sine(builder: Any, op: tg.SinOp, gradient: SSAValue) -> Sequence[SSAValue]:
@@ -374,22 +269,6 @@ def wrong_operands_of_shards(patch: Patch) -> None:
     wrapped(patch, module("transforms.shard.propagate")._Sharding, "convert", wrong)
 
 
-def _older() -> Program:
-    """A program of the older vocabulary."""
-    kind = "tensor<2x3xi32>"
-    lines, value = [f"func.func @main(%x: {kind}, %y: {kind}) -> {kind} {{"], "%x"
-    for number in range(40):
-        name = (
-            "tg_legacy.mod" if number == 38 else ("tg.add", "tg_legacy.idiv", "tg.xor")[number % 3]
-        )
-        lines.append(f"  %v{number} = {name} {value}, %y : {kind}")
-        value = f"%v{number}"
-    source = SourceFile("older.mlir", "\n".join([*lines, f"  return {value} : {kind}\n}}"]))
-    random = np.random.default_rng(1)
-    inputs = [random.integers(-9, 9, (2, 3)).astype(np.int32) for _ in range(2)]
-    return parse_program(make_context(), source), inputs
-
-
 def older(module: ModuleOp, entry: str, inputs: Sequence[Any]) -> list[Any]:
     """Runs a program whose ops may be of the older vocabulary, which divides toward zero."""
     copy = module.clone()
@@ -415,7 +294,11 @@ def older(module: ModuleOp, entry: str, inputs: Sequence[Any]) -> list[Any]:
 
 
 @seed(
-    _older, lambda: [UpgradeLegacyPass()], "tg-upgrade-legacy: pass", "pure: tg_legacy.mod", older
+    older_vocabulary,
+    lambda: [UpgradeLegacyPass()],
+    "tg-upgrade-legacy: pass",
+    "pure: tg_legacy.mod",
+    older,
 )
 def wrong_upgrade(patch: Patch) -> None:
     def floor(b: tg.OpBuilder, x: SSAValue, y: SSAValue, _: Any) -> SSAValue:
@@ -523,6 +406,46 @@ def index_of_a_pad_off_by_one(patch: Patch) -> None:
     _shifted(tg.PadOp)(patch)
 
 
+@seed(lambda: chain(40, SCANNED), lowering(), "tg-callify: pass: builtin.module", "scan: tg.scan")
+def states_in_one_place(patch: Patch) -> None:
+    patch.setattr(module("lowering.callify.scan").Rows, "minus", lambda self, a, b: b)
+
+
+@seed(
+    lambda: chain(60, "  %m = tg.flip %h [0, 1] : tensor<4x6xi32>", after=0),
+    lowering(),
+    "tg-build-kernels: kernel: tg.",
+    "locate: tg.flip",
+)
+def index_of_a_flip_off_by_one(patch: Patch) -> None:
+    def wrong(moved: Any) -> Any:
+        def shifted(positions: Any, op: Operation, index: Any) -> Any:
+            found = moved(positions, op, index)
+            return (*found[:-1], found[-1] + -1) if isinstance(op, tg.FlipOp) else found
+
+        return shifted
+
+    wrapped(patch, module("lowering.rangeify.kernel"), "moved", wrong)
+
+
+@seed(
+    lambda: chain(60, PICKED, "4"),
+    lowering(),
+    "tg-build-kernels: kernel: tg.",
+    "_index: tg.index",
+)
+def second_index_like_the_first(patch: Patch) -> None:
+    owner = module("lowering.rangeify.cells")
+
+    def wrong(indices: Any) -> Any:
+        def alike(k: Any, op: Operation, index: Any) -> Any:
+            return indices(k, op, (index[0],) * len(index))
+
+        return alike
+
+    wrapped(patch, owner, "indices", wrong)
+
+
 # OptOps, and what becomes of them.
 
 
@@ -556,7 +479,7 @@ def wrong_split(patch: Patch) -> None:
     lambda: chain(30, COUNTED.format(5, 7), "5x7"),
     lowering(mode="explicit:@main_1: padto 1, 4"),
     "tg-optimize: padto 1, 4",
-    most=13,
+    most=10,
 )
 def lost_mask_of_padding(patch: Patch) -> None:
     def wrong(pad: Any) -> Any:
@@ -569,6 +492,22 @@ def lost_mask_of_padding(patch: Patch) -> None:
         return unmasked
 
     wrapped(patch, module("lowering.optimize.optops.padto"), "_pad", wrong)
+
+
+@seed(
+    lambda: chain(40, "  %m = tg.sub %h, %y : tensor<512x512xi32>\n", "512x512"),
+    lowering(),
+    "tg-optimize: split 0, ",
+    run=Execution(60),
+)
+def thread_inside_of_a_loop(patch: Patch) -> None:
+    def wrong(reorder: Any) -> Any:
+        def backwards(self: Any, order: Any) -> None:
+            reorder(self, order[::-1])
+
+        return backwards
+
+    wrapped(patch, module("lowering.optimize.axes").Axes, "reorder", wrong)
 
 
 @seed(
@@ -606,6 +545,7 @@ def wrong_alternative(patch: Patch) -> None:
     lambda: chain(30, COUNTED.format(5, 7), "5x7"),
     lowering(mode="explicit:@main_1: padto 1, 4"),
     "tg-select: kernel: tg.kernel",
+    "index: tg.index",
 )
 def lost_gate_of_an_access(patch: Patch) -> None:
     def gate(self: Any, checks: Any, given: SSAValue | None) -> SSAValue | None:
@@ -636,19 +576,33 @@ _ON_A_GRID: Any = {"target": "opencl"}
     lambda: chain(30, SUM.format(8, 1000), "8x1000", every=100),
     lowering(**_ON_A_GRID),
     "tg-linearize: kernel: tg.kernel",
+    "insert barriers: tg.linear",
 )
 def lost_barrier(patch: Patch) -> None:
     patch.setattr(module("lowering.linearize.grid"), "insert_barriers", lambda block: None)
 
 
 @seed(
-    lambda: chain(100, SUM.format(4, 6), every=5), lowering(), "tg-plan: place: tg.buffer", most=14
+    lambda: chain(30, SUM.format(4, 6), every=5), lowering(), "tg-plan: place: tg.buffer", most=10
 )
 def overlapping_lives(patch: Patch) -> None:
     def assign_offsets(sizes: Sequence[int], lives: Sequence[Any]) -> tuple[list[int], int]:
         return [0] * len(sizes), max(sizes, default=0)
 
     patch.setattr(module("lowering.plan"), "assign_offsets", assign_offsets)
+
+
+@seed(lambda: chain(30, TURNED, "6x6", every=6), lowering(), "tg-plan: place: tg.buffer")
+def lives_that_touch(patch: Patch) -> None:
+    """The memory that a kernel reads for the last time, and that it writes, is the same."""
+
+    def wrong(assign_offsets: Any) -> Any:
+        def shorter(sizes: Sequence[int], lives: Sequence[Any]) -> Any:
+            return assign_offsets(sizes, [life._replace(end=life.end - 1) for life in lives])
+
+        return shorter
+
+    wrapped(patch, module("lowering.plan"), "assign_offsets", wrong)
 
 
 # LLVM's input.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import LocationAttr, ModuleOp
 
 from tgdialect.actions.execution import Evaluate, evaluate, has_tg
 from tgdialect.actions.predicate import Predicate
@@ -61,6 +61,7 @@ def reduce(
     progress: Callable[[Reduced], None] | None = None,
     step: int = 0,
     runs: int = 0,
+    place: LocationAttr | None = None,
 ) -> Reduced:
     """The smallest module that is found of which `is_interesting(module, inputs)` holds.
 
@@ -72,7 +73,8 @@ def reduce(
     `timeout` in this process. `timeout` is the time for one candidate, `seconds` for all. A
     candidate that ends its process is interesting if `crashes`. An exception of the predicate means
     that it does not hold. `progress` is called after each run of the predicate. `step` and `runs`
-    are those of a `Reduced` to go on with. Raises `NotInteresting`.
+    are those of a `Reduced` to go on with. What is far from the first op of the entry at a `place`
+    is tried without first. Raises `NotInteresting`.
     """
 
     def result(search: Search, complete: bool = False) -> Reduced:
@@ -95,4 +97,6 @@ def reduce(
     )
     if not search.first_check():
         raise NotInteresting("the predicate does not hold of the module")
+    if place is not None:
+        search.cut_around(place)
     return result(search, search.run())

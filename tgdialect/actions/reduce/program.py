@@ -157,10 +157,10 @@ class Reducible:
                     op.arg_attrs = None
 
     def verify(self) -> None:
-        """Raise unless the module is valid, at its level, and reads no memory that has no contents:
-        passes may change these."""
+        """Raise unless the module is valid, at its level, and reads no memory that has no contents,
+        or is not aligned: passes may change these."""
         verify_module(self.module)
-        if any(map(_reads_before_writes, self.module.ops)):
+        if any(map(_is_undefined, self.module.ops)):
             raise Inapplicable
         if self.level is not None and has_tg(self.module):
             verify_level(self.module, self.level)
@@ -187,23 +187,50 @@ class Reducible:
         return sum(not isinstance(op, _NOT_COUNTED) for op in self.module.walk())
 
 
-def _reads_before_writes(function: Operation) -> bool:
-    """Whether the first CALL of a LINEAR on a BUFFER, or a part of an arena, does not write it."""
+def _is_undefined(function: Operation) -> bool:
+    """Whether a CALL of a LINEAR reads a BUFFER, or a part of an arena, that none before it writes,
+    or such a part begins at no multiple of its elements."""
     if not isinstance(function, FuncOp) or function.is_declaration:
         return False
-    written = set[SSAValue]()
+    written = set[_Part]()
     for call in function.walk():
+        if isinstance(call, tg.BitcastOp) and _is_misaligned(call):
+            return True
         callee = isinstance(call, tg.CallOp) and SymbolTable.lookup_symbol(call, call.callee)
         if not isinstance(call, tg.CallOp) or not isinstance(callee, tg.ProgramOp):
             continue
         stores = (op for op in callee.walk() if isinstance(op, tg.StoreOp | tg.AtomicAddOp))
         params = [tg.memory_of(op.operands[0]).owner for op in stores]
         slots = {param.slot.data for param in params if isinstance(param, tg.ParamOp)}
-        memory = [tg.memory_of(argument) for argument in call.arguments]
-        written |= {memory[slot] for slot in slots}
-        if any(_has_no_contents(each) and each not in written for each in memory):
+        parts = [_part_of(argument) for argument in call.arguments]
+        only_read = [part for slot, part in enumerate(parts) if slot not in slots]
+        if any(_has_no_contents(part[0]) and part not in written for part in only_read):
             return True
+        written |= {parts[slot] for slot in slots}
     return False
+
+
+_Part = tuple[SSAValue, int]
+"""A memory, and where a part of it begins, in elements."""
+
+
+def _part_of(view: SSAValue) -> _Part:
+    """The memory of a view; of an arena the part."""
+    memory = tg.memory_of(view)
+    while view is not memory and isinstance(view.owner, Operation):
+        op, view = view.owner, view.owner.operands[0]
+        if isinstance(op, tg.ShrinkOp) and view is memory and _has_no_contents(memory):
+            return memory, tg.integers(op, "offsets")[-1]
+    return memory, 0
+
+
+def _is_misaligned(view: tg.BitcastOp) -> bool:
+    """Whether a view is of bytes from an offset on that is no multiple of its elements' size."""
+    part = view.source.owner
+    if not isinstance(part, tg.ShrinkOp) or tg.dtype_of(view.source).itemsize != 1:
+        return False
+    offset = tg.integers(part, "offsets")[-1]
+    return offset > 0 and offset % tg.dtype_of(view.result).itemsize > 0
 
 
 def _has_no_contents(memory: SSAValue) -> bool:

@@ -21,10 +21,13 @@ from multiprocessing.connection import wait
 from multiprocessing.context import ForkProcess
 from typing import NoReturn
 
+from xdsl.dialects.builtin import LocationAttr
+
 from tgdialect.actions.predicate import Predicate
 from tgdialect.actions.reduce import steps, tg_steps
 from tgdialect.actions.reduce.program import Inapplicable, Reducible
 from tgdialect.actions.reduce.steps import Changes
+from tgdialect.diagnostics.locations import operation_location
 from tgdialect.forking import end_without_handlers, no_warnings_of_forks
 
 _FIRST_CHUNKS = 32
@@ -35,6 +38,9 @@ _WAYS = 6
 """How many places are tried at once where a program may be cut. More: a cut is found although a
 smaller one is not interesting, and more jobs have work; fewer: fewer runs where that does not
 occur."""
+_DISTANCES = (10, 100)
+"""How many ops are kept around the place of an action. Smaller: what is kept is reduced sooner;
+larger: more of it has what the action needs."""
 _GRACE = 2.0
 """The seconds that a process which is told to end has to kill what it has started."""
 _IS_INTERESTING, _IS_NOT, _IS_NO_CANDIDATE = 100, 101, 102
@@ -163,6 +169,30 @@ class Search:
     def first_check(self) -> bool:
         """Whether the program is interesting to begin with."""
         return self._first([lambda: self.best.clone()]) is not None
+
+    def cut_around(self, place: LocationAttr) -> None:
+        """Cut off what is far from the first op at a place, if the rest is interesting."""
+        self.name = "around"
+        with suppress(OutOfTime):
+            for distance in _DISTANCES:
+                make = partial(self._around, place, distance)
+                if self._first([make]) is not None:
+                    self._take(make())
+                    return
+
+    def _around(self, place: LocationAttr, distance: int) -> Reducible:
+        """The program without the ops of its entry that are so far from the first at a place."""
+        program = self.best.clone()
+        ops = [*program.function.body.block.ops]
+        at = next((i for i, op in enumerate(ops) if operation_location(op) == place), None)
+        if at is None or len(ops) <= 2 * distance:
+            raise Inapplicable
+        if at + distance < len(ops) - 1:
+            steps.end_at(program, at + distance)
+        if at > distance:
+            steps.begin_at(program, at - distance)
+        program.finish()
+        return program
 
     # -- the changes of a step ---------------------------------------------------------------------
 

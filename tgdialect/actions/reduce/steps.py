@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     ModuleOp,
     SymbolRefAttr,
+    UnitAttr,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, OptionalDef
@@ -134,39 +135,57 @@ def _cut(ops: Sequence[Operation], count: int) -> int:
 
 def beginnings(program: Reducible) -> Changes:
     """End the entry early: it returns the values that the rest would use. The shortest first."""
+    count = len([*program.function.body.block.ops]) - 1
+    return [partial(end_at, program, n) for n in range(1, count)]
+
+
+def end_at(program: Reducible, count: int) -> None:
+    """Let the entry give what those after its first `count` ops would use: return it, or store it
+    where all results are memory."""
     block, end = program.function.body.block, program.end
     ops = [*block.ops][:-1]
-
-    def until(count: int) -> None:
-        count = _cut(ops, count)
-        values = _crossing(block, count, [*ops[count:], end])
-        if not values:
-            raise Inapplicable
+    count = _cut(ops, count)
+    values = _crossing(block, count, [*ops[count:], end])
+    if not values:
+        raise Inapplicable
+    if program.level != "function":
         program.set_results(values)
-        for op in reversed(ops[count:]):
-            drop(op)
+    for op in reversed(ops[count:]):
+        drop(op)
+    if program.level == "function":
+        _store_results(program, [value for value in values if not tg.is_memory(value)])
 
-    return [partial(until, count) for count in range(1, len(ops))]
+
+def _store_results(program: Reducible, values: Sequence[SSAValue]) -> None:
+    """Store values in new results of the entry, and keep all effects that nothing waits for."""
+    put = tg.OpBuilder.before(program.end).put
+    for value in values:
+        type = _argument_type(program, value.type)
+        put(tg.StoreOp(program.add_argument(type, None, {"tg.output": UnitAttr()}), value))
+    block = program.function.body.block
+    edges = [r for op in block.ops for r in op.results if r.type == tg.VOID and not r.uses]
+    put(tg.SinkOp(edges))
 
 
 def endings(program: Reducible) -> Changes:
     """Begin the entry late: values of before are arguments. The shortest first."""
+    count = len([*program.function.body.block.ops]) - 1
+    return [partial(begin_at, program, n) for n in range(count - 1, 0, -1)]
+
+
+def begin_at(program: Reducible, count: int) -> None:
+    """Let arguments take the place of what the first `count` ops of the entry compute."""
     block, end = program.function.body.block, program.end
     ops = [*block.ops][:-1]
-
-    def since(count: int) -> None:
-        count = _cut(ops, count)
-        rest = {*ops[count:], end}
-        values = _crossing(block, count, [*rest])
-        _as_arguments(program, values, rest)
-        for op in reversed(ops[:count]):
-            if not (is_constant(op) or isinstance(op, tg.ParamOp | tg.BufferOp)):
-                drop(op)
-
-    return [partial(since, count) for count in range(len(ops) - 1, 0, -1)]
+    count = _cut(ops, count)
+    rest = {*ops[count:], end}
+    as_arguments(program, _crossing(block, count, [*rest]), rest)
+    for op in reversed(ops[:count]):
+        if not (is_constant(op) or isinstance(op, tg.ParamOp | tg.BufferOp)):
+            drop(op)
 
 
-def _as_arguments(
+def as_arguments(
     program: Reducible, values: Sequence[SSAValue], users: set[Operation] | None = None
 ) -> None:
     """Let new arguments take the place of values, for some users: with what the values are."""
@@ -222,7 +241,7 @@ def values_as_arguments(program: Reducible) -> Changes:
     """Let arguments take the place of values, with what the values are."""
     block = program.function.body.block
     values = [v for v in _used_results(program) if v.owner.parent is block and not _is_constant(v)]
-    return [partial(_as_arguments, program, [v]) for v in values]
+    return [partial(as_arguments, program, [v]) for v in values]
 
 
 def operands(program: Reducible) -> Changes:

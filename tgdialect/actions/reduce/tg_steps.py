@@ -366,11 +366,13 @@ def dtypes(program: Reducible) -> Changes:
     for dtype in found:
         if dtype in tg.DTYPES and dtype not in (tg.F32, tg.I32, tg.INDEX, tg.BOOL):
             wanted = tg.F32 if tg.DTYPES[dtype].is_float else tg.I32
-            changes.append(partial(_compute_in, program, dtype, wanted))
+            changes.append(partial(compute_in, program, dtype, wanted))
     return changes
 
 
-def _compute_in(program: Reducible, old: Attribute, new: Attribute) -> None:
+def compute_in(program: Reducible, old: Attribute, new: Attribute) -> None:
+    """Convert all values and constants of a dtype to another one, with the inputs of arguments."""
+
     def convert(type: Tensor) -> Tensor:
         dtype = new if type.element_type == old else type.element_type
         return tg.tensor_type(dtype, type.get_shape(), tg.place_of(type))

@@ -121,6 +121,7 @@ class Callifier(Substitution):
 
     def scan(self, op: tg.ScanOp) -> None:
         """CALL the kernel that a SCAN has become, on stacks of its states."""
+        noted("scan", op)
         memory, count = ScanMemory(op), op.states.data
         rows, slots = Rows(self.builder.insertion_point, op.location), range(len(op.arguments))
         given = [self.values[argument] for argument in op.arguments]

@@ -22,7 +22,7 @@ from tgdialect.analysis.ranges import (
     needed_ops,
     open_ranges,
 )
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import locate, noted
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.kernel_memory import grouped, new_buffer, version
 from tgdialect.ops import tg
@@ -109,6 +109,7 @@ class _Exchange:
         b = self._builder = tg.OpBuilder.before(batch[-1])
         parts: list[SSAValue] = []
         for op in batch:
+            noted("exchange parts", op)
             value, wide, kind = op.source, tg.accumulated_dtype(op), op.kind.data
             if tg.tensor(value).element_type != wide:
                 value = b.put(tg.CastOp(value, wide))

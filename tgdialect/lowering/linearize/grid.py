@@ -27,7 +27,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import locate, noted
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.linear_blocks import GROUPS, ITEMS, close_one_by_one, loops_by_depth, nest
 from tgdialect.lowering.linearize.registers import keep_in_registers, load_once, share_registers
@@ -65,6 +65,8 @@ def to_grid(linear: tg.LinearOp, target: Target, *, aliased: bool = False) -> No
     load_once(block, numbers, aliased=aliased)
     clear_uncovered(block, numbers)
     share_indices(block)
+    if (program := block.parent_op()) is not None:
+        noted("insert barriers", program)
     insert_barriers(block)
 
 

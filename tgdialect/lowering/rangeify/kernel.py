@@ -241,6 +241,7 @@ class KernelBuilder(ScalarEmitter):
         valid: SSAValue | None = None
         part: Position = tg.Affine(constant=number)
         while isinstance(op := target.owner, tg.TgOp) and not isinstance(op, tg.BufferOp):
+            noted("locate", op)
             match op:
                 case tg.AfterOp():
                     target = op.buffer

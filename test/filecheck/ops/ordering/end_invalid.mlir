@@ -66,3 +66,16 @@ func.func @f(%m: tensor<4xf32, #tg.place<"CPU", global>>, %v: tensor<f32>, %n: t
   %0 = tg.end %j over %i, %j : tensor<index>
   func.return
 }
+
+// -----
+
+func.func @f(%m: tensor<4xf32, #tg.place<"CPU", global>>, %v: tensor<f32>, %n: tensor<index>) {
+  %i = tg.range 0 loop to %n : tensor<index>
+  %t = tg.range 1 thread to %n : tensor<index>
+  %a = tg.index %m[%i] : (tensor<4xf32, #tg.place<"CPU", global>>, tensor<index>) -> tensor<f32, #tg.place<"CPU", global>>
+  %c = tg.cast %t to f32 : tensor<index> -> tensor<f32>
+  %s = tg.store %a, %c : tensor<f32, #tg.place<"CPU", global>>, tensor<f32>
+  // expected-error@below {{thread range 1 is inside range 0, not around all loops}}
+  %0 = tg.end %s over %t, %i : !tg.void
+  func.return
+}
