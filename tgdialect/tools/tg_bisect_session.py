@@ -62,7 +62,7 @@ def bisect_session(options: argparse.Namespace) -> None:
 
         judge = _judge(options, program)
         search = Bisection(program.module, program.steps, judge, options.timeout, report)
-        # What passes print is not part of the output.
+        # The output of passes is none of the tool's.
         with redirect_stdout(sys.stderr):
             with tool_errors(NothingToBisect, ValueError):
                 found = search.culprit()
@@ -163,7 +163,7 @@ def _sloped(program: Examined, run: Evaluate) -> Meaning | None:
 def _lines(found: Culprit) -> Iterator[str]:
     yield printable(str(found))
     yield f"  {printable(str(found.failure))}"
-    if found.action is not None and found.action.pattern != "pass":
+    if found.action is not None:
         yield f"  done by {found.action.code}"
     for note in found.suspects[:_MOST_SUSPECTS]:
         yield f"  in it: {printable(note.what)}, by {note.code}"
