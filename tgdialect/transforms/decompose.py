@@ -95,8 +95,10 @@ REFINED: Mapping[str, tuple[Callable[..., Tg], Callable[..., Tg]]] = {
 """Recipes of ops of f64 where MULACC is rounded once, with all digits where terms cancel, and those
 for a result that is only rounded to f32 or a narrower float."""
 
-_WIDENED = {op.name for op in (*elementwise.TRANSCENDENTAL, elementwise.SqrtOp, elementwise.FmodOp)}
-"""Ops whose recipes are for f32 and f64: narrower floats are computed in f32."""
+_SEVERAL = (elementwise.SqrtOp, elementwise.FmodOp, elementwise.DivOp, elementwise.MulAccOp)
+_WIDENED = {op.name for op in (*elementwise.TRANSCENDENTAL, *_SEVERAL)}
+"""Ops whose recipes are for f32 and f64, or have results in between that are rounded: narrower
+floats are computed in f32 (docs/semantics.md)."""
 
 
 def is_soft_cast(op: Operation) -> bool:

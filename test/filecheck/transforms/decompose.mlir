@@ -80,3 +80,18 @@ func.func @soft_cast(%x: tensor<4xbf16>) -> tensor<4xf32> {
   %0 = tg.cast %x to f32 : tensor<4xbf16> -> tensor<4xf32>
   func.return %0 : tensor<4xf32>
 }
+
+// Of a narrow float only the last result is rounded: 0 / 0 is no 0 * 448, and a * b may be beyond its range.
+
+// CHECK-LABEL: func.func @narrow
+// CHECK:       tg.cast %a to f32
+// CHECK:       tg.recip {{.*}} : tensor<f32>
+// CHECK-NEXT:  tg.mul {{.*}} : tensor<f32>
+// CHECK-NEXT:  tg.cast {{.*}} to f8E4M3FN
+// CHECK:       [[PRODUCT:%.*]] = tg.mul {{.*}} : tensor<f32>
+// CHECK-NEXT:  tg.add [[PRODUCT]], {{.*}} : tensor<f32>
+func.func @narrow(%a: tensor<f8E4M3FN>, %b: tensor<f8E4M3FN>) -> (tensor<f8E4M3FN>, tensor<f8E4M3FN>) {
+  %0 = tg.div %a, %b : tensor<f8E4M3FN>
+  %1 = tg.mulacc %a, %b, %b : tensor<f8E4M3FN>
+  func.return %0, %1 : tensor<f8E4M3FN>, tensor<f8E4M3FN>
+}
