@@ -83,17 +83,44 @@ def test_a_file_without_an_image_is_one_error(name: str, content: bytes, tmp_pat
     assert len(result.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("tool", ["xdsl.tools.xdsl_opt", "tgdialect.tools.tg_opt"])
-def test_other_tools_know_the_installed_package(tool: str, tmp_path: Path):
-    """The files that `pip install` leaves: the package, and a file that names its entry point."""
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """A folder with what `pip install` leaves: the package, and a file that names its entry
+    point."""
     (tmp_path / "imgc").symlink_to(EMBED / "imgc")
-    installed = tmp_path / "imgc-0.1.dist-info"
-    installed.mkdir()
-    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: imgc\nVersion: 0.1\n")
+    about = tmp_path / "imgc-0.1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: imgc\nVersion: 0.1\n")
     project = (EMBED / "pyproject.toml").read_text(encoding="utf-8")
     name = project.partition('"xdsl.universe"]\nimgc = "')[2].partition('"')[0]
-    (installed / "entry_points.txt").write_text(f"[xdsl.universe]\nimgc = {name}\n")
+    (about / "entry_points.txt").write_text(f"[xdsl.universe]\nimgc = {name}\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("tool", ["xdsl.tools.xdsl_opt", "tgdialect.tools.tg_opt", "imgc.opt"])
+def test_tools_know_the_installed_package(tool: str, installed: Path):
     passes = "img-to-tg,tg-callify,tg-rangeify"
-    result = python("-m", tool, EMBED / "edges.mlir", "-p", passes, folder=tmp_path)
+    result = python("-m", tool, EMBED / "edges.mlir", "-p", passes, folder=installed)
     assert result.returncode == 0, result.stderr
     assert "tg.kernel @main_0" in result.stdout
+
+
+def test_the_installed_package_runs(installed: Path):
+    np.save(installed / "image.npy", np.linspace(0, 1, 48, dtype=np.float32).reshape(6, 8))
+    arguments = EMBED / "edges.mlir", installed / "image.npy"
+    result = python("-m", "imgc.run", *arguments, folder=installed)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("[[")
+
+
+def test_the_installed_package_is_bisected_and_reduced(installed: Path):
+    """As a program of `tg` is, from the command line."""
+    program, what = EMBED / "edges.mlir", ("-p", "img-to-tg")
+    command = *what, "--command", "grep -q img.histogram"
+    result = python("-m", "tgdialect.tools.tg_bisect", program, *command, folder=installed)
+    assert result.returncode == 0, result.stderr
+    assert "img-to-tg: lower: img.histogram @main at " in result.stdout.splitlines()[0]
+    command = "--command", "grep -q img.histogram", "--jobs=1"
+    result = python("-m", "tgdialect.tools.tg_reduce", program, *command, folder=installed)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("// Reduced from 4 to 1 ops.")

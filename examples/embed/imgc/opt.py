@@ -2,7 +2,7 @@
 
 import sys
 
-from imgc.universe import IMG_UNIVERSE
+from imgc.universe import IMG_UNIVERSE, register_dialects
 from tgdialect.tools.tg_opt import TgOptMain
 
 
@@ -13,9 +13,7 @@ class ImgOptMain(TgOptMain):
 
     def register_all_dialects(self) -> None:
         super().register_all_dialects()
-        for name, factory in IMG_UNIVERSE.all_dialects.items():
-            if name not in self.ctx.registered_dialect_names:  # They are, if this is installed.
-                self.ctx.register_dialect(name, factory)
+        register_dialects(self.ctx)
 
     def register_all_passes(self) -> None:
         super().register_all_passes()

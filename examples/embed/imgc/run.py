@@ -12,7 +12,7 @@ import numpy as np
 from xdsl.passes import PassPipeline
 
 import tgdialect as tg
-from imgc.universe import IMG_UNIVERSE
+from imgc.universe import IMG_UNIVERSE, register_dialects
 from tgdialect.diagnostics import errors_in, parse_module, read_source, verify_module
 from tgdialect.registry import make_context, universe
 
@@ -24,7 +24,7 @@ def compile(path: str) -> Callable[..., Any]:
     """The function `main` of a program, on NumPy arrays. Raises `tg.CompilationError`."""
     source = read_source(path)
     context = make_context()
-    context.load_dialect(IMG_UNIVERSE.all_dialects["img"]())
+    register_dialects(context)
     passes = universe().all_passes | IMG_UNIVERSE.all_passes
     with errors_in(source):
         module = parse_module(context, source)

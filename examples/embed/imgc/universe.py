@@ -1,5 +1,6 @@
 """What this package adds to every xDSL tool: the entry point in `pyproject.toml` names it."""
 
+from xdsl.context import Context
 from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
@@ -18,3 +19,10 @@ def _img_to_tg() -> type[ModulePass]:
 
 
 IMG_UNIVERSE = Universe(all_dialects={"img": _img}, all_passes={"img-to-tg": _img_to_tg})
+
+
+def register_dialects(context: Context) -> None:
+    """Register the dialects, unless they are already: where this package is installed."""
+    for name, factory in IMG_UNIVERSE.all_dialects.items():
+        if name not in context.registered_dialect_names:
+            context.register_dialect(name, factory)
