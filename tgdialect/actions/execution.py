@@ -31,6 +31,14 @@ _OWN = ("tg.", "func.", "builtin.")
 """The dialects that our interpreter runs alone."""
 
 
+_NOT_KNOWN = "Could not find interpretation function"
+"""The words of xDSL's interpreter for an op that it does not know."""
+
+
+class NoInterpretation(InterpretationError):
+    """A module has ops that no interpreter knows: nothing is known of its meaning."""
+
+
 def has_tg(module: Operation) -> bool:
     """Whether a module has ops of `tg`."""
     return any(op.name.startswith("tg.") for op in module.walk())
@@ -40,7 +48,8 @@ def evaluate(module: ModuleOp, entry: str, inputs: Sequence[Any]) -> list[Any]:
     """The results of an entry, then the inputs as they are afterwards. `inputs` are not changed.
 
     A module of `tg` runs on our interpreter, one of other dialects on xDSL's, where ops of `tg` may
-    be among them. Raises InterpretationError where the program has no meaning.
+    be among them. Raises InterpretationError where the program has no meaning, and NoInterpretation
+    where it is not known.
     """
     arrays: list[Any] = [deepcopy(value) for value in inputs]
     is_own = all(op.name.startswith(_OWN) for op in module.walk())
@@ -63,6 +72,10 @@ def _evaluate_foreign(module: ModuleOp, entry: str, inputs: Iterable[Any]) -> Se
     values = tuple(_scalar(*pair) for pair in zip(inputs, types, strict=True))
     try:
         results = interpreter.call_op(function, values)
+    except InterpretationError as error:
+        if _NOT_KNOWN in str(error):
+            raise NoInterpretation(str(error)) from error
+        raise
     except (ArithmeticError, NotImplementedError, AssertionError) as error:
         raise InterpretationError(f"xDSL's interpreter: {error or type(error).__name__}") from error
     return [v.value.data if isinstance(v, IntegerAttr | FloatAttr) else v for v in results]

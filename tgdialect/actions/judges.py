@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import InterpretationError
 from tgdialect.actions.bisect import Untestable, time_limit
 from tgdialect.actions.children import ChildFailed, in_child
 from tgdialect.actions.compare import Difference, first_difference
-from tgdialect.actions.execution import Evaluate, evaluate
+from tgdialect.actions.execution import Evaluate, NoInterpretation, evaluate
 from tgdialect.actions.predicate import TIMED_OUT, CommandOutcome, CommandPredicate
 from tgdialect.diagnostics import exception_text
 from tgdialect.registry import upgrades_for
@@ -38,7 +38,7 @@ _GOOD, _SKIP = 0, 125
 class Meaning:
     """The entry of a module has the results, and leaves the inputs, that are `wanted`, or the first
     of them if it has fewer. A module of an older vocabulary cannot be judged, nor code for another
-    machine."""
+    machine, nor ops that no interpreter knows."""
 
     entry: str
     inputs: Sequence[Any]
@@ -57,6 +57,8 @@ class Meaning:
             raise Untestable
         try:
             found = self.run(module, self.entry, self.inputs)
+        except NoInterpretation as error:
+            raise Untestable from error
         except InterpretationError as error:
             return f"{CANNOT_RUN}{error}"
         except Exception as error:  # Of an interpreter that does not know what a pass has made.

@@ -108,7 +108,8 @@ def _judge(options: argparse.Namespace, program: Examined) -> Judge:
                 program.module, program.entry, program.inputs, run
             )
         except InterpretationError as error:
-            raise ToolError(f"the program itself cannot be run: {error}") from error
+            hint = "--expect or --command says what is right"
+            raise ToolError(f"the program itself cannot be run: {error}; {hint}") from error
     try:
         command = CommandPredicate.parse(options.command, vars(options)["if"], options.timeout)
     except ValueError as error:

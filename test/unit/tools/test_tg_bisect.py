@@ -442,6 +442,22 @@ def test_another_compiler(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert code == 0, out
     assert "img-to-tg: lower: img.threshold @main" in out.splitlines()[0]
 
+    # What no interpreter knows cannot be judged: here all modules but the last.
+    small = """func.func @main(%image: tensor<1x4xf32>) -> tensor<1x4xf32> {
+  %bright = img.threshold %image, 0.5 : tensor<1x4xf32>
+  %mixed = img.blend %image, %bright, 0.25 : tensor<1x4xf32>
+  func.return %mixed : tensor<1x4xf32>
+}
+"""
+    flags = ["-p", "img-to-tg", "--input=1x4xf32=0,0.25,0.75,1"]
+    code, _, err = run(small, *flags)
+    assert code == 1
+    assert "for op img.threshold; --expect or --command says what is right" in err
+    code, out, _ = run(small, *flags, "--expect=1x4xf32=0,0.1875,0.8125,1")
+    assert code == 0
+    assert "img-to-tg: lower: img.blend @main" in out.splitlines()[0]
+    assert "or one of the 2 before it, which cannot be tested" in out
+
     def fail(b: tg.OpBuilder, op: Any) -> NoReturn:
         raise KeyError("no filter")
 
