@@ -37,7 +37,7 @@ ALL_SECONDS = 600.0
 """The time for all tests of a process that fail, in seconds. More: more reproducers; fewer: a
 commit that breaks many tests is tested sooner."""
 FAILURES = Exception, pytest.fail.Exception
-"""What a test that fails raises."""
+"""The exceptions of a test that fails."""
 
 Passes = Sequence[tuple[Any, Any]]
 """Passes that a module has been through, each with a copy of the module before it."""
@@ -64,7 +64,7 @@ class Program:
 
 
 class Recorder:
-    """What runs within `recording`."""
+    """Records the programs that run within `recording`."""
 
     def __init__(self) -> None:
         self.programs = deque[Program](maxlen=MOST)
@@ -285,7 +285,7 @@ def _reproducer(programs: Sequence[Program], test: str, error: BaseException) ->
 
 
 def _judged(program: Program, test: str, error: BaseException) -> Judged:
-    """What may be wrong about a program, each with the kinds of failures that it has then."""
+    """The failures that a program may have, each with the kinds of failures that it has then."""
     from finite_differences import failed_gradient
     from reproduced import Failed, disagreement, interpreting, with_memory
 

@@ -29,6 +29,7 @@ from tgdialect.diagnostics import (
     exception_text,
     verify_module,
 )
+from tgdialect.runtime.reproducer import leaving_none
 
 Judge = Callable[[ModuleOp], Any]
 """Says what is wrong with a module, which it may change; None if nothing is. Raises `Untestable`
@@ -141,6 +142,7 @@ class Bisection:
     _deadly: set[str] = field(default_factory=set[str])
     """The names of passes that do not come to an end."""
 
+    @leaving_none()
     def culprit(self) -> Culprit:
         """The action. Raises NothingToBisect."""
         with suppress(Untestable):

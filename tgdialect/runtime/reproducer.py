@@ -341,6 +341,22 @@ def reproducible(module: str | Callable[[], str], **about: Any) -> Generator[Non
         _leaving.reset(token)
 
 
+@contextmanager
+def leaving_none() -> Generator[None]:
+    """Within the context no reproducer is left, by this process or those that it starts: programs
+    that are tried because they may fail would take the places of others."""
+    name = REPRODUCER_DIR.name
+    before = os.environ.get(name)
+    os.environ[name] = ""
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
 def leave_current(kind: str, error: str) -> None:
     """Leave a reproducer of the module that is being compiled, if it is known."""
     if (left := _leaving.get()) is not None:

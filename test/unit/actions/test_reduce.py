@@ -40,6 +40,7 @@ from tgdialect.lowering.levels import level_of
 from tgdialect.ops import tg
 from tgdialect.registry import make_context, parse_program
 from tgdialect.runtime.compiler import parse_verified
+from tgdialect.runtime.reproducer import leave
 from tgdialect.tools import tg_reduce, tg_reduce_session
 
 MOST_OPS = 10
@@ -376,3 +377,17 @@ def test_commands():
     script = "import sys; sys.exit('tg.sub' not in open(sys.argv[1]).read())"
     done = reduce(module, CommandPredicate([sys.executable, "-c", script]))
     assert [op.name for op in done.module.walk() if op.name.startswith("tg.")] == ["tg.sub"]
+
+
+def test_candidates_leave_no_reproducers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """They fail on purpose, and would take the places of the files of others."""
+    monkeypatch.setenv("TG_REPRODUCER_DIR", str(tmp_path))
+
+    def fails(module: ModuleOp, inputs: object) -> bool:
+        leave("compile", str(module), error="failed")
+        return True
+
+    module, inputs = chain(30)
+    reduce(module, fails, inputs=inputs)
+    assert not [*tmp_path.iterdir()]
+    assert leave("compile", str(module), error="failed") is not None

@@ -37,7 +37,7 @@ def test_listings_change_nothing(seeds: range):
 
 
 def _difference(module: ModuleOp, _: Sequence[Array]) -> str:
-    """What the listings of a module are, if they are not the module; nothing if all is right."""
+    """The difference of a module and its listings; nothing if all is right."""
     try:
         again = _through_text(module)
     except Exception as error:

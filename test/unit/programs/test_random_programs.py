@@ -101,7 +101,7 @@ def beyond_interval(module: ModuleOp, inputs: Sequence[Array]) -> str:
 
 
 def returned(module: ModuleOp) -> Sequence[SSAValue]:
-    """What the function of a module returns."""
+    """The results of the function of a module."""
     entry = module.body.block.last_op
     assert isinstance(entry, FuncOp)
     assert entry.body.block.last_op is not None

@@ -35,7 +35,7 @@ def test_barriers_are_where_they_are_needed(seeds: range):
 
 
 def _difference(module: ModuleOp, inputs: Sequence[np.ndarray], *, seed: int) -> str:
-    """What is wrong with a program after `insert_barriers`; nothing if all is right."""
+    """The failure of a program after `insert_barriers`; nothing if all is right."""
     kernel = module.body.block.first_op
     assert isinstance(kernel, ProgramOp)
     block = kernel.linear.body.block

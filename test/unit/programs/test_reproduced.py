@@ -114,7 +114,8 @@ def test_wrong_call():
 
 
 def test_right_programs():
-    """What is expected of them is wrong, or what has made them: the last one is said as it is."""
+    """Their expected results are wrong, or the test that made them: the last one is said as it
+    is."""
 
     def test() -> None:
         x = Tensor(np.arange(3, dtype=np.int32))
@@ -201,7 +202,8 @@ def test_failing_pass(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_wrong_gradient(monkeypatch: pytest.MonkeyPatch):
-    """What tensors are differentiated is said, and not the gradient, which is compiled rightly."""
+    """The function that is differentiated is said, and not its gradient, which is compiled
+    rightly."""
     table: Any = rules._ELEMENTWISE  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setitem(table, tg.MulOp, lambda g, y, a, b: (g * b, g * b))
 

@@ -238,7 +238,7 @@ def test_a_command_in_this_folder(run: Run, monkeypatch: pytest.MonkeyPatch, tmp
     code, out, _ = run(PROGRAM, "-p", "wrong-pass", "--command", "./test.sh {}")
     assert code == 0
     assert "wrong-pass: rewrite: tg.sub" in out.splitlines()[0]
-    # What a command leaves running is ended with it.
+    # A process that a command leaves running is ended with it.
     end = time.monotonic() + 10
     for number in (tmp_path / "sleepers").read_text().split():
         while _is_running(number):
@@ -442,7 +442,7 @@ def test_another_compiler(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert code == 0, out
     assert "img-to-tg: lower: img.threshold @main" in out.splitlines()[0]
 
-    # What no interpreter knows cannot be judged: here all modules but the last.
+    # A module with ops that no interpreter knows cannot be judged: here all but the last.
     small = """func.func @main(%image: tensor<1x4xf32>) -> tensor<1x4xf32> {
   %bright = img.threshold %image, 0.5 : tensor<1x4xf32>
   %mixed = img.blend %image, %bright, 0.25 : tensor<1x4xf32>

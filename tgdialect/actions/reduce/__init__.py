@@ -18,6 +18,7 @@ from tgdialect.actions.predicate import Predicate
 from tgdialect.actions.reduce.program import Reducible
 from tgdialect.actions.reduce.search import Search
 from tgdialect.lowering.levels import level_of
+from tgdialect.runtime.reproducer import leaving_none
 
 __all__ = ["NotInteresting", "Reduced", "reduce"]
 
@@ -47,6 +48,7 @@ class Reduced:
         return Reducible(self.module).count()
 
 
+@leaving_none()
 def reduce(
     module: ModuleOp,
     is_interesting: Predicate,

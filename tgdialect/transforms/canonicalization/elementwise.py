@@ -57,12 +57,10 @@ class ApplyIdentities(RewritePattern):
     """The name of the rule that was applied last."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        validity, is_bool = Validity(), tg.dtype_of(op.results[0]).is_bool
+        validity = Validity()
         for rule, pattern in RULES.candidates(op):
             binding = match(pattern, op)
-            if binding is None or (rule.gives_bool and not is_bool):
-                continue
-            if not all(validity[binding[n]] for n in rule.needs_valid):
+            if binding is None or not all(validity[binding[n]] for n in rule.needs_valid):
                 continue
             new, result = NewOps.at_end(Block(), op.location), op.results[0]
             inner = operand_dtype(op, binding)

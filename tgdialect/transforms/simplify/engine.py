@@ -370,10 +370,9 @@ class Engine:
 
     def _apply_rules(self, op: Operation) -> SSAValue | None:
         """The right side of the first rule that applies to an op; None if no rule applies."""
-        is_bool = tg.tensor(op.results[0]).element_type == tg.BOOL
         for rule, pattern in RULES.candidates(op):
             binding = match(pattern, op)
-            if binding is None or (rule.gives_bool and not is_bool):
+            if binding is None:
                 continue
             inner = operand_dtype(op, binding)
             if not proven(rule.when, binding, tg.dtype_row(inner), self.min_max):

@@ -169,18 +169,21 @@ class RuleIndex:
         return self._by_root
 
     def candidates(self, op: Operation) -> Sequence[tuple[Rule, Apply]]:
-        """The rules that may match `op`, each with the variant of its pattern."""
+        """The rules that may match `op`, each with the variant of its pattern. Those that give a
+        bool are for results that are bools: numbers 1 and 0 match their literals, too."""
         if op.name not in self._by_root:
             return ()
         operands = op.operands
         origins = [self._origin(o) for o in operands]
         same = len(operands) == 2 and operands[0] is operands[1]
-        key = (op.name, same, *origins)
+        is_bool = tg.tensor(op.results[0]).element_type == tg.BOOL
+        key = (op.name, same, is_bool, *origins)
         if (found := self._by_operands.get(key)) is None:
             found = [
                 (rule, variant)
                 for rule, variant in self._by_root[op.name]
-                if all(map(_may_come_from, variant.operands, origins))
+                if (is_bool or not rule.gives_bool)
+                and all(map(_may_come_from, variant.operands, origins))
                 and (same or len(operands) != 2 or variant.operands[0] is not variant.operands[1])
             ]
             self._by_operands[key] = found
