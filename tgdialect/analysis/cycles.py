@@ -21,6 +21,10 @@ LOADS = 2
 LOOP = 1.0
 """The cycles of the branch, the counter and the addresses of an iteration."""
 
+ENTRY = 5.0
+"""The cycles of entering and leaving the innermost loop: addresses, and a branch that is not always
+predicted. Larger: more loops are written out."""
+
 CODE = 1e-4
 """The part of the time by which an instruction of the innermost loop counts more: the time to
 compile it. Larger: smaller tiles."""
@@ -29,42 +33,46 @@ compile it. Larger: smaller tiles."""
 class Cycles(NamedTuple):
     """The cycles of a nest on one core, by the resource that takes them."""
 
-    ports: float
-    """Arithmetic, or the latency of sums if that is more."""
-    loads: float
-    stores: float
-    shuffles: float
-    loops: float
-    l2: float
-    llc: float
-    memory: float
-    copies: float
-    tlb: float
-    code: float
+    ports: Count
+    """Arithmetic."""
+    latency: Count
+    """Sums, in which each step waits for the one before."""
+    loads: Count
+    stores: Count
+    shuffles: Count
+    loops: Count
+    l2: Count
+    llc: Count
+    memory: Count
+    tlb: Count
+    entries: Count
+    copies: Count
+    code: Count
     """The part of the time by which the code counts more."""
 
     @property
-    def total(self) -> float:
-        *others, copies, tlb, code = self
+    def total(self) -> Count:
+        *others, entries, copies, code = self
         most = _greatest(others)
-        return (most + OVERLAP * (sum(others) - most) + copies + tlb) * (1 + code)
+        return (most + OVERLAP * (sum(others) - most) + entries + copies) * (1 + code)
 
 
 def cycles(found: Features, target: Target) -> Cycles:
     """The cycles of a nest with some features."""
     return Cycles(
-        ports=_greatest(
-            (found.arithmetic / (target.vector_ports * target.datapath), found.chain * target.mulacc_latency)
-        ),
-        loads=found.loads / (target.vector_loads * target.datapath) + (found.broadcasts + found.lanes) / LOADS,
-        stores=found.stores / target.datapath + found.scattered,
-        shuffles=found.shuffles + found.lanes + found.scattered,
+        ports=found.arithmetic / (target.vector_ports * target.datapath),
+        latency=found.chain * target.mulacc_latency,
+        loads=found.loads / (target.vector_loads * target.datapath)
+        + (found.broadcasts + found.lanes) / LOADS,
+        stores=found.stores / target.datapath + 2 * found.scattered,
+        shuffles=found.shuffles + 2 * (found.lanes + found.scattered),
         loops=LOOP * found.iterations,
         l2=found.into_l1 / target.l2_bytes,
         llc=found.into_l2 / target.llc_bytes,
         memory=found.into_llc / target.bytes_per_cycle,
-        copies=found.copies,
         tlb=found.pages * target.tlb_cycles,
+        entries=ENTRY * found.entries,
+        copies=found.copies,
         code=CODE * found.code,
     )
 

@@ -2,8 +2,8 @@
 
 A `Nest` has what a kernel says of a nest: loops, accesses with strides, arithmetic. A `Tiling` is
 one way to execute it: the loop that vectors lie along, what is kept in registers, the order of
-loops. `features` counts for a tiling, and no kernel is changed for it: candidates are many. What the
-counts cost is the business of `cycles.py` alone.
+loops. A `Counter` counts for a tiling, or for many at once, and no kernel is changed for it. What
+the counts cost is the business of `cycles.py` alone.
 
 Source: features, cost and search are apart as in Halide's autoscheduler (Adams et al., "Learning to
 Optimize Halide with Tree Search and Random Programs", 2019).
@@ -14,15 +14,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tgdialect.targets import Target
 
-Count = int | float | NDArray[np.int64] | NDArray[np.float64]
-"""A count, or an array with one for each of many tilings."""
+Count = Any
+"""A number, or an array of them with one for each of many tilings."""
 
 
 class Work(NamedTuple):
@@ -74,11 +73,14 @@ class Tiling:
 
     vector: int | None = None
     """The loop that vectors lie along."""
-    sizes: Mapping[int, Count] = field(default_factory=dict[int, "Count"])
+    sizes: Mapping[int, Count] = field(default_factory=dict[int, Any])
     """The iterations of loops that are written out in an iteration of the tile's loop: elements of
     vectors, rows of a register tile, steps of a reduction."""
     order: Sequence[int] | None = None
     """The loops, outermost first, where they are not in the order of the nest."""
+    masks: Set[int] = frozenset()
+    """The loops whose last part is masked where sizes do not divide them; that of others overlaps
+    the one before."""
     packs: Sequence[int] = ()
     """The numbers of accesses whose cells are copied before, in the order of loops."""
 
@@ -86,37 +88,39 @@ class Tiling:
 class Features(NamedTuple):
     """Counts of a nest: of all its iterations, on one core."""
 
-    iterations: float
+    iterations: Count
     """Iterations of the innermost loop."""
-    arithmetic: float
+    entries: Count
+    """How often the innermost loop is entered."""
+    arithmetic: Count
     """Vectors of arithmetic, in cycles of one port, with those of idle lanes."""
-    loads: float
+    loads: Count
     """Loads of whole vectors."""
-    broadcasts: float
+    broadcasts: Count
     """Loads of one element for all lanes of a vector."""
-    lanes: float
+    lanes: Count
     """Loads of single lanes of a vector, each with its insertion."""
-    stores: float
+    stores: Count
     """Stores of whole vectors."""
-    scattered: float
+    scattered: Count
     """Stores of single lanes of a vector, each with its extraction."""
-    shuffles: float
+    shuffles: Count
     """Shuffles of vectors, of transposed squares and of sums over lanes."""
-    copies: float
+    copies: Count
     """Loads, shuffles and stores of copies."""
-    chain: float
+    chain: Count
     """Multiply-accumulates in sequence, each of which waits for the one before."""
-    registers: int
+    registers: Count
     """Vector registers in use in the innermost loop."""
-    code: float
+    code: Count
     """Instructions of the body of the innermost loop."""
-    into_l1: float = 0
+    into_l1: Count = 0
     """Bytes that come from L2."""
-    into_l2: float = 0
+    into_l2: Count = 0
     """Bytes that come from the last-level cache."""
-    into_llc: float = 0
+    into_llc: Count = 0
     """Bytes that come from memory, or go there."""
-    pages: float = 0
+    pages: Count = 0
     """Pages that are accessed while the first-level TLB does not hold them."""
 
 
@@ -160,7 +164,10 @@ class Counter:
         for number, (moved, moving) in enumerate(zip(nest.moved, self._moving, strict=True)):
             times = around[max((place.get(n, 0) for n, _ in moving), default=0)]
             along = moved.strides.get(vector, 0) if vector is not None else 0
-            lanes, width = self._lanes[moved.itemsize], sizes.get(vector, 1) if vector is not None else 1
+            lanes, width = (
+                self._lanes[moved.itemsize],
+                sizes.get(vector, 1) if vector is not None else 1,
+            )
             rows, held = _distinct(moving, sizes, vector, nest.steps)
             # What later steps load again stays in registers.
             live = live + (held * -(-width // lanes) if along else held)
@@ -179,6 +186,12 @@ class Counter:
             if along in (1, -1) or in_order:
                 count, live = rows * whole, live + whole
                 code = code + count
+                if vector in tiling.masks:
+                    is_masked = nest.extents[vector] % width != 0
+                    arithmetic = arithmetic + is_masked * count * times
+                if not in_order and any(s is None or s % lanes for n, s in moving if n != vector):
+                    # Vectors are in two cache lines each, or some of them.
+                    count = count * (1 + min(lanes * moved.itemsize / target.cache_line, 1))
                 if moved.is_store:
                     stores = stores + count * times
                 else:
@@ -188,8 +201,8 @@ class Counter:
             if row is not None and (moved.is_store or not nest.steps):
                 # Squares of rows and lanes, which are transposed in registers.
                 count = rows // row * width * -(-row // lanes)
-                shuffles = shuffles + count * times * max(lanes - 1, 1).bit_length()
-                code = code + count * max(lanes, 2).bit_length()
+                moves = np.maximum(count, rows * whole) * max(lanes - 1, 1).bit_length()
+                shuffles, code = shuffles + moves * times, code + count + moves
                 if moved.is_store:
                     stores = stores + count * times
                 else:
@@ -197,7 +210,11 @@ class Counter:
             elif not moved.is_store and along is not None and 2 * abs(along) <= lanes:
                 # Whole vectors, out of which lanes are shuffled.
                 count = rows * whole * abs(along)
-                loads, shuffles, code = loads + count * times, shuffles + count * times, code + count
+                loads, shuffles, code = (
+                    loads + count * times,
+                    shuffles + count * times,
+                    code + count,
+                )
             else:
                 count = rows * width
                 code = code + 2 * count
@@ -221,7 +238,7 @@ class Counter:
             inner = math.prod(size for n, size in sizes.items() if n in nest.steps and n != vector)
             whole = math.prod(trips for n, trips in loops if n not in nest.steps)
             chain = around[-1] * inner
-            if vector in nest.steps:
+            if vector is not None and vector in nest.steps:
                 width = -(-sizes[vector] // target.lanes(4))
                 chain, held = chain, held * width
                 folds = (target.lanes(4) - 1).bit_length()
@@ -229,6 +246,7 @@ class Counter:
                 arithmetic = arithmetic + whole * folds * held
         return Features(
             around[-1],
+            around[-2] if len(around) > 1 else 1.0,
             arithmetic,
             loads,
             broadcasts,
@@ -244,8 +262,8 @@ class Counter:
         )
 
     def near(self, counted: Features, tiling: Tiling) -> Features:
-        """The counts of a tiling with what comes from L2, as if all that vectors are loaded from lay
-        in the order of loops, as it does where copies pay."""
+        """The counts of a tiling with what comes from L2, as if all that vectors are loaded from
+        lay in the order of loops, as it does where copies pay."""
         moves = self._movement(tiling, is_packed=True)
         into_l1 = counted.into_l1 + moves.into(self._target.l1)
         return counted._replace(into_l1=into_l1, pages=moves.pages())
@@ -268,12 +286,12 @@ class Counter:
             if number in tiling.packs
             or (
                 (moved.is_packed or (is_packed and not moved.is_store))
-                and moved.strides.get(tiling.vector, 0) != 0
+                and moved.strides.get(-1 if tiling.vector is None else tiling.vector, 0) != 0
             )
         }
         return Movement(self.nest.moved, packed, loops, sizes, self._target)
 
-    def _loops(self, tiling: Tiling) -> tuple[Mapping[int, int], Sequence[tuple[int, int]]]:
+    def _loops(self, tiling: Tiling) -> tuple[Mapping[int, Count], Sequence[tuple[int, Count]]]:
         """The sizes of the tile in the loops of the nest, and the loops around it with their
         iterations."""
         extents = self.nest.extents
@@ -289,11 +307,15 @@ def _distinct(
     vector: int | None,
     steps: Set[int],
 ) -> tuple[Count, Count]:
-    """The different cells, or vectors of them, that the code of one iteration accesses, and how many
-    stay in registers meanwhile. Rows of a tile share the cells of windows that overlap: i * row +
-    k * step is the same cell for several pairs of i and k."""
-    rows = [(stride, sizes[n]) for n, stride in moving if n != vector and n in sizes and n not in steps]
-    written = [(stride, sizes[n]) for n, stride in moving if n != vector and n in sizes and n in steps]
+    """The different cells, or vectors of them, that the code of one iteration accesses, and how
+    many stay in registers meanwhile. Rows of a tile share the cells of windows that overlap:
+    i * row + k * step is the same cell for several pairs of i and k."""
+    rows = [
+        (stride, sizes[n]) for n, stride in moving if n != vector and n in sizes and n not in steps
+    ]
+    written = [
+        (stride, sizes[n]) for n, stride in moving if n != vector and n in sizes and n in steps
+    ]
     cells, held = 1, 0
     for stride, size in rows:
         each = size
@@ -320,9 +342,9 @@ def _is_one_set(
     """Whether the rows of a tile evict one another from one set of L1: 1 or 0."""
     found = 0
     for n, size in sizes.items():
-        if n != vector and (stride := moved.strides.get(n, 0)):
-            if stride * moved.itemsize % target.l1_way == 0:
-                found = found + (size > target.l1_ways)
+        stride = moved.strides.get(n, 0) if n != vector else 0
+        if stride and stride * moved.itemsize % target.l1_way == 0:
+            found = found + (size > target.l1_ways)
     return found
 
 
@@ -345,12 +367,13 @@ class Movement:
         numbers and iterations, outermost first, and `sizes` the tile inside."""
         self._target, self._loops = target, loops
         self._far = [
-            (each, number in packed)
-            for number, each in enumerate(moved)
-            if not each.is_near
+            (each, number in packed) for number, each in enumerate(moved) if not each.is_near
         ]
         self._touched = [
-            [self._bytes(each, is_packed, sizes, depth, target.cache_line) for depth in self._depths]
+            [
+                self._bytes(each, is_packed, sizes, depth, target.cache_line)
+                for depth in self._depths
+            ]
             for each, is_packed in self._far
         ]
         self._sizes = sizes
@@ -395,26 +418,21 @@ class Movement:
     ) -> float:
         """The bytes that an access touches in the loops from a depth on, in whole units: cache
         lines, or pages."""
-        cells = reach = run = 1
-        is_known = True
-        strides = moved.strides
         extents = dict(sizes)
         for n, trips in self._loops[depth:]:
             extents[n] = trips * sizes.get(n, 1)
+        # Loops with one stride, as those of an image and of a window, go through one range.
+        spans: dict[int, int] = {}
+        rows = 1
         for n, extent in extents.items():
-            if (stride := strides.get(n, 0)) == 0:
-                continue
-            cells *= extent
-            if stride is None:
-                is_known = False
+            if (stride := moved.strides.get(n, 0)) is None:
+                rows *= extent
+            elif stride:
+                spans[abs(stride)] = spans.get(abs(stride), 0) + extent - 1
+        size, run = moved.itemsize, 1
+        for stride, span in spans.items():
+            if is_packed or stride * size >= unit:
+                rows *= span + 1
             else:
-                reach += abs(stride) * (extent - 1)
-                if abs(stride) == 1:
-                    run *= extent
-        if is_known:
-            cells = min(cells, reach)
-        size = moved.itemsize
-        if is_packed or cells == 1:
-            return cells * size
-        whole = max(cells // run, 1) * max(run * size, unit)
-        return min(whole, reach * size + unit) if is_known else whole
+                run += stride * span
+        return rows * (size if is_packed or rows == run == 1 else max(run * size, unit))

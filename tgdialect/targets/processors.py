@@ -78,4 +78,3 @@ def fields_of(name: str) -> Mapping[str, int]:
     which has the usual values."""
     known = PROCESSORS.get(name)
     return {} if known is None else known.fields
-

@@ -150,6 +150,7 @@ class Nests:
         work: dict[Operation, dict[tuple[Ranges, int], float]] = {c: {} for c in self.closers}
         moved: dict[Operation, list[Moved]] = {c: [] for c in self.closers}
         self.moved_by: dict[Operation, tuple[Operation, int]] = {}
+        seen: dict[object, Operation] = {}
         closed = [(closer, frozenset(closed_ranges(closer))) for closer in self.closers]
         strided = {access.op: access for access in self.accesses}
         for op in self.work:
@@ -164,13 +165,23 @@ class Nests:
                     known[key] = known.get(key, 0) + cycles_of(op, self.target)
                 continue
             self.moved_by[op] = closer, len(moved[closer])
+            memory = tg.memory_of(op.operands[0])
+            is_near = tg.place(memory).addrspace is not tg.AddrSpace.GLOBAL
+            # What a nest beside has accessed in the same iteration of the loops around is near.
+            shared = axes.open[closer] & around
+            cells = math.prod(
+                self.extent(r) for r, s in access.strides.items() if r not in shared and s
+            )
+            key = memory, frozenset((r, access.strides.get(r, 0)) for r in shared)
+            if shared and cells * access.itemsize <= self.target.l2:
+                is_near |= seen.setdefault(key, closer) is not closer
             moved[closer].append(
                 Moved(
                     {r.axis.data: stride for r, stride in access.strides.items()},
                     access.itemsize,
                     not isinstance(op, tg.LoadOp),
                     access.is_constant,
-                    tg.place(op.operands[0]).addrspace is not tg.AddrSpace.GLOBAL,
+                    is_near,
                 )
             )
         found: dict[tg.EndOp | tg.ReduceOp, Nest] = {}

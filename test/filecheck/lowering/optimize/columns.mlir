@@ -2,7 +2,7 @@
 
 // What is loaded along one range and stored along another is done in squares, which overlap at the edges.
 // CHECK-LABEL: tg.kernel @main_0
-// CHECK:       opts [#tg.opt<split 0, 16, upcast, overlap>, #tg.opt<split 1, 16, upcast, overlap>]
+// CHECK:       opts [#tg.opt<split 1, 16, upcast, overlap>, #tg.opt<split 0, 16, upcast, overlap>, #tg.opt<order 2, 3>]
 
 // Vectors along what is loaded together are stored as columns of a tile, if only few are side by side.
 // CHECK-LABEL: tg.kernel @main_1

@@ -7,8 +7,6 @@ that runs long enough is shared among threads.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.copies import block_reductions, pack_tiles
 from tgdialect.lowering.optimize.cpu.loops import (

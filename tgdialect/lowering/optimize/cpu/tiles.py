@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import combinations, product
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-
 from xdsl.ir import Operation
 
 from tgdialect.analysis.cycles import cycles
 from tgdialect.analysis.features import Count, Counter, Tiling
-from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.analysis.ranges import MAX_LANES, closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.vectors import (
     MASKED,
@@ -66,7 +66,7 @@ class Tile(NamedTuple):
 
     cost: float = math.inf
     """The cycles of the nests that vectors along the range are in."""
-    vectors: Any = 1
+    vectors: int = 1
     """How many vectors are next to each other."""
     rows: Sequence[tuple[tg.RangeOp, int]] = ()
     """Other ranges, and how many of their iterations the tile has."""
@@ -82,29 +82,28 @@ class Tiles:
         self._counters = {c: Counter(nest, nests.target) for c, nest in nests.models.items()}
         ranges = [r for closer in nests.closers for r in closed_ranges(closer)]
         may = [r for r in dict.fromkeys(ranges) if may_be_vectors(nests, r)]
-        self._lanes = {range: lanes_along(nests, range) for range in may}
-        self._candidates: dict[tg.RangeOp, Sequence[tuple[float, Tile]]] = {}
+        self._lanes = {each: lanes_along(nests, each) for each in may}
+        self._found: dict[tg.RangeOp, Sequence[tuple[float, Tile]]] = {}
         self._best: dict[tg.RangeOp, Tile] = {}
 
     def vectors(self) -> Sequence[tg.RangeOp]:
-        """The ranges that vectors lie along: those that save most. Only of ranges that may be among
-        them the best tile is found."""
-        times = {c: cycles(counter.counted(Tiling()), self._target).total for c, counter in self._counters.items()}
-        gains = dict.fromkeys(self._nests.axes.ranges.values(), 0.0)
-        scalar = {r: sum(times[c] for c in self._closers[r.axis.data]) for r in self._lanes}
+        """The ranges that vectors lie along: those that save most. The best tile is found only for
+        ranges that may be among them."""
+        axes, scalar = self._nests.axes, dict[tg.EndOp | tg.ReduceOp, float]()
+        for closer, counter in self._counters.items():
+            scalar[closer] = cycles(counter.counted(Tiling()), self._target).total
 
-        def gain(range: tg.RangeOp, cost: float) -> float:
-            is_masked = tg.known_index(range.bound) is None
-            return (scalar[range] - cost) * (MASKED if is_masked else 1)
+        def gain(vector: tg.RangeOp, cost: float) -> float:
+            saved = sum(scalar[closer] for closer in self._closers[vector.axis.data]) - cost
+            return saved * (MASKED if tg.known_index(vector.bound) is None else 1)
 
-        for range in self._lanes:
-            gains[range] = gain(range, self._found(range)[0][0])
+        gains = dict.fromkeys(axes.ranges.values(), 0.0)
+        gains |= {each: gain(each, self._candidates(each)[0][0]) for each in self._lanes}
         while True:
             chosen = list(vector_ranges(self._nests, gains))
-            if not (new := [range for range in chosen if range not in self._best]):
+            if all(each in self._best for each in chosen):
                 return chosen
-            for range in new:
-                gains[range] = gain(range, self.best(range).cost)
+            gains |= {each: gain(each, self.best(each).cost) for each in chosen}
 
     def best(self, vector: tg.RangeOp) -> Tile:
         """The tile of least cost with vectors along a range. The cost of most is never computed:
@@ -112,21 +111,16 @@ class Tiles:
         if (best := self._best.get(vector)) is not None:
             return best
         best = Tile()
-        for least, tile in self._found(vector)[:MOST_TRIED]:
+        for least, tile in self._candidates(vector)[:MOST_TRIED]:
             if least >= best.cost:
                 break
-            cost = sum(self._time(*each) for each in self._tilings(vector, tile))
+            width = min(tile.vectors * self._lanes[vector], self._nests.extent(vector))
+            tilings = self._tilings(vector, width, tile.rows, tile.written)
+            cost = sum(itertools.starmap(self._time, tilings))
             if cost < best.cost:
                 best = tile._replace(cost=cost)
         self._best[vector] = best
         return best
-
-    def _found(self, vector: tg.RangeOp) -> Sequence[tuple[float, Tile]]:
-        """The tiles with vectors along a range, each with the least that it costs, in this order."""
-        if (found := self._candidates.get(vector)) is None:
-            found = [each for kind in self._kinds(vector) for each in self._tiles(vector, kind)]
-            found = self._candidates[vector] = sorted(found, key=itemgetter(0))
-        return found
 
     def _time(self, closer: tg.EndOp | tg.ReduceOp, tiling: Tiling) -> float:
         counter = self._counters[closer]
@@ -137,50 +131,73 @@ class Tiles:
 
     # -- the tiles of a range
 
-    def _kinds(self, vector: tg.RangeOp) -> Iterator[Tile]:
-        """The ranges that have rows in a tile and those that are written out, the sizes left open."""
-        reduces = self._nests.reductions_along.get(vector, ())
-        reduce = max(reduces, key=self._nests.trips, default=None)
-        for rows in self._rows(vector, reduce):
-            for written in self._written(reduce, vector):
-                yield Tile(math.inf, 1, [(row, 1) for row in rows], written)
+    def _candidates(self, vector: tg.RangeOp) -> Sequence[tuple[float, Tile]]:
+        """The tiles with vectors along a range, each with the least that it costs, the least
+        first."""
+        if (found := self._found.get(vector)) is None:
+            reduces = self._nests.reductions_along.get(vector, ())
+            reduce = max(reduces, key=self._nests.trips, default=None)
+            kinds = product(self._rows(vector, reduce), self._written(reduce, vector))
+            every = [each for kind in kinds for each in self._tiles(vector, *kind)]
+            found = self._found[vector] = sorted(every, key=itemgetter(0))
+        return found
 
-    def _tiles(self, vector: tg.RangeOp, kind: Tile) -> Iterator[tuple[float, Tile]]:
-        """The tiles of a kind, each with the least that it costs."""
+    def _tiles(
+        self, vector: tg.RangeOp, rows: Sequence[tg.RangeOp], written: Sequence[tg.RangeOp]
+    ) -> Iterator[tuple[float, Tile]]:
+        """The tiles of some rows and of some loops that are written out, each with the least that
+        it costs."""
         nests, target = self._nests, self._target
         lanes, extent = self._lanes[vector], nests.extent(vector)
-        most = self._most_vectors(vector, lanes, bool(nests.reductions_along.get(vector)))
-        widths = builtin_range(1, min(most, -(-extent // lanes)) + 1)
-        heights = [self._heights(vector, row, kind) for row, _ in kind.rows]
-        shapes = np.array([*product(widths, *heights)], np.int64).reshape(-1, 1 + len(heights))
-        if not len(shapes):
+        is_reduced = bool(nests.reductions_along.get(vector))
+        # Squares that are transposed are one vector wide.
+        most = self._most_vectors(vector, lanes) if is_reduced else target.registers_at_once
+        most = min(most if is_reduced or not rows else 1, -(-extent // lanes))
+        heights = [self._heights(vector, row, len(rows)) for row in rows]
+        shapes = np.array([*product(range(1, most + 1), *heights)], np.int64)
+        if not shapes.size:
             return
-        vectors, *rows = shapes.T
-        tile = Tile(0.0, vectors, [(r, n) for (r, _), n in zip(kind.rows, rows, strict=True)], kind.written)
-        least, fits = np.zeros(len(shapes)), np.ones(len(shapes), bool)
-        for closer, tiling in self._tilings(vector, tile):
+        vectors, *counts = shapes.T
+        widths = np.minimum(vectors * lanes, extent)
+        elements = widths * math.prod(counts, start=math.prod(map(nests.extent, written)))
+        least, fits = np.zeros(len(shapes)), elements <= MAX_LANES
+        for closer, tiling in self._tilings(
+            vector, widths, zip(rows, counts, strict=True), written
+        ):
             found = self._counters[closer].counted(tiling)
             fits &= (found.registers <= target.vector_registers) & (found.code <= MOST_CODE)
             least += cycles(found, target).total
-        if not kind.rows and not kind.written:
+        if not rows and not written:
             fits[0] = True  # There is one tile at least.
-        for cost, is_whole, (count, *each) in zip(least.tolist(), fits.tolist(), shapes.tolist(), strict=True):
-            if is_whole:
-                made = [(r, n) for (r, _), n in zip(kind.rows, each, strict=True)]
-                yield cost, Tile(cost, count, made, kind.written)
+        if not is_reduced and fits.any():
+            # Nothing is shared by vectors: as many as code allows.
+            fits[: np.flatnonzero(fits)[-1]] = False
+        for number in np.flatnonzero(fits):
+            count, *sizes = shapes[number].tolist()
+            made = [*zip(rows, sizes, strict=True)]
+            yield float(least[number]), Tile(math.inf, count, made, written)
 
     def _tilings(
-        self, vector: tg.RangeOp, tile: Tile
+        self,
+        vector: tg.RangeOp,
+        width: Count,
+        rows: Iterable[tuple[tg.RangeOp, Count]],
+        written: Sequence[tg.RangeOp],
     ) -> Iterator[tuple[tg.EndOp | tg.ReduceOp, Tiling]]:
-        """How each nest that vectors along a range are in is executed with a tile."""
-        axis, extent = vector.axis.data, self._nests.extent
-        width = self._lanes[vector] * tile.vectors
-        sizes: dict[int, Count] = {axis: np.minimum(width, extent(vector)) if isinstance(width, np.ndarray) else min(width, extent(vector))}
-        sizes |= {r.axis.data: n for r, n in tile.rows}
-        sizes |= {r.axis.data: extent(r) for r in tile.written}
+        """How each nest that vectors along a range are in is executed with a tile, or with each of
+        some."""
+        axis = vector.axis.data
+        sizes = {axis: width, **{row.axis.data: count for row, count in rows}}
+        sizes |= {each.axis.data: self._nests.extent(each) for each in written}
         packed = self._packed.get(vector, {})
         for closer in self._closers[axis]:
-            yield closer, Tiling(axis, sizes, None, packed.get(closer, ()))
+            yield closer, Tiling(axis, sizes, None, self._masked(vector), packed.get(closer, ()))
+
+    def _masked(self, vector: tg.RangeOp) -> Set[int]:
+        """The loop that vectors lie along, if its last part may not overlap the one before."""
+        if may_overlap(self._nests.axes, vector, self._lanes[vector]):
+            return frozenset()
+        return {vector.axis.data}
 
     @cached_property
     def _closers(self) -> Mapping[int, Sequence[tg.EndOp | tg.ReduceOp]]:
@@ -201,12 +218,12 @@ class Tiles:
             if (place := nests.moved_by.get(access.op)) is None:
                 continue
             closer, number = place
-            for range, stride in access.strides.items():
-                if stride in (0, 1, -1) or not is_apart(access, range):
+            for along in access.strides:
+                if along not in self._lanes or not is_apart(access, along):
                     continue
                 assert isinstance(access.op, tg.LoadOp)
-                if range in self._lanes and is_packable(nests, access.op, range, self._lanes[range]):
-                    found[range].setdefault(closer, []).append(number)
+                if is_packable(nests, access.op, along, self._lanes[along]):
+                    found[along].setdefault(closer, []).append(number)
         return found
 
     def _rows(
@@ -221,10 +238,10 @@ class Tiles:
                 along = nests.stride_of.get(op, {})
                 if along.get(vector, 0) in (None, 0, 1, -1):
                     continue
-                for range, stride in along.items():
-                    if stride == 1 and axes.ends.get(range) is axes.ends.get(vector):
-                        if is_expandable(axes, range):
-                            yield (range,)
+                for row, stride in along.items():
+                    is_beside = axes.ends.get(row) is axes.ends.get(vector)
+                    if stride == 1 and is_beside and is_expandable(axes, row):
+                        yield (row,)
             return
         loops = {*closed_ranges(reduce)}
         reads = [a.strides for a in nests.loads if not loops.isdisjoint(axes.open[a.op])]
@@ -239,22 +256,20 @@ class Tiles:
             and not axes.shared_buffers(r)
             and (any(not s.get(r, 0) for s in reads) or any(s.get(r) == 1 for s in columns))
         ]
-        yield from ((range,) for range in ranges)
+        yield from ((row,) for row in ranges)
         if vector in loops and all(strides.get(vector) == 1 for strides in reads):
             yield from combinations(ranges, 2)
 
-    def _heights(self, vector: tg.RangeOp, range: tg.RangeOp, kind: Tile) -> Sequence[int]:
-        """Numbers of rows of a tile: the most, half of that, and less rows that pad less."""
-        extent = self._nests.extent(range)
+    def _heights(self, vector: tg.RangeOp, row: tg.RangeOp, rows: int) -> Sequence[int]:
+        """How many rows along a range a tile may have, of some ranges with rows."""
+        extent = self._nests.extent(row)
         if vector not in self._nests.reductions_along:
             return [min(extent, self._lanes[vector])]
         most = min(extent, MOST_ROWS, self._target.vector_registers - 1)
-        if tg.known_index(range.bound) is None:
-            is_product = any(len(term) > 1 for term in tg.polynomial(range.bound).terms)
+        if tg.known_index(row.bound) is None:
+            is_product = any(len(term) > 1 for term in tg.polynomial(row.bound).terms)
             most = min(most, DYNAMIC_ROWS * (2 if is_product else 1))
-        if len(kind.rows) > 1:
-            return [n for n in builtin_range(2, most + 1) if extent % n == 0]
-        return builtin_range(2, most + 1)
+        return [n for n in range(2, most + 1) if rows == 1 or extent % n == 0]
 
     def _written(
         self, reduce: tg.ReduceOp | None, vector: tg.RangeOp
@@ -263,18 +278,16 @@ class Tiles:
         be."""
         steps, found = 1, list[tg.RangeOp]()
         loops = closed_ranges(reduce) if reduce is not None else ()
-        for range in reversed([r for r in loops if r is not vector]):
-            steps *= self._nests.extent(range)
+        for loop in reversed([r for r in loops if r is not vector]):
+            steps *= self._nests.extent(loop)
             if steps > MAX_STEPS:
                 break
-            found.append(range)
+            found.append(loop)
         return [(), found] if found else [()]
 
-    def _most_vectors(self, vector: tg.RangeOp, lanes: int, is_reduced: bool) -> int:
+    def _most_vectors(self, vector: tg.RangeOp, lanes: int) -> int:
         """The most vectors of a tile whose packed operands fit into the caches."""
         nests, target = self._nests, self._target
-        if not is_reduced:
-            return target.registers_at_once
         apart = [(a, a.op) for a in nests.accesses_along([vector]) if is_apart(a, vector)]
         loads = [(a, op) for a, op in apart if isinstance(op, tg.LoadOp)]
         packed = [(a, op) for a, op in loads if is_packable(nests, op, vector, lanes)]
@@ -291,21 +304,16 @@ class Tiles:
         return max(most, 1)
 
 
-builtin_range = range
-
-
 def tile_opts(nests: Nests, vector: tg.RangeOp, tile: Tile) -> Sequence[tg.OptAttr]:
     """The OptOps that keep a tile of results in registers, with vectors along a range."""
-    lanes = lanes_along(nests, vector)
     opts: list[tg.OptAttr] = []
-    for range in reversed(tile.written):
-        extent = nests.extent(range)
-        opts.append(opt(tg.OptOp.SPLIT, range.axis.data, extent, tg.AxisType.UNROLL.value))
+    for loop in reversed(tile.written):
+        extent = nests.extent(loop)
+        opts.append(opt(tg.OptOp.SPLIT, loop.axis.data, extent, tg.AxisType.UNROLL.value))
+    for row, height in tile.rows:
+        opts += _parts(nests, row, height, tg.AxisType.UPCAST, "clamp")
     kind = tg.AxisType.UPCAST if vector in nests.axes.ends else tg.AxisType.GROUP_REDUCE
-    for range, height in tile.rows:
-        if height > 1:
-            opts += _parts(nests, range, height, tg.AxisType.UPCAST, "clamp")
-    width = min(nests.extent(vector), lanes * tile.vectors)
+    width = min(nests.extent(vector), lanes_along(nests, vector) * tile.vectors)
     return [*opts, *_parts(nests, vector, width, kind)]
 
 

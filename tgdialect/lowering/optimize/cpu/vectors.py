@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from xdsl.ir import Operation
 
-from tgdialect.analysis.affine.lanes import is_near
 from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import closed_ranges, is_loop, loops_of
 from tgdialect.lowering.optimize.axes import Axes
