@@ -25,7 +25,7 @@ ENTRY = 5.0
 """The cycles of entering and leaving the innermost loop: addresses, and a branch that is not always
 predicted. Larger: more loops are written out."""
 
-CODE = 1e-4
+CODE = 3e-4
 """The part of the time by which an instruction of the innermost loop counts more: the time to
 compile it. Larger: smaller tiles."""
 

@@ -169,7 +169,7 @@ class Counter:
                 sizes.get(vector, 1) if vector is not None else 1,
             )
             rows, held = _distinct(moving, sizes, vector, nest.steps)
-            # What later steps load again stays in registers.
+            # Cells that later steps load again stay in registers.
             live = live + (held * -(-width // lanes) if along else held)
             evicted = evicted + rows * times * target.cache_line * _is_one_set(
                 moved, sizes, vector, target
@@ -262,11 +262,16 @@ class Counter:
         )
 
     def near(self, counted: Features, tiling: Tiling) -> Features:
-        """The counts of a tiling with what comes from L2, as if all that vectors are loaded from
-        lay in the order of loops, as it does where copies pay."""
-        moves = self._movement(tiling, is_packed=True)
-        into_l1 = counted.into_l1 + moves.into(self._target.l1)
-        return counted._replace(into_l1=into_l1, pages=moves.pages())
+        """The counts of a tiling with what comes from L2, and what has to come from farther away
+        whatever the order of loops is, as if all that vectors are loaded from lay in that order, as
+        it does where copies pay."""
+        target, moves = self._target, self._movement(tiling, is_packed=True)
+        return counted._replace(
+            into_l1=counted.into_l1 + moves.into(target.l1),
+            into_l2=moves.total if moves.total > target.l2 else 0,
+            into_llc=moves.total if moves.total > target.llc else 0,
+            pages=moves.pages(),
+        )
 
     def moved(self, counted: Features, tiling: Tiling) -> Features:
         """The counts of a tiling with what it moves between levels of memory."""
@@ -278,7 +283,7 @@ class Counter:
             pages=moves.pages(),
         )
 
-    def _movement(self, tiling: Tiling, *, is_packed: bool) -> Movement:
+    def _movement(self, tiling: Tiling, *, is_packed: bool) -> Traffic:
         sizes, loops = self._loops(tiling)
         packed = {
             number
@@ -289,7 +294,7 @@ class Counter:
                 and moved.strides.get(-1 if tiling.vector is None else tiling.vector, 0) != 0
             )
         }
-        return Movement(self.nest.moved, packed, loops, sizes, self._target)
+        return Traffic(self.nest.moved, packed, loops, sizes, self._target)
 
     def _loops(self, tiling: Tiling) -> tuple[Mapping[int, Count], Sequence[tuple[int, Count]]]:
         """The sizes of the tile in the loops of the nest, and the loops around it with their
@@ -348,8 +353,8 @@ def _is_one_set(
     return found
 
 
-class Movement:
-    """What a nest moves between levels of memory.
+class Traffic:
+    """The bytes that a nest moves between levels of memory.
 
     A cache holds what the innermost loops touch, as many of them as fit. It is filled anew as often
     as loops around change what is touched, or run loops again that do.
@@ -377,6 +382,11 @@ class Movement:
             for each, is_packed in self._far
         ]
         self._sizes = sizes
+
+    @property
+    def total(self) -> float:
+        """The bytes that are accessed in all."""
+        return sum(each[0] for each in self._touched)
 
     @property
     def _depths(self) -> range:

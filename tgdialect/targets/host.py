@@ -61,7 +61,7 @@ def host_target(
     found = replace(target_named(name, features), **fields)
     if name != DEFAULT_TARGET:
         return found
-    # What a core starts in a cycle is that of this processor for its own instructions alone.
+    # The rates of this processor are those of its own instructions alone.
     own = fields_of(llvm_host()[1]) if {*features} == {*host_features()} else {}
     detected = {name: size for name, size in own.items() if name not in fields}
     for field, detect in _DETECTED.items():

@@ -33,13 +33,23 @@ def _core(features: Sequence[str], /, **fields: int) -> Processor:
     return Processor(features, fields)
 
 
-_ZEN = {"l1": 32 << 10, "l2": 512 << 10, "tlb_pages": 64, "l2_bytes": 32, "llc_bytes": 24}
+_ZEN: Mapping[str, int] = {
+    "l1": 32 << 10,
+    "l2": 512 << 10,
+    "tlb_pages": 64,
+    "l2_bytes": 32,
+    "llc_bytes": 24,
+}
+"""What the cores of one family have in common: sizes in bytes, bytes in a cycle."""
 _ZEN2 = {**_ZEN, "datapath_bits": 256}
 _ZEN4 = {**_ZEN2, "l2": 1 << 20, "tlb_pages": 72, "l2_bytes": 64, "llc_bytes": 32}
 _LAPTOP = {"l1": 32 << 10, "l2": 256 << 10, "l2_bytes": 32, "llc_bytes": 16}
+"""The same of processors of laptops."""
 _XEON = {"l1": 32 << 10, "l2": 1 << 20, "l2_bytes": 48, "llc_bytes": 10}
+"""The same of servers with AVX-512."""
 _ICELAKE = {**_XEON, "l1": 48 << 10, "l2": 1280 << 10, "l1_ways": 12}
 _NEOVERSE = {"l1": 64 << 10, "l2": 1 << 20, "tlb_pages": 48, "l2_bytes": 32, "llc_bytes": 16}
+"""The same of servers of AArch64."""
 
 PROCESSORS: Mapping[str, Processor] = {
     "znver1": _core(_AVX2, **_ZEN, datapath_bits=128, mulacc_latency=5),

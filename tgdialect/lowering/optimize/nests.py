@@ -145,7 +145,8 @@ class Nests:
 
     @cached_property
     def models(self) -> Mapping[tg.EndOp | tg.ReduceOp, Nest]:
-        """What each nest computes and accesses that no nest inside does, inner nests first."""
+        """The arithmetic and the accesses of each nest that no nest inside has, inner nests
+        first."""
         axes = self.axes
         work: dict[Operation, dict[tuple[Ranges, int], float]] = {c: {} for c in self.closers}
         moved: dict[Operation, list[Moved]] = {c: [] for c in self.closers}
@@ -167,7 +168,7 @@ class Nests:
             self.moved_by[op] = closer, len(moved[closer])
             memory = tg.memory_of(op.operands[0])
             is_near = tg.place(memory).addrspace is not tg.AddrSpace.GLOBAL
-            # What a nest beside has accessed in the same iteration of the loops around is near.
+            # Cells that a nest beside accesses in the same iteration of the loops around are near.
             shared = axes.open[closer] & around
             cells = math.prod(
                 self.extent(r) for r, s in access.strides.items() if r not in shared and s

@@ -269,6 +269,10 @@ class Tiles:
         if tg.known_index(row.bound) is None:
             is_product = any(len(term) > 1 for term in tg.polynomial(row.bound).terms)
             most = min(most, DYNAMIC_ROWS * (2 if is_product else 1))
+        # Rows whose elements are used once are streams, each of which needs a way of L1.
+        along = [a.strides for a in self._nests.loads if a.strides.get(row, 0) != 0]
+        if along and all(strides.get(vector, 0) != 0 for strides in along):
+            most = min(most, self._target.l1_ways)
         return [n for n in range(2, most + 1) if rows == 1 or extent % n == 0]
 
     def _written(
