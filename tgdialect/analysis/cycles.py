@@ -18,7 +18,7 @@ Larger: tiles that use one resource less are preferred to those that use the slo
 LOADS = 2
 """The loads of single elements that a core starts in a cycle."""
 
-LOOP = 1.0
+LOOP = 2.0
 """The cycles of the branch, the counter and the addresses of an iteration."""
 
 ENTRY = 5.0
@@ -40,21 +40,20 @@ class Cycles(NamedTuple):
     loads: Count
     stores: Count
     shuffles: Count
-    loops: Count
     l2: Count
     llc: Count
     memory: Count
     tlb: Count
-    entries: Count
+    loops: Count
     copies: Count
     code: Count
     """The part of the time by which the code counts more."""
 
     @property
     def total(self) -> Count:
-        *others, entries, copies, code = self
+        *others, loops, copies, code = self
         most = _greatest(others)
-        return (most + OVERLAP * (sum(others) - most) + entries + copies) * (1 + code)
+        return (most + OVERLAP * (sum(others) - most) + loops + copies) * (1 + code)
 
 
 def cycles(found: Features, target: Target) -> Cycles:
@@ -65,13 +64,12 @@ def cycles(found: Features, target: Target) -> Cycles:
         loads=found.loads / (target.vector_loads * target.datapath)
         + (found.broadcasts + found.lanes) / LOADS,
         stores=found.stores / target.datapath + 2 * found.scattered,
-        shuffles=found.shuffles + 2 * (found.lanes + found.scattered),
-        loops=LOOP * found.iterations,
+        shuffles=found.shuffles + found.lanes + found.scattered,
         l2=found.into_l1 / target.l2_bytes,
         llc=found.into_l2 / target.llc_bytes,
         memory=found.into_llc / target.bytes_per_cycle,
         tlb=found.pages * target.tlb_cycles,
-        entries=ENTRY * found.entries,
+        loops=LOOP * found.iterations + ENTRY * found.entries,
         copies=found.copies,
         code=CODE * found.code,
     )

@@ -107,7 +107,7 @@ class Features(NamedTuple):
     shuffles: Count
     """Shuffles of vectors, of transposed squares and of sums over lanes."""
     copies: Count
-    """Loads, shuffles and stores of copies."""
+    """Elements that are copied, and transposed, into the order of loops."""
     chain: Count
     """Multiply-accumulates in sequence, each of which waits for the one before."""
     registers: Count
@@ -225,9 +225,7 @@ class Counter:
         # Copies that transpose what is packed.
         copies = 0.0
         for number in tiling.packs:
-            cells = math.prod(nest.extents[n] for n, _ in self._moving[number])
-            lanes = self._lanes[nest.moved[number].itemsize]
-            copies = copies + cells / lanes * max(lanes, 2).bit_length()
+            copies += math.prod(nest.extents[n] for n, _ in self._moving[number])
         # Sums: their latency, and the lanes that are added up where vectors lie along steps.
         held, chain = 1, 0.0
         for n, size in sizes.items():

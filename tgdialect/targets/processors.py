@@ -40,7 +40,7 @@ _ZEN: Mapping[str, int] = {
     "l2_bytes": 32,
     "llc_bytes": 24,
 }
-"""What the cores of one family have in common: sizes in bytes, bytes in a cycle."""
+"""Properties that the cores of one family share: sizes in bytes, bytes in a cycle."""
 _ZEN2 = {**_ZEN, "datapath_bits": 256}
 _ZEN4 = {**_ZEN2, "l2": 1 << 20, "tlb_pages": 72, "l2_bytes": 64, "llc_bytes": 32}
 _LAPTOP = {"l1": 32 << 10, "l2": 256 << 10, "l2_bytes": 32, "llc_bytes": 16}

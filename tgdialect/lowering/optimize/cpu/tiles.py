@@ -16,7 +16,7 @@ from xdsl.ir import Operation
 
 from tgdialect.analysis.cycles import cycles
 from tgdialect.analysis.features import Count, Counter, Tiling
-from tgdialect.analysis.ranges import MAX_LANES, closed_ranges
+from tgdialect.analysis.ranges import MAX_EXPANDED, MAX_LANES, closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.vectors import (
     MASKED,
@@ -33,6 +33,7 @@ from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.lowering.optimize.optops.apply import attempt, opt, try_opt
 from tgdialect.lowering.optimize.optops.split import may_overlap
 from tgdialect.ops import tg
+from tgdialect.targets.costs import own_cost
 
 MOST_ROWS, MOST_VECTORS = 28, 8
 """The tallest and the widest tile that is tried. Larger: longer compilation, and no faster code;
@@ -160,18 +161,19 @@ class Tiles:
         vectors, *counts = shapes.T
         widths = np.minimum(vectors * lanes, extent)
         elements = widths * math.prod(counts, start=math.prod(map(nests.extent, written)))
-        least, fits = np.zeros(len(shapes)), elements <= MAX_LANES
+        each = sum(max(own_cost(type(op)), 1) for op, r in nests.axes.open.items() if vector in r)
+        fits = (elements <= MAX_LANES) & (elements * each <= MAX_EXPANDED)
+        least = np.zeros(len(shapes))
         for closer, tiling in self._tilings(
             vector, widths, zip(rows, counts, strict=True), written
         ):
             found = self._counters[closer].counted(tiling)
-            fits &= (found.registers <= target.vector_registers) & (found.code <= MOST_CODE)
+            fits &= found.code <= MOST_CODE
+            if self._nests.models[closer].steps:
+                fits &= found.registers <= target.vector_registers
             least += cycles(found, target).total
         if not rows and not written:
             fits[0] = True  # There is one tile at least.
-        if not is_reduced and fits.any():
-            # Nothing is shared by vectors: as many as code allows.
-            fits[: np.flatnonzero(fits)[-1]] = False
         for number in np.flatnonzero(fits):
             count, *sizes = shapes[number].tolist()
             made = [*zip(rows, sizes, strict=True)]
