@@ -18,7 +18,7 @@ Larger: tiles that use one resource less are preferred to those that use the slo
 LOADS = 2
 """The loads of single elements that a core starts in a cycle."""
 
-LOOP = 2.0
+LOOP = 1.0
 """The cycles of the branch, the counter and the addresses of an iteration."""
 
 ENTRY = 5.0
@@ -64,7 +64,7 @@ def cycles(found: Features, target: Target) -> Cycles:
         loads=found.loads / (target.vector_loads * target.datapath)
         + (found.broadcasts + found.lanes) / LOADS,
         stores=found.stores / target.datapath + 2 * found.scattered,
-        shuffles=found.shuffles + found.lanes + found.scattered,
+        shuffles=found.shuffles + found.lanes + 2 * found.scattered,
         l2=found.into_l1 / target.l2_bytes,
         llc=found.into_l2 / target.llc_bytes,
         memory=found.into_llc / target.bytes_per_cycle,

@@ -23,6 +23,18 @@ from tgdialect.targets import Target
 Count = Any
 """A number, or an array of them with one for each of many tilings."""
 
+AHEAD = 256
+"""The instructions that a core looks ahead for what waits for nothing. Larger: short sums count for
+less. An order of magnitude: the reorder buffers of cores have 200 to 600 entries."""
+
+MASK = 3
+"""The vector instructions that the mask of an access takes. Larger: fewer vectors along loops that
+they do not divide."""
+
+INDEX = 6
+"""The instructions that compute the index of a lane whose distance from the others varies. Larger:
+fewer vectors across windows and tables. An order of magnitude."""
+
 
 class Work(NamedTuple):
     """Arithmetic on elements, all of it in the same loops."""
@@ -176,7 +188,8 @@ class Counter:
             )
             in_order = moved.is_packed or number in tiling.packs
             if vector is None or along == 0:
-                code = code + rows
+                index = INDEX * rows if any(stride is None for _, stride in moving) else 0
+                arithmetic, code = arithmetic + index * times, code + rows + index
                 if moved.is_store:
                     stores = stores + rows * times
                 else:
@@ -188,7 +201,7 @@ class Counter:
                 code = code + count
                 if vector in tiling.masks:
                     is_masked = nest.extents[vector] % width != 0
-                    arithmetic = arithmetic + is_masked * count * times
+                    arithmetic = arithmetic + MASK * is_masked * count * times
                 if not in_order and any(s is None or s % lanes for n, s in moving if n != vector):
                     # Vectors are in two cache lines each, or some of them.
                     count = count * (1 + min(lanes * moved.itemsize / target.cache_line, 1))
@@ -216,8 +229,10 @@ class Counter:
                     code + count,
                 )
             else:
+                # Each lane has an index of its own where distances vary.
                 count = rows * width
-                code = code + 2 * count
+                code = code + (2 if along is not None else 2 + INDEX) * count
+                arithmetic = arithmetic + (0 if along is not None else INDEX) * count * times
                 if moved.is_store:
                     scattered = scattered + count * times
                 else:
@@ -235,13 +250,15 @@ class Counter:
             held = held * (nest.chains)
             inner = math.prod(size for n, size in sizes.items() if n in nest.steps and n != vector)
             whole = math.prod(trips for n, trips in loops if n not in nest.steps)
-            chain = around[-1] * inner
+            # The sums of neighbouring results overlap if they are short.
+            steps = around[-1] / whole * code
+            chain = around[-1] * inner * np.minimum(steps / AHEAD, 1)
             if vector is not None and vector in nest.steps:
                 width = -(-sizes[vector] // target.lanes(4))
-                chain, held = chain, held * width
                 folds = (target.lanes(4) - 1).bit_length()
                 shuffles = shuffles + whole * folds * held
-                arithmetic = arithmetic + whole * folds * held
+                arithmetic = arithmetic + whole * (folds + width - 1) * held
+                held = held * width
         return Features(
             around[-1],
             around[-2] if len(around) > 1 else 1.0,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -62,8 +62,8 @@ def host_target(
     if name != DEFAULT_TARGET:
         return found
     # The rates of this processor are those of its own instructions alone.
-    own = fields_of(llvm_host()[1]) if {*features} == {*host_features()} else {}
-    detected = {name: size for name, size in own.items() if name not in fields}
+    own: Mapping[str, int] = fields_of(llvm_host()[1]) if {*features} == {*host_features()} else dict[str, int]()
+    detected: dict[str, int] = {name: size for name, size in own.items() if name not in fields}
     for field, detect in _DETECTED.items():
         if field not in fields and (size := detect()) is not None:
             detected[field] = size

@@ -403,7 +403,7 @@ def test_columns_of_any_height_are_copied_in_squares():
     (kernel_op,) = module.ops
     assert isinstance(kernel_op, KernelOp)
     opts = [str(o) for o in kernel_op.sink.opts or ()]
-    assert "12, upcast, overlap" in opts[0]
+    assert "23, upcast" in opts[0]
     assert "16, upcast, overlap" in opts[-1]
 
 

@@ -273,7 +273,7 @@ class Tiles:
             most = min(most, DYNAMIC_ROWS * (2 if is_product else 1))
         # Rows whose elements are used once are streams, each of which needs a way of L1.
         along = [a.strides for a in self._nests.loads if a.strides.get(row, 0) != 0]
-        if along and all(strides.get(vector, 0) != 0 for strides in along):
+        if rows == 1 and along and all(strides.get(vector, 0) != 0 for strides in along):
             most = min(most, self._target.l1_ways)
         return [n for n in range(2, most + 1) if rows == 1 or extent % n == 0]
 
