@@ -228,9 +228,9 @@ def dcgan(nn: Any) -> Any:
     return Generator()
 
 
-def convnext_t(nn: Any) -> Any:
+def convnext(nn: Any, counts: Sequence[int] = (3, 3, 9, 3)) -> Any:
     """ConvNeXt-T (Liu et al., 2022). Linear layers are on pixels whose channels come last."""
-    widths, counts = (96, 192, 384, 768), (3, 3, 9, 3)
+    widths = (96, 192, 384, 768)
 
     def of_channels(norm: Any, x: Any) -> Any:
         return norm(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
@@ -493,7 +493,7 @@ MODELS: Sequence[Model] = (
     gpt2_model("gpt-2 decode after 512", 1, 512),
     Model("u-net block 128x32x32", unet_block, ((1, 128, 32, 32),)),
     Model("dcgan generator 64x64", dcgan, ((1, 100, 1, 1),)),
-    Model("convnext-t 224x224", convnext_t, _IMAGE),
+    Model("convnext-t 224x224", convnext, _IMAGE),
 )
 
 

@@ -549,6 +549,11 @@ FAMILIES: Sequence[Callable[[Draw], Workload]] = (
 )
 
 
+def expected_seconds(row: Workload) -> float:
+    """The time of a call, as far as it decides what is drawn."""
+    return max(row.flops / FLOPS_PER_SECOND, row.bytes / BYTES_PER_SECOND)
+
+
 def random_program(seed: int, index: int) -> Workload:
     """A row of a seed's."""
     turn, place = divmod(index, len(FAMILIES))
@@ -556,8 +561,7 @@ def random_program(seed: int, index: int) -> Workload:
     draw, family = Draw(seed, index), FAMILIES[order[place]]
     while True:
         row = family(draw)
-        seconds = max(row.flops / FLOPS_PER_SECOND, row.bytes / BYTES_PER_SECOND)
-        if SECONDS[0] <= seconds <= SECONDS[1] and row.bytes <= MOST_BYTES:
+        if SECONDS[0] <= expected_seconds(row) <= SECONDS[1] and row.bytes <= MOST_BYTES:
             return replace(row, name=f"random {seed}/{index} {row.name}")
 
 
