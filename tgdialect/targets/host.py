@@ -62,7 +62,9 @@ def host_target(
     if name != DEFAULT_TARGET:
         return found
     # The rates of this processor are those of its own instructions alone.
-    own: Mapping[str, int] = fields_of(llvm_host()[1]) if {*features} == {*host_features()} else dict[str, int]()
+    own: Mapping[str, int] = (
+        fields_of(llvm_host()[1]) if {*features} == {*host_features()} else dict[str, int]()
+    )
     detected: dict[str, int] = {name: size for name, size in own.items() if name not in fields}
     for field, detect in _DETECTED.items():
         if field not in fields and (size := detect()) is not None:

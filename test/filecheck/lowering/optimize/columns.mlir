@@ -10,7 +10,7 @@
 
 // Short rows that are reduced: vectors lie across them, of elements four apart.
 // CHECK-LABEL: tg.kernel @main_2
-// CHECK:       opts [#tg.opt<split 1, 4, unroll>, #tg.opt<split 0, 128, upcast>]
+// CHECK:       opts [#tg.opt<split 1, 4, unroll>, #tg.opt<split 0, 64, upcast>]
 
 module attributes {tg.target = #tg.target<"cpu", features = []>} {
 func.func @main(%x: tensor<53x37xf32>, %y: tensor<3x256xf32>, %z: tensor<512x4xf32>) -> (tensor<37x53xf32>, tensor<256x3xf32>, tensor<512x1xf32>) {
