@@ -165,9 +165,11 @@ class Nests:
                     known = work[closer]
                     known[key] = known.get(key, 0) + cycles_of(op, self.target)
                 continue
-            self.moved_by[op] = closer, len(moved[closer])
             memory = tg.memory_of(op.operands[0])
-            is_near = tg.place(memory).addrspace is not tg.AddrSpace.GLOBAL
+            if (place := tg.place(memory)).addrspace is tg.AddrSpace.REG:
+                continue
+            self.moved_by[op] = closer, len(moved[closer])
+            is_near = place.addrspace is not tg.AddrSpace.GLOBAL
             # Cells that a nest beside accesses in the same iteration of the loops around are near.
             shared = axes.open[closer] & around
             cells = math.prod(
