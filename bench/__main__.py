@@ -4,6 +4,7 @@ tinygrad.
     pip install -e '.[bench]'
     python -m bench [--rows gemm softmax] [--threads 1] [--json FILE] [--markdown FILE]
     python -m bench --models [--rows resnet gpt] [--threads 1] [--json FILE] [--markdown FILE]
+    python -m bench --random 60 [--seed 12345] [--turns 3] [--json FILE]
 
 Each tool runs in a process of its own, and they take turns on each row, since two thread pools in
 one process spoil each other's figures. Every result is compared with NumPy's in float64. Prints
@@ -11,6 +12,9 @@ for each row our time, its ratio to the best peer's (above 1 is faster), the par
 machine can do at most (measured by kernels of ours: fused multiply-adds, and bytes moved), and how
 much longer the first call in a new process takes, which compiles: in milliseconds, and, if tinygrad
 is measured, as a part of its time.
+
+With `--random N` the rows are N programs of random kinds and sizes (`random_programs.py`), next to
+PyTorch and JAX. The seed is in their names, so that a run can be repeated.
 
 With `--models` the rows are whole models at batch 1 (`models.py`), next to PyTorch, ONNX Runtime
 and OpenVINO, whose weights are constants (docs/bench.md). Every result is compared with PyTorch's
@@ -22,6 +26,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import secrets
 import select
 import subprocess
 import sys
@@ -40,6 +45,7 @@ from tqdm import tqdm
 
 from bench.models import MODELS, Files, Model
 from bench.peers import MODEL_TOOLS, TOOLS, environment, missing_packages
+from bench.random_programs import random_program
 from bench.table import first_calls, geometric_mean, markdown
 from bench.workload import Array, Workload
 from bench.workloads import WORKLOADS
@@ -48,6 +54,9 @@ from tgdialect.runtime.peaks import measured_peaks
 OURS = "tgdialect"
 SLOW = frozenset({"tinygrad", "tinygrad beam"})
 """Tools that take their time: measured with `--all`, or if `--tools` names them."""
+
+NOT_OF_RANDOM = frozenset({"numpy", "iree"})
+"""Tools that are left out by `--random`, too: NumPy says what is right there."""
 
 SLOW_MODELS = frozenset({"tgdialect args", "torch tuned"})
 """The same for models."""
@@ -89,7 +98,7 @@ class Row:
 
 
 def workload_row(w: Workload) -> Row:
-    return Row(w.name, w.flops, w.bytes, w.bound, [w.reference()], TOLERANCE[w.dtype])
+    return Row(w.name, w.flops, w.bytes, w.bound, w.references(), TOLERANCE[w.dtype])
 
 
 def model_row(model: Model, folder: str, most: dict[str, float]) -> Row:
@@ -275,8 +284,9 @@ def _ratios(rows: Sequence[dict[str, Any]], tool: str) -> list[float]:
 def show(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
     """The table."""
     peers = [n for n in names if n != OURS]
+    width = max(28, *(len(row["name"]) + 1 for row in rows))
     print(
-        f"\n{'':28}{'ours ms':>9}{'ratio':>7}  {'best peer':14}{'limit':>6}{'compile':>9}"
+        f"\n{'':{width}}{'ours ms':>9}{'ratio':>7}  {'best peer':14}{'limit':>6}{'compile':>9}"
         f"{'ratio':>6}",
         end="",
     )
@@ -284,13 +294,13 @@ def show(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
     for row in rows:
         ours = row["tools"][OURS]
         if row["ours"] is None:
-            print(f"{row['name']:28}{ours['error']}")
+            print(f"{row['name']:{width}}{ours['error']}")
             continue
         ratio, compile_ratio = (
             "" if row[key] is None else f"{row[key]:.2f}" for key in ("ratio", "compile ratio")
         )
         print(
-            f"{row['name']:28}{1e3 * row['ours']:9.3f}{ratio:>7}  {row['best'] or '':14}"
+            f"{row['name']:{width}}{1e3 * row['ours']:9.3f}{ratio:>7}  {row['best'] or '':14}"
             f"{100 * row['limit']:5.0f}%{1e3 * row['compile']:9.0f}{compile_ratio:>6}",
             end="",
         )
@@ -340,6 +350,8 @@ def main() -> None:
         prog="python -m bench", description="How fast kernels are, next to other tools."
     )
     parser.add_argument("--models", action="store_true", help="whole models, not single programs")
+    parser.add_argument("--random", type=int, metavar="N", help="N random programs, of new sizes")
+    parser.add_argument("--seed", type=int, help="of the random programs (default: a new one)")
     parser.add_argument("--rows", nargs="+", metavar="TEXT", help="rows whose names contain these")
     parser.add_argument(
         "--tools",
@@ -350,7 +362,7 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="the slow tools as well")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument(
-        "--turns", type=int, default=8, help="of each tool at each row (default: 8)"
+        "--turns", type=int, help="of each tool at each row (default: 8; 3 of random programs)"
     )
     parser.add_argument(
         "--cpu-time",
@@ -377,11 +389,18 @@ def main() -> None:
     options = parser.parse_args()
     if options.cpu_time and (options.threads != 1 or options.busy):
         parser.error("--cpu-time is for one thread, and not beside --busy")
+    if options.models and options.random:
+        parser.error("--models and --random are two tables")
+    seed = secrets.randbelow(10**6) if options.seed is None else options.seed
     table: Sequence[Workload | Model] = MODELS if options.models else WORKLOADS
+    if options.random:
+        table = [random_program(seed, i) for i in range(options.random)]
+    options.turns = options.turns or (3 if options.random else 8)
     chosen = [row for row in table if any(t in row.name for t in options.rows or [""])]
     if not chosen:
         parser.error(f"no row is called that; there are: {', '.join(row.name for row in table)}")
     known, slow = (MODEL_TOOLS, SLOW_MODELS) if options.models else (TOOLS, SLOW)
+    slow = slow | NOT_OF_RANDOM if options.random else slow
     names = options.tools or [n for n in known if options.all or n not in slow]
     if unknown := [n for n in names if n not in known]:
         parser.error(f"{unknown[0]} is not measured here, but {', '.join(known)}")
@@ -397,6 +416,8 @@ def main() -> None:
         f"{most['copy'] / 1e9:.0f} GB/s copied, on {options.threads} threads",
         flush=True,
     )
+    if options.random:
+        print(f"python -m bench --random {options.random} --seed {seed}", flush=True)
     loops = [_busy_loop() for _ in range(options.busy)]
     rows: list[dict[str, Any]] = []
 

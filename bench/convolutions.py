@@ -14,7 +14,7 @@ import numpy as np
 from bench.workload import Array, Program, Workload, f32_bytes, with_weights
 
 
-def _conv(x: Array, w: Array, padding: int, groups: int = 1, stride: int = 1) -> Array:
+def conv(x: Array, w: Array, padding: int, groups: int = 1, stride: int = 1) -> Array:
     """By a product for each position of the kernel."""
     batch, channels, height, width = x.shape
     out, per_group, kh, kw = w.shape
@@ -30,20 +30,24 @@ def _conv(x: Array, w: Array, padding: int, groups: int = 1, stride: int = 1) ->
     return result.reshape(batch, out, oh, ow)
 
 
-def _conv2d(name: str, x: tuple[int, ...], w: tuple[int, ...], groups: int = 1) -> Workload:
+def _conv2d(
+    name: str, x: tuple[int, ...], w: tuple[int, ...], groups: int = 1, stride: int = 1
+) -> Workload:
     padding = w[-1] // 2
-    flops = 2 * x[0] * x[2] * x[3] * math.prod(w)
+    size = [(n - 1) // stride + 1 for n in x[2:]]
+    flops = 2 * x[0] * math.prod(size) * math.prod(w)
+    more = {"stride": stride, "padding": padding, "groups": groups}
     return Workload(
         name,
         (x, w),
-        lambda a, b: a.conv2d(b, padding=padding, groups=groups),
-        lambda torch, a, b: torch.nn.functional.conv2d(a, b, padding=padding, groups=groups),
-        lambda a, b: _conv(a, b, padding, groups),
+        lambda a, b: a.conv2d(b, **more),
+        lambda torch, a, b: torch.nn.functional.conv2d(a, b, **more),
+        lambda a, b: conv(a, b, padding, groups, stride),
         lambda jax, jnp, a, b: jax.lax.conv_general_dilated(
-            a, b, (1, 1), [(padding, padding)] * 2, feature_group_count=groups
+            a, b, (stride, stride), [(padding, padding)] * 2, feature_group_count=groups
         ),
         flops,
-        f32_bytes(x, w, (x[0], w[0], x[2], x[3])),
+        f32_bytes(x, w, (x[0], w[0], *size)),
     )
 
 
@@ -93,7 +97,7 @@ def jax_net(jax: Any, jnp: Any) -> NetOps:
 
 
 NUMPY_NET = NetOps(
-    lambda x, w, stride: _conv(x, w, w.shape[-1] // 2, stride=stride),
+    lambda x, w, stride: conv(x, w, w.shape[-1] // 2, stride=stride),
     lambda x, scale, shift: x * scale + shift,
     lambda x: np.maximum(x, 0),
     _max_pool,
@@ -114,7 +118,7 @@ def _taps(x: Array, w: Array, stride: int, size: tuple[int, int]) -> Iterator[tu
         yield where, w[..., i, j]
 
 
-def _conv_gradients(x: Array, w: Array, g: Array, padding: int, stride: int) -> tuple[Array, Array]:
+def conv_gradients(x: Array, w: Array, g: Array, padding: int, stride: int) -> tuple[Array, Array]:
     """The gradients of a convolution's input and weights, by a product for each position of the
     kernel; `g` is that of its result."""
     x = np.pad(x, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
@@ -126,19 +130,22 @@ def _conv_gradients(x: Array, w: Array, g: Array, padding: int, stride: int) -> 
     return dx[(..., *inside)], np.stack(dw, -1).reshape(w.shape)
 
 
+def conv_transpose(x: Array, w: Array, padding: int, stride: int, output_padding: int = 0) -> Array:
+    """The gradient of a convolution's input."""
+    size = [(n - 1) * stride - 2 * padding + w.shape[-1] + output_padding for n in x.shape[2:]]
+    blank = np.zeros((x.shape[0], w.shape[1], *size), x.dtype)
+    return conv_gradients(blank, w, x, padding, stride)[0]
+
+
 def _conv_step(x: Array, w: Array, c: _Convolution) -> tuple[Array, Array]:
     """The gradients of half the sum of squares of a convolution's result, in one group."""
     if not c.transposed:
-        y = _conv(x, w, c.padding, stride=c.stride)
-        return _conv_gradients(x, w, y, c.padding, c.stride)
+        y = conv(x, w, c.padding, stride=c.stride)
+        return conv_gradients(x, w, y, c.padding, c.stride)
     # A transposed convolution and its gradient are those of a convolution, exchanged.
-    size = [
-        (n - 1) * c.stride - 2 * c.padding + w.shape[-1] + c.output_padding for n in x.shape[2:]
-    ]
-    blank = np.zeros((x.shape[0], w.shape[1], *size), x.dtype)
-    y, _ = _conv_gradients(blank, w, x, c.padding, c.stride)
-    _, dw = _conv_gradients(y, w, x, c.padding, c.stride)
-    return _conv(y, w, c.padding, stride=c.stride), dw
+    y = conv_transpose(x, w, c.padding, c.stride, c.output_padding)
+    _, dw = conv_gradients(y, w, x, c.padding, c.stride)
+    return conv(y, w, c.padding, stride=c.stride), dw
 
 
 @dataclass(frozen=True)
@@ -182,12 +189,12 @@ class _Convolution:
         return np.concatenate([np.concatenate(dx, 1).ravel(), np.concatenate(dw).ravel()])
 
 
-def _conv_training(
-    name: str, x: tuple[int, ...], w: tuple[int, ...], convolution: _Convolution
+def conv_training(
+    name: str, x: tuple[int, ...], w: tuple[int, ...], padding: int, stride: int, **more: Any
 ) -> Workload:
     """A convolution, and the gradients of half the sum of squares of its result with respect to its
-    input and weight."""
-    c = convolution
+    input and weight. `more` are fields of `_Convolution`."""
+    c = _Convolution(padding, stride, **more)
     positions = [
         n if c.transposed else (n + 2 * c.padding - w[-1]) // c.stride + 1 for n in (x[2], x[3])
     ]
@@ -242,17 +249,17 @@ def _jax_up(jax: Any, x: Any, w: Any) -> Any:
 def _numpy_unet_step(x: Array, first: Array, second: Array, upwards: Array, last: Array) -> Array:
     """The gradients of half the sum of squares of `_unet`."""
     half = _max_pool(x)
-    a = _conv(half, first, 1)
-    b = _conv(np.maximum(a, 0), second, 1)
+    a = conv(half, first, 1)
+    b = conv(np.maximum(a, 0), second, 1)
     joined = np.concatenate([x, _up(np.maximum(b, 0), upwards)], 1)
-    y = np.maximum(_conv(joined, last, 1), 0)
-    both, dlast = _conv_gradients(joined, last, y, 1, 1)
+    y = np.maximum(conv(joined, last, 1), 0)
+    both, dlast = conv_gradients(joined, last, y, 1, 1)
     dx, above = np.split(both, [x.shape[1]], 1)
     cells = above.reshape(*above.shape[:2], b.shape[2], 2, b.shape[3], 2)
     dupwards = np.einsum("bihw,bohkwl->iokl", np.maximum(b, 0), cells, optimize=True)
     db = np.einsum("bohkwl,iokl->bihw", cells, upwards, optimize=True) * (b > 0)
-    da, dsecond = _conv_gradients(np.maximum(a, 0), second, db, 1, 1)
-    dhalf, dfirst = _conv_gradients(half, first, da * (a > 0), 1, 1)
+    da, dsecond = conv_gradients(np.maximum(a, 0), second, db, 1, 1)
+    dhalf, dfirst = conv_gradients(half, first, da * (a > 0), 1, 1)
     return np.concatenate(
         [
             each.ravel()
@@ -317,6 +324,8 @@ CONVOLUTIONS: Sequence[Workload] = (
     _conv2d("conv 3x3 64->64 56x56", (1, 64, 56, 56), (64, 64, 3, 3)),
     _conv2d("conv 1x1 256->64 56x56", (1, 256, 56, 56), (64, 256, 1, 1)),
     _conv2d("depthwise 3x3 128 56x56", (1, 128, 56, 56), (128, 1, 3, 3), 128),
+    _conv2d("conv 3x3 3->32 224x224", (1, 3, 224, 224), (32, 3, 3, 3)),
+    _conv2d("conv 3x3/2 3->32 224x224", (1, 3, 224, 224), (32, 3, 3, 3), stride=2),
 )
 
 _LEVEL = (1, 32, 56, 56)
@@ -325,29 +334,39 @@ _LEVEL_FLOPS = 2 * 28 * 28 * (
 ) + 2 * 56 * 56 * math.prod(_UNET[3])
 
 TRAINED_CONVOLUTIONS: Sequence[Workload] = (
-    _conv_training(
+    conv_training(
         *("conv 3x3/2 step 64->128", (1, 64, 56, 56), (128, 64, 3, 3)),
-        _Convolution(padding=1, stride=2),
+        padding=1,
+        stride=2,
     ),
-    _conv_training(
+    conv_training(
         *("conv 3x3/2 step 8x32->64", (8, 32, 28, 28), (64, 32, 3, 3)),
-        _Convolution(padding=1, stride=2),
+        padding=1,
+        stride=2,
     ),
-    _conv_training(
+    conv_training(
         *("conv 3x3 step 64->64", (1, 64, 56, 56), (64, 64, 3, 3)),
-        _Convolution(padding=1, stride=1),
+        padding=1,
+        stride=1,
     ),
-    _conv_training(
+    conv_training(
         *("depthwise 3x3 step 128 56x56", (1, 128, 56, 56), (128, 1, 3, 3)),
-        _Convolution(padding=1, stride=1, groups=128),
+        padding=1,
+        stride=1,
+        groups=128,
     ),
-    _conv_training(
+    conv_training(
         *("transposed 4x4/2 step 64->32", (1, 64, 28, 28), (64, 32, 4, 4)),
-        _Convolution(padding=1, stride=2, transposed=True),
+        padding=1,
+        stride=2,
+        transposed=True,
     ),
-    _conv_training(
+    conv_training(
         *("transposed 3x3/2 step 64->32", (1, 64, 28, 28), (64, 32, 3, 3)),
-        _Convolution(padding=1, stride=2, transposed=True, output_padding=1),
+        padding=1,
+        stride=2,
+        transposed=True,
+        output_padding=1,
     ),
     Workload(
         "u-net level 32x56x56",

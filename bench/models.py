@@ -12,6 +12,7 @@ are PyTorch's layers and functions, `tensor_words` those of tgdialect, as a user
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -38,6 +39,7 @@ def torch_words(torch: Any) -> Any:
         relu=f.relu,
         relu6=f.relu6,
         gelu=lambda x, approximate="none": f.gelu(x, approximate=approximate),
+        silu=f.silu,
         max_pool=lambda x: f.max_pool2d(x, 3, 2, 1),
         mean_of_image=lambda x: f.adaptive_avg_pool2d(x, 1).flatten(1),
         linear=f.linear,
@@ -65,6 +67,7 @@ def tensor_words(tg: Any) -> Any:
         relu=lambda x: x.relu(),
         relu6=lambda x: x.relu6(),
         gelu=lambda x, approximate="none": x.gelu(approximate=approximate),
+        silu=lambda x: x.silu(),
         max_pool=lambda x: x.max_pool2d(3, 2, padding=1),
         mean_of_image=lambda x: x.mean((2, 3)),
         linear=lambda x, w: x.linear(w.T),
@@ -75,7 +78,10 @@ def tensor_words(tg: Any) -> Any:
     )
 
 
-_LAYERS = ("Conv2d", "BatchNorm2d", "LayerNorm", "Linear", "Embedding")
+_LAYERS = (
+    *("Conv2d", "ConvTranspose2d", "BatchNorm2d", "GroupNorm", "LayerNorm"),
+    *("Linear", "Embedding"),
+)
 
 # -- convolutional networks ----------------------------------------------------------------------
 
@@ -195,6 +201,106 @@ _INVERTED = (
     *((6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)),
 )
 """Of each stage: the factor of expansion, channels, blocks, and the stride of the first."""
+
+
+def dcgan(nn: Any) -> Any:
+    """The generator of DCGAN (Radford et al., 2016): images of 64x64 of 100 numbers."""
+    widths = (100, 512, 256, 128, 64, 3)
+
+    class Generator(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.ups = nn.ModuleList(
+                [
+                    nn.ConvTranspose2d(
+                        *(n, out, 4), stride=1 + (i > 0), padding=int(i > 0), bias=False
+                    )
+                    for i, (n, out) in enumerate(itertools.pairwise(widths))
+                ]
+            )
+            self.norms = nn.ModuleList([nn.BatchNorm2d(n) for n in widths[1:-1]])
+
+        def forward(self, x: Any) -> Any:
+            for up, norm in zip(self.ups, self.norms, strict=False):
+                x = nn.relu(norm(up(x)))
+            return (self.ups[4](x).tanh(),)
+
+    return Generator()
+
+
+def convnext(nn: Any, counts: Sequence[int] = (3, 3, 9, 3)) -> Any:
+    """ConvNeXt-T (Liu et al., 2022). Linear layers are on pixels whose channels come last."""
+    widths = (96, 192, 384, 768)
+
+    def of_channels(norm: Any, x: Any) -> Any:
+        return norm(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+
+    class Block(nn.Module):
+        def __init__(self, width: int) -> None:
+            super().__init__()
+            self.depthwise = nn.Conv2d(width, width, 7, padding=3, groups=width)
+            self.norm = nn.LayerNorm(width, eps=1e-6)
+            self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+            self.scale = nn.parameter(width)
+
+        def forward(self, x: Any) -> Any:
+            y = self.norm(self.depthwise(x).permute(0, 2, 3, 1))
+            y = self.scale * self.down(nn.gelu(self.up(y)))
+            return x + y.permute(0, 3, 1, 2)
+
+    class ConvNeXt(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.stem = nn.Conv2d(3, widths[0], 4, stride=4)
+            self.norms = nn.ModuleList(
+                [nn.LayerNorm(n, eps=1e-6) for n in (widths[0], *widths[:-1])]
+            )
+            self.halves = nn.ModuleList(
+                [nn.Conv2d(n, out, 2, stride=2) for n, out in itertools.pairwise(widths)]
+            )
+            self.stages = nn.ModuleList(
+                [
+                    nn.ModuleList([Block(n) for _ in range(count)])
+                    for n, count in zip(widths, counts, strict=True)
+                ]
+            )
+            self.norm, self.head = nn.LayerNorm(widths[-1], eps=1e-6), nn.Linear(widths[-1], 1000)
+
+        def forward(self, x: Any) -> Any:
+            for i, (norm, stage) in enumerate(zip(self.norms, self.stages, strict=True)):
+                x = (
+                    self.halves[i - 1](of_channels(norm, x))
+                    if i
+                    else of_channels(norm, self.stem(x))
+                )
+                for block in stage:
+                    x = block(x)
+            return (self.head(self.norm(nn.mean_of_image(x))),)
+
+    return ConvNeXt()
+
+
+def unet_block(nn: Any, width: int = 128, heads: int = 4) -> Any:
+    """A level of a diffusion model's U-Net (Ho et al., 2020): two convolutions with a shortcut, and
+    attention of the pixels among each other."""
+    groups = 32
+
+    class Level(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm1, self.norm2, self.norm3 = (nn.GroupNorm(groups, width) for _ in range(3))
+            self.conv1, self.conv2 = (nn.Conv2d(width, width, 3, padding=1) for _ in range(2))
+            self.qkv, self.proj = nn.Linear(width, 3 * width), nn.Linear(width, width)
+
+        def forward(self, x: Any) -> Any:
+            x = x + self.conv2(nn.silu(self.norm2(self.conv1(nn.silu(self.norm1(x))))))
+            pixels = self.norm3(x).flatten(2).transpose(1, 2)
+            q, k, v = (_heads(part, heads) for part in self.qkv(pixels).split(width, 2))
+            y = self.proj(_merged(nn.attention(q, k, v)))
+            return (x + y.transpose(1, 2).reshape(x.shape),)
+
+    return Level()
+
 
 # -- transformers --------------------------------------------------------------------------------
 
@@ -385,6 +491,9 @@ MODELS: Sequence[Model] = (
     Model("bert-base 128 tokens", bert_base, ((1, 128), (1, 128)), 30522, segments=True),
     gpt2_model("gpt-2 prefill 256 tokens", 256, 0),
     gpt2_model("gpt-2 decode after 512", 1, 512),
+    Model("u-net block 128x32x32", unet_block, ((1, 128, 32, 32),)),
+    Model("dcgan generator 64x64", dcgan, ((1, 100, 1, 1),)),
+    Model("convnext-t 224x224", convnext, _IMAGE),
 )
 
 
@@ -447,9 +556,9 @@ def _randomize(torch: Any, module: Any) -> None:
     nn, init = torch.nn, torch.nn.init
     with torch.no_grad():
         for layer in module.modules():
-            if isinstance(layer, nn.BatchNorm2d | nn.LayerNorm):
+            if isinstance(layer, nn.BatchNorm2d | nn.GroupNorm | nn.LayerNorm):
                 layer.weight.uniform_(0.8, 1.2)
-            elif isinstance(layer, nn.Conv2d):
+            elif isinstance(layer, nn.Conv2d | nn.ConvTranspose2d):
                 init.kaiming_normal_(layer.weight, nonlinearity="relu")
             elif isinstance(layer, nn.Linear | nn.Embedding):
                 layer.weight.normal_(std=0.02)

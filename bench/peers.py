@@ -18,12 +18,14 @@ import time
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from operator import methodcaller
 from statistics import median
 from typing import Any
 
 import numpy as np
 
 from bench.models import MODELS, Files, Model, tensor_words, torch_words
+from bench.random_programs import is_random, named
 from bench.workload import Array, Workload
 from bench.workloads import WORKLOADS, gemm
 
@@ -46,8 +48,13 @@ def tgdialect(w: Workload, inputs: Sequence[Any]) -> Call:
     if w.has_weights:
         frozen = tg.function(lambda x: w.tensor(x, *others), freeze=True)
         return lambda: frozen(first).numpy()
-    function = tg.function(w.tensor)
-    return lambda: function(*arguments).numpy()
+    function, read = tg.function(w.tensor), _reader(w)
+    return lambda: read(function(*arguments))
+
+
+def _reader(w: Workload) -> Callable[[Any], Any]:
+    """The results of a program as NumPy's arrays."""
+    return _arrays if w.has_many else methodcaller("numpy")
 
 
 def numpy(w: Workload, inputs: Sequence[Any]) -> Call:
@@ -68,18 +75,22 @@ def torch(w: Workload, inputs: Sequence[Any]) -> Call:
     import torch
 
     arguments = _torch_inputs(w, inputs)
-    return lambda: w.torch(torch, *arguments).numpy()
+    read = _reader(w)
+    return lambda: read(w.torch(torch, *arguments))
 
 
 def torch_compiled(w: Workload, inputs: Sequence[Any]) -> Call:
     import torch
+    import torch._dynamo
     import torch._inductor.config as config
 
+    # Rows share one code object here, of which PyTorch compiles eight programs and no more.
+    torch._dynamo.reset()
     arguments = _torch_inputs(w, inputs)
     config.freezing = w.has_weights  # Read by the first call, which comes next.
     if not w.has_weights:
-        program = torch.compile(lambda *x: w.torch(torch, *x))
-        return lambda: program(*arguments).numpy()
+        program, read = torch.compile(lambda *x: w.torch(torch, *x)), _reader(w)
+        return lambda: read(program(*arguments))
 
     class Network(torch.nn.Module):
         """A program whose weights it knows, packs and folds."""
@@ -110,7 +121,11 @@ def _jax_program(w: Workload, inputs: Sequence[Any]) -> tuple[Any, Sequence[Any]
 
 
 def jax(w: Workload, inputs: Sequence[Any]) -> Call:
+    from jax import block_until_ready
+
     program, arguments = _jax_program(w, inputs)
+    if w.has_many:
+        return lambda: block_until_ready(program(*arguments))
     return lambda: program(*arguments).block_until_ready()
 
 
@@ -138,7 +153,8 @@ def iree(w: Workload, inputs: Sequence[Any]) -> Call:
             module = runtime.VmModule.copy_buffer(config.vm_instance, binary)
             loaded.append(runtime.load_vm_module(module, config))
         (module,) = loaded
-        return module.main(*arguments).to_host()
+        result = module.main(*arguments)
+        return [x.to_host() for x in result] if w.has_many else result.to_host()
 
     return call
 
@@ -163,7 +179,10 @@ def tinygrad(w: Workload, inputs: Sequence[Any]) -> Call:
         arguments = [
             x.cast("bfloat16").realize() if x.is_floating_point() else x for x in arguments
         ]
-    program = TinyJit(lambda *x: w.tensor(*x).realize())
+    if w.has_many:
+        program = TinyJit(lambda *x: [each.realize() for each in w.tensor(*x)])
+    else:
+        program = TinyJit(lambda *x: w.tensor(*x).realize())
 
     def call() -> Any:
         result = program(*arguments)
@@ -340,28 +359,30 @@ def main() -> None:
     clock = time.process_time if kind == "cpu" else time.perf_counter
     # Not every tool can be told how many threads to use.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
-    calls: dict[str, Call] = {}
-    first: dict[str, float] = {}
+    # Of one row: the arrays of sixty do not fit in memory.
+    current, call, first = "", None, 0.0
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # What a tool prints is not an answer.
     for line in sys.stdin:
         name, path, folder = json.loads(line)
         try:
-            if not calls:
+            if not current:
                 _warm_up(tool)
-            if name not in calls:
-                calls[name] = _call(tool, name, folder)
+            if name != current:
+                call = None
+                call = _call(tool, name, folder)
                 start = time.perf_counter()
-                result = calls[name]()
-                first[name] = time.perf_counter() - start
+                result = call()
+                first = time.perf_counter() - start
                 for _ in range(3 if folder is None else 1):
-                    result = calls[name]()
+                    result = call()
                 # A Tensor of tinygrad's is copied here, and not in what is timed.
                 np.savez(path, *_arrays(result))
-            times = _times(calls[name], SECONDS if folder is None else MODEL_SECONDS, clock)
+                current = name
+            times = _times(call, SECONDS if folder is None else MODEL_SECONDS, clock)
             answer: dict[str, Any] = {
                 "seconds": median(times) if kind == "busy" else min(times),
-                "first": first[name],
+                "first": first,
             }
         except Exception as error:  # Whatever a tool raises is its result.
             answer = {"error": f"{type(error).__name__}: {error}".split("\n")[0]}
@@ -382,7 +403,7 @@ def _call(tool: str, name: str, folder: str | None) -> Call:
     if folder is not None:
         (model,) = (model for model in MODELS if model.name == name)
         return MODEL_TOOLS[tool](model, Files(folder))
-    (workload,) = (w for w in WORKLOADS if w.name == name)
+    (workload,) = [named(name)] if is_random(name) else [w for w in WORKLOADS if w.name == name]
     return TOOLS[tool](workload, workload.inputs())
 
 

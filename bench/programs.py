@@ -1,86 +1,16 @@
-"""Rows of the table that are not of products or networks of these alone: loops over steps, images
-that are resized, counts, spectra, short floats, and tables that are looked up."""
+"""Rows of the table that are not of products or networks of these alone: images that are resized,
+counts, spectra, short floats, and tables that are looked up."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from bench.words import told
 from bench.workload import Array, Workload, f32_bytes, unary, with_weights
-
-# -- recurrent layers ------------------------------------------------------------------------------
-
-_STEPS, _BATCH, _INPUTS, _HIDDEN = 100, 16, 128, 256
-
-
-def _sigmoid(x: Any) -> Any:
-    return 1 / (1 + np.exp(-x))
-
-
-def _lstm_step(given: Any, state: Any, weight: Any, sigmoid: Any, tanh: Any) -> tuple[Any, Any]:
-    """The output and the cell state after a step; gates are in PyTorch's order."""
-    hidden, cell = state
-    gates = given + hidden @ weight.T
-    i, f, g, o = (gates[:, k * _HIDDEN : (k + 1) * _HIDDEN] for k in range(4))
-    cell = sigmoid(f) * cell + sigmoid(i) * tanh(g)
-    return sigmoid(o) * tanh(cell), cell
-
-
-def _unrolled(x: Any, first: tuple[Any, Any], step: Callable[..., tuple[Any, Any]]) -> list[Any]:
-    outputs: list[Any] = []
-    for given in x:
-        first = step(given, first)
-        outputs.append(first[0])
-    return outputs
-
-
-def _lstm(x: Any, weight: Any, recurrent: Any) -> Any:
-    """As a scan in our words; tinygrad has no loop in a program, so that it is unrolled there."""
-
-    def step(given: Any, state: Any) -> tuple[Any, Any]:
-        return _lstm_step(given, state, recurrent, lambda v: v.sigmoid(), lambda v: v.tanh())
-
-    inputs = x @ weight.T
-    first = x.zeros(_BATCH, _HIDDEN), x.zeros(_BATCH, _HIDDEN)
-    if type(x).__module__.startswith("tinygrad"):
-        steps = _unrolled([inputs[i] for i in range(_STEPS)], first, step)
-        return steps[0].stack(*steps[1:])
-    from tgdialect import scan
-
-    def ours(state: Any, given: Any) -> tuple[Any, Any]:
-        new = step(given, state)
-        return new, new[0]
-
-    return scan(ours, first, inputs)[1]
-
-
-def _torch_lstm(torch: Any, x: Any, weight: Any, recurrent: Any) -> Any:
-    zeros = torch.zeros(1, _BATCH, _HIDDEN)
-    flags = False, 1, 0.0, False, False, False
-    return torch.lstm(x, (zeros, zeros), [weight, recurrent], *flags)[0]
-
-
-def _jax_lstm(jax: Any, jnp: Any, x: Any, weight: Any, recurrent: Any) -> Any:
-    def step(state: Any, given: Any) -> tuple[Any, Any]:
-        new = _lstm_step(given, state, recurrent, jax.nn.sigmoid, jnp.tanh)
-        return new, new[0]
-
-    zeros = jnp.zeros((_BATCH, _HIDDEN))
-    return jax.lax.scan(step, (zeros, zeros), x @ weight.T)[1]
-
-
-def _numpy_lstm(x: Array, weight: Array, recurrent: Array) -> Array:
-    def step(given: Array, state: Any) -> tuple[Array, Array]:
-        return _lstm_step(given, state, recurrent, _sigmoid, np.tanh)
-
-    zeros = np.zeros((_BATCH, _HIDDEN), x.dtype)
-    return np.stack(_unrolled(x @ weight.T, (zeros, zeros), step))
-
-
-_LSTM = ((_STEPS, _BATCH, _INPUTS), (4 * _HIDDEN, _INPUTS), (4 * _HIDDEN, _HIDDEN))
 
 # -- images ----------------------------------------------------------------------------------------
 
@@ -165,18 +95,16 @@ _DLRM = (
 )
 
 
-def _dlrm(
-    dense: Any, rows: Any, *rest: Any, relu: Any, sigmoid: Any, stack: Any, cat: Any, turned: Any
-) -> Any:
+def _dlrm(o: Any, dense: Any, rows: Any, *rest: Any) -> Any:
     """Dense features through two layers, rows of tables, the products of each pair of these, and
     two layers on top (Naumov et al., 2019)."""
     *weights, pairs = rest
     bottom, top, tables = weights[:2], weights[2:4], weights[4:]
     for weight in bottom:
-        dense = relu(dense @ weight)
-    every = stack([dense, *(table[rows[i]] for i, table in enumerate(tables))])
-    products = (every @ turned(every)).reshape((_SAMPLES, -1))[:, pairs]
-    return sigmoid(relu(cat([dense, products]) @ top[0]) @ top[1])
+        dense = o.relu(dense @ weight)
+    every = o.stack([dense, *(table[rows[i]] for i, table in enumerate(tables))], 1)
+    products = (every @ o.swapped(every)).reshape((_SAMPLES, -1))[:, pairs]
+    return o.sigmoid(o.relu(o.cat([dense, products], 1) @ top[0]) @ top[1])
 
 
 def _dlrm_inputs(normal: list[Array]) -> list[Array]:
@@ -191,10 +119,10 @@ def _dlrm_inputs(normal: list[Array]) -> list[Array]:
 _MLP = ((256, 784), (784, 512), (512, 512), (512, 10))
 
 
-def _mlp(x: Any, weights: Sequence[Any], relu: Any) -> Any:
+def _mlp(o: Any, x: Any, *weights: Any) -> Any:
     for weight in weights[:-1]:
-        x = relu(x @ weight)
-    return x @ weights[-1]
+        x = o.relu(x @ weight)
+    return o.wide(x @ weights[-1])
 
 
 def _rounded(normal: list[Array]) -> list[Array]:
@@ -204,20 +132,6 @@ def _rounded(normal: list[Array]) -> list[Array]:
 
 
 PROGRAMS: Sequence[Workload] = (
-    Workload(
-        f"lstm of {_STEPS} steps {_BATCH}x{_HIDDEN}",
-        _LSTM,
-        _lstm,
-        _torch_lstm,
-        _numpy_lstm,
-        _jax_lstm,
-        2 * _STEPS * _BATCH * 4 * _HIDDEN * (_INPUTS + _HIDDEN),
-        f32_bytes(*_LSTM, (_STEPS, _BATCH, _HIDDEN)),
-        prepared=lambda arrays: [
-            arrays[0],
-            *((w / math.sqrt(w.shape[1])).astype(np.float32) for w in arrays[1:]),
-        ],
-    ),
     _interpolation("bilinear", "linear"),
     _interpolation("bicubic", "cubic"),
     Workload(
@@ -245,56 +159,34 @@ PROGRAMS: Sequence[Workload] = (
         f32_bytes(_SIGNAL, (_SIGNAL[0], _FRAMES, _WINDOW // 2 + 1)),
         prepared=lambda arrays: [arrays[0], _HANN],
     ),
-    Workload(
+    told(
         "bf16 mlp 256x784-512-512-10",
         _MLP,
-        lambda x, *w: _mlp(x, w, lambda v: v.relu()).float(),
-        lambda torch, x, *w: _mlp(x, w, torch.relu).float(),
-        lambda x, *w: _mlp(x, w, lambda v: np.maximum(v, 0)),
-        lambda jax, jnp, x, *w: _mlp(x, w, jax.nn.relu).astype(jnp.float32),
+        _mlp,
         2 * 256 * (784 * 512 + 512 * 512 + 512 * 10),
-        f32_bytes(*_MLP, (256, 10)) // 2,
+        (),
+        bytes=f32_bytes(*_MLP, (256, 10)) // 2,
         prepared=_rounded,
         has_weights=True,
         dtype="bf16",
     ),
-    Workload(
+    told(
+        "bf16 gemm 512x512x512",
+        ((512, 512),) * 2,
+        lambda o, a, b: o.wide(a @ b),
+        2 * 512**3,
+        (),
+        bytes=f32_bytes(*((512, 512),) * 3) // 2,
+        prepared=_rounded,
+        dtype="bf16",
+    ),
+    told(
         f"dlrm {_SAMPLES} of {_TABLES} tables",
         _DLRM,
-        lambda *x: _dlrm(
-            *x,
-            relu=lambda v: v.relu(),
-            sigmoid=lambda v: v.sigmoid(),
-            stack=lambda v: v[0].stack(*v[1:], dim=1),
-            cat=lambda v: v[0].cat(*v[1:], dim=1),
-            turned=lambda v: v.transpose(1, 2),
-        ),
-        lambda torch, *x: _dlrm(
-            *x,
-            relu=torch.relu,
-            sigmoid=torch.sigmoid,
-            stack=lambda v: torch.stack(v, 1),
-            cat=lambda v: torch.cat(v, 1),
-            turned=lambda v: v.transpose(1, 2),
-        ),
-        lambda *x: _dlrm(
-            *x,
-            relu=lambda v: np.maximum(v, 0),
-            sigmoid=_sigmoid,
-            stack=lambda v: np.stack(v, 1),
-            cat=lambda v: np.concatenate(v, 1),
-            turned=lambda v: v.swapaxes(1, 2),
-        ),
-        lambda jax, jnp, *x: _dlrm(
-            *x,
-            relu=jax.nn.relu,
-            sigmoid=jax.nn.sigmoid,
-            stack=lambda v: jnp.stack(v, 1),
-            cat=lambda v: jnp.concatenate(v, 1),
-            turned=lambda v: v.swapaxes(1, 2),
-        ),
+        _dlrm,
         2 * _SAMPLES * (13 * 128 + 128 * 64 + (_TABLES + 1) ** 2 * _FEATURES + 100 * 128 + 128),
-        f32_bytes((_SAMPLES, 13), (_TABLES, _SAMPLES, _FEATURES)),
+        (),
+        bytes=f32_bytes((_SAMPLES, 13), (_TABLES, _SAMPLES, _FEATURES)),
         prepared=_dlrm_inputs,
     ),
 )

@@ -40,6 +40,8 @@ class Workload:
     dtype: str = "f32"
     """What the tools but NumPy convert floats of the inputs to, before they are timed: "f32" or
     "bf16", whose results may be wrong by more."""
+    has_many: bool = False
+    """Whether it has a tuple of results."""
 
     def rows(self) -> Iterator[Workload]:
         """This, and where there are weights also the program that takes them as arguments."""
@@ -52,10 +54,11 @@ class Workload:
         normal = [random.standard_normal(shape).astype(np.float32) for shape in self.shapes]
         return [aligned(x) for x in self.prepared(normal)]
 
-    def reference(self) -> Array:
-        """The result in float64."""
+    def references(self) -> list[Array]:
+        """The results in float64."""
         inputs = (x.astype(np.float64) if x.dtype.kind == "f" else x for x in self.inputs())
-        return np.asarray(self.numpy(*inputs))
+        results = self.numpy(*inputs)
+        return [np.asarray(x) for x in (results if self.has_many else [results])]
 
 
 CACHE_LINE = 64

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from bench.convolutions import (
     torch_net,
 )
 from bench.programs import PROGRAMS
+from bench.recurrent import RECURRENT
+from bench.training_steps import TRAINING_STEPS
+from bench.words import told
 from bench.workload import Array, Program, Workload, f32_bytes, unary, with_weights
 
 
@@ -58,32 +62,8 @@ def _linear(m: int, n: int, k: int) -> Workload:
     )
 
 
-def _gemv(n: int) -> Workload:
-    w = gemm(n, 1, n)
-    return Workload(
-        f"gemv {n}", ((n, n), (n,)), w.tensor, w.torch, w.numpy, w.jax, w.flops, w.bytes, "read"
-    )
-
-
-def _softmax(x: Array) -> Array:
-    e = np.exp(x - x.max(-1, keepdims=True))
-    return e / e.sum(-1, keepdims=True)
-
-
-def _gelu(x: Array) -> Array:
-    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
-
-
-def _layernorm(x: Array, eps: float = 1e-5) -> Array:
-    centred = x - x.mean(-1, keepdims=True)
-    return centred / np.sqrt((centred**2).mean(-1, keepdims=True) + eps)
-
-
-def _attention(q: Array, k: Array, v: Array, *mask: Array, is_causal: bool = False) -> Array:
-    scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
-    if is_causal:
-        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
-    return _softmax(sum(mask, scores)) @ v
+def _gemv(name: str, m: int, k: int) -> Workload:
+    return replace(gemm(m, 1, k), name=f"gemv {name}", shapes=((m, k), (k,)), bound="read")
 
 
 def _attentions() -> Iterator[Workload]:
@@ -103,26 +83,12 @@ def _attention_of(shape: tuple[int, int, int], kind: str) -> Workload:
     heads, rows, width = shape
     is_causal, masks = kind == "causal", ((rows, rows),) if kind == "masked" else ()
 
-    def in_torch(torch: Any, q: Any, k: Any, v: Any, *mask: Any) -> Any:
-        # With a batch: only for four axes is there a fused kernel.
-        run = torch.nn.functional.scaled_dot_product_attention
-        return run(q[None], k[None], v[None], *mask, is_causal=is_causal)[0]
-
-    def in_jax(jax: Any, jnp: Any, q: Any, k: Any, v: Any, *mask: Any) -> Any:
-        scores = q @ k.swapaxes(-1, -2) / math.sqrt(width)
-        if is_causal:
-            scores = jnp.where(jnp.tri(rows, dtype=bool), scores, -jnp.inf)
-        return jax.nn.softmax(sum(mask, scores), axis=-1) @ v
-
-    return Workload(
+    return told(
         " ".join(["attention", *kind.split(), "x".join(map(str, shape))]),
         (shape, shape, shape, *masks),
-        lambda *x: x[0].scaled_dot_product_attention(*x[1:], is_causal=is_causal),
-        in_torch,
-        lambda *x: _attention(*x, is_causal=is_causal),
-        in_jax,
+        lambda o, *x: o.attention(*x, is_causal=is_causal),
         4 * heads * rows * rows * width // (2 if is_causal else 1),
-        4 * f32_bytes(shape) + f32_bytes(*masks),
+        (shape,),
     )
 
 
@@ -132,64 +98,19 @@ def _mlp(a: Any, *weights: Any, relu: Program) -> Any:
     return a @ weights[-1]
 
 
-def _block(x: Any, wqkv: Any, wo: Any, w1: Any, w2: Any, ops: Ops) -> Any:
+def _block(o: Any, x: Any, wqkv: Any, wo: Any, w1: Any, w2: Any) -> Any:
     """A transformer block, normalization first, with 8 heads."""
     tokens, width = x.shape
     heads = 8
-    qkv = ops.layernorm(x) @ wqkv
+    qkv = o.standardized(x) @ wqkv
     q, k, v = (
-        ops.transposed(qkv[:, i * width : (i + 1) * width].reshape(tokens, heads, width // heads))
+        o.swapped(
+            qkv[:, i * width : (i + 1) * width].reshape((tokens, heads, width // heads)), 0, 1
+        )
         for i in range(3)
     )
-    x = x + ops.transposed(ops.attention(q, k, v)).reshape(tokens, width) @ wo
-    return x + ops.gelu(ops.layernorm(x) @ w1) @ w2
-
-
-class Ops(NamedTuple):
-    """What a block is made of, in the words of one tool."""
-
-    layernorm: Program
-    gelu: Program
-    attention: Program
-    transposed: Program
-    """The first two axes exchanged."""
-
-
-_NUMPY = Ops(_layernorm, _gelu, _attention, lambda x: x.transpose(1, 0, 2))
-_TENSOR = Ops(
-    lambda x: x.layernorm(),
-    lambda x: x.gelu(),
-    lambda q, k, v: q.scaled_dot_product_attention(k, v),
-    lambda x: x.permute(1, 0, 2),
-)
-
-
-def _torch(torch: Any) -> Ops:
-    f = torch.nn.functional
-
-    def attention(q: Any, k: Any, v: Any) -> Any:
-        # With a batch: only for four axes is there a fused kernel.
-        return f.scaled_dot_product_attention(q[None], k[None], v[None])[0]
-
-    return Ops(
-        lambda x: f.layer_norm(x, x.shape[-1:]),
-        lambda x: f.gelu(x, approximate="tanh"),
-        attention,
-        lambda x: x.permute(1, 0, 2),
-    )
-
-
-def _jax(jax: Any) -> Ops:
-    def attention(q: Any, k: Any, v: Any) -> Any:
-        scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
-        return jax.nn.softmax(scores, axis=-1) @ v
-
-    return Ops(
-        lambda x: jax.nn.standardize(x, axis=-1, epsilon=1e-5),
-        lambda x: jax.nn.gelu(x, approximate=True),
-        attention,
-        lambda x: x.transpose(1, 0, 2),
-    )
+    x = x + o.swapped(o.attention(q, k, v), 0, 1).reshape((tokens, width)) @ wo
+    return x + o.gelu(o.standardized(x) @ w1) @ w2
 
 
 _STAGES = (64, 128, 256, 512)
@@ -238,6 +159,7 @@ def _resnet_inputs(normal: list[Array]) -> list[Array]:
 
 
 _BIG = 1 << 25
+_SQUARE = 4096, 4096
 _ROWS = 1 << 15
 _WIDTH, _TOKENS = 512, 256
 _RESNET = tuple(_resnet_shapes())
@@ -247,9 +169,9 @@ _WORKLOADS: Sequence[Workload] = (
     *(gemm(n, n, n) for n in (1024, 2048)),
     gemm(777, 333, 555),
     *(gemm(n, n, n) for n in (100, 64, 128, 256)),
-    gemm(8, 1024, 1024),
-    _linear(8, 1024, 1024),
-    _gemv(4096),
+    *(gemm(*sizes) for sizes in ((8, 1024, 1024), (4, 4096, 1024), (4, 1024, 4096))),
+    *(_linear(*sizes) for sizes in ((8, 1024, 1024), (4, 4096, 1024), (4, 1024, 4096))),
+    *(_gemv("4096", 4096, 4096), _gemv("3000x5000", 3000, 5000)),
     Workload(
         "axpy 2^25",
         ((_BIG,), (_BIG,)),
@@ -261,27 +183,30 @@ _WORKLOADS: Sequence[Workload] = (
         3 * 4 * _BIG,
         "copy",
     ),
-    unary(
-        *("sum 2^25", (_BIG,), 1, lambda x: x.sum(), lambda torch, x: x.sum()),
-        *(np.sum, lambda jax, jnp, x: x.sum()),
-        out=(1,),
+    *(
+        unary(
+            *(f"sum {name}", (n,), 1, lambda x: x.sum(), lambda torch, x: x.sum()),
+            *(np.sum, lambda jax, jnp, x: x.sum()),
+            out=(1,),
+        )
+        for name, n in (("2^25", _BIG), ("3*10^7", 3 * 10**7))
     ),
-    unary(
-        *("softmax 4096x4096", (4096, 4096), 5),
-        lambda x: x.softmax(-1),
-        lambda torch, x: x.softmax(-1),
-        *(_softmax, lambda jax, jnp, x: jax.nn.softmax(x, axis=-1)),
+    told(
+        *("softmax 4096x4096", (_SQUARE,), lambda o, x: o.softmax(x)),
+        *(5 * math.prod(_SQUARE), (_SQUARE,)),
+        bound="copy",
     ),
-    unary(
-        *("layernorm 4096x1024", (4096, 1024), 7),
-        lambda x: x.layernorm(),
-        lambda torch, x: torch.nn.functional.layer_norm(x, x.shape[-1:]),
-        *(_layernorm, lambda jax, jnp, x: jax.nn.standardize(x, axis=-1, epsilon=1e-5)),
+    *(
+        told(
+            *(f"layernorm {rows}x{width}", ((rows, width),), lambda o, x: o.standardized(x)),
+            *(7 * rows * width, ((rows, width),)),
+            bound="copy",
+        )
+        for rows, width in ((4096, 1024), (9000, 768))
     ),
-    unary(
-        *("gelu 2^22", (1 << 22,), 10, lambda x: x.gelu()),
-        lambda torch, x: torch.nn.functional.gelu(x, approximate="tanh"),
-        *(_gelu, lambda jax, jnp, x: jax.nn.gelu(x, approximate=True)),
+    told(
+        *("gelu 2^22", ((1 << 22,),), lambda o, x: o.gelu(x), 10 << 22, ((1 << 22,),)),
+        bound="copy",
     ),
     *_attentions(),
     *CONVOLUTIONS,
@@ -341,18 +266,15 @@ _WORKLOADS: Sequence[Workload] = (
         prepared=with_weights,
         has_weights=True,
     ),
-    Workload(
+    told(
         f"transformer block {_TOKENS}x{_WIDTH}",
         (
             *((_TOKENS, _WIDTH), (_WIDTH, 3 * _WIDTH), (_WIDTH, _WIDTH)),
             *((_WIDTH, 4 * _WIDTH), (4 * _WIDTH, _WIDTH)),
         ),
-        lambda *x: _block(*x, ops=_TENSOR),
-        lambda torch, *x: _block(*x, ops=_torch(torch)),
-        lambda *x: _block(*x, ops=_NUMPY),
-        lambda jax, jnp, *x: _block(*x, ops=_jax(jax)),
+        _block,
         2 * _TOKENS * 12 * _WIDTH * _WIDTH + 4 * _TOKENS * _TOKENS * _WIDTH,
-        f32_bytes((12 * _WIDTH, _WIDTH), (2 * _TOKENS, _WIDTH)),
+        ((_TOKENS, _WIDTH),),
         prepared=with_weights,
         has_weights=True,
     ),
@@ -368,6 +290,8 @@ _WORKLOADS: Sequence[Workload] = (
         f32_bytes(*_RESNET),
         prepared=_resnet_inputs,
     ),
+    *RECURRENT,
+    *TRAINING_STEPS,
     *PROGRAMS,
 )
 

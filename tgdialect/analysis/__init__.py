@@ -13,6 +13,7 @@ Graphs and loops:
 * `constants.py`: what depends on constant arguments alone;
 * `eviction.py`: which results no cache holds any more when a program ends;
 * `data_files.py`: the files whose bytes a module names;
+* `features.py`: counts of what a loop nest does and moves; `cycles.py`: the time that they take;
 * `estimates.py`: floating-point operations and bytes of a kernel;
 * `communication.py`: bytes and time of collectives between devices.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -18,6 +18,7 @@ from tgdialect.environment import NUM_THREADS, decimal
 from tgdialect.targets import DEFAULT_TARGET, target_named
 from tgdialect.targets.cpu import FEATURES
 from tgdialect.targets.processor import processor_words
+from tgdialect.targets.processors import fields_of
 from tgdialect.targets.target import Target
 
 _CPUINFO = Path("/proc/cpuinfo")
@@ -60,8 +61,15 @@ def host_target(
     found = replace(target_named(name, features), **fields)
     if name != DEFAULT_TARGET:
         return found
-    detected = {field: detect() for field, detect in _DETECTED.items() if field not in fields}
-    return replace(found, **{field: size for field, size in detected.items() if size is not None})
+    # The rates of this processor are those of its own instructions alone.
+    own: Mapping[str, int] = (
+        fields_of(llvm_host()[1]) if {*features} == {*host_features()} else dict[str, int]()
+    )
+    detected: dict[str, int] = {name: size for name, size in own.items() if name not in fields}
+    for field, detect in _DETECTED.items():
+        if field not in fields and (size := detect()) is not None:
+            detected[field] = size
+    return replace(found, **detected)
 
 
 def _cache_size(level: int) -> int | None:

@@ -56,6 +56,11 @@ class Target:
     otherwise it loads them one after the other, and one register is enough."""
     vector_ports: int = 2
     """The vector operations that a core starts in a cycle."""
+    datapath_bits: int = 512
+    """The bits that a port computes, loads or stores at once: an instruction on wider registers
+    takes it for several cycles."""
+    vector_loads: int = 2
+    """The loads of whole vectors that a core starts in a cycle."""
     mulacc_latency: int = 4
     """The cycles from a multiply-accumulate to the next one that needs its result."""
     division_cycles: int = 6
@@ -87,9 +92,15 @@ class Target:
     """The pages that the first-level TLB holds, a usual value. A tile spread over more pages is
     packed into contiguous memory, and a reduction each of whose steps accesses another page has
     blocks of so many steps."""
+    tlb_cycles: int = 8
+    """The cycles of an access to a page that the first-level TLB does not hold, and the second one
+    does."""
+    l2_bytes: int = 32
+    """The bytes that come from L2 in a cycle."""
+    llc_bytes: int = 16
+    """The bytes that come from the last-level cache in a cycle."""
     bytes_per_cycle: int = 8
-    """The bytes that a core transfers from and to memory in a cycle. The heuristic uses it to
-    estimate whether a kernel runs long enough for threads. An order of magnitude."""
+    """The bytes that a core transfers from and to memory in a cycle: an order of magnitude."""
 
     workgroup: int = 1
     """The most work items of a workgroup, on a grid."""
@@ -179,7 +190,12 @@ class Target:
     @property
     def mulaccs_in_flight(self) -> int:
         """The independent multiply-accumulates that keep a core's vector units busy."""
-        return self.vector_ports * self.mulacc_latency
+        return max(round(self.vector_ports * self.datapath * self.mulacc_latency), 1)
+
+    @property
+    def datapath(self) -> float:
+        """The part of a vector register that a port computes, loads or stores in a cycle."""
+        return min(self.datapath_bits / self.vector_bits, 1.0) if self.vector_bits else 1.0
 
     @property
     def in_loop(self) -> Target:
@@ -215,7 +231,8 @@ class Target:
 
 _POSITIVE = (
     *("vector_ports", "mulacc_latency", "division_cycles", "l1", "l2", "llc", "local"),
-    *("cache_line", "l1_ways", "page", "tlb_pages", "bytes_per_cycle"),
+    *("cache_line", "l1_ways", "page", "tlb_pages", "tlb_cycles", "bytes_per_cycle"),
+    *("vector_loads", "datapath_bits", "l2_bytes", "llc_bytes"),
     *("threads", "parallel_cycles", "loop_parallel_cycles", "workgroup", "warp", "units"),
     "view_alignment",
 )

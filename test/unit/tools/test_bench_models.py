@@ -1,9 +1,10 @@
-"""`python -m bench --models`: what it says, and a small GPT-2 in our words and in PyTorch's."""
+"""`python -m bench --models`: what it says, and small models in our words and in PyTorch's."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
-from bench.models import MODELS, Files, Model, Sizes, gpt2_model
+from bench.models import MODELS, Files, Model, Sizes, convnext, dcgan, gpt2_model, unet_block
 from bench.peers import missing_packages, tgdialect_model
 from bench.table import first_calls, markdown
 
@@ -90,3 +91,22 @@ def test_small_gpt2(tmp_path: Path, past: int, freeze: bool):
     call = tgdialect_model(model, files, freeze)
     for found, wanted in zip(call(), expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parity
+@pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed (extra `parity`)")
+@pytest.mark.parametrize(
+    "model",
+    [
+        Model("u-net", partial(unet_block, width=32, heads=2), ((1, 32, 6, 5),)),
+        Model("dcgan", dcgan, ((1, 100, 1, 1),)),
+        Model("convnext", partial(convnext, counts=(1, 1, 1, 1)), ((1, 3, 64, 32),)),
+    ],
+    ids=lambda model: model.name,
+)
+def test_small_images(tmp_path: Path, model: Model):
+    files = Files(tmp_path)
+    files.write(model)
+    (wanted,) = files.results()
+    (found,) = tgdialect_model(model, files)()
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)

@@ -7,6 +7,7 @@ Kernels level to kernels level. In reading order:
 * `nests.py` finds the loop nests of a kernel, for heuristics and searches, and has the loops be as
   few as possible, without divisions;
 * `cpu/` finds OptOps from the target's description for loops of threads, `grid/` for workgroups;
+* `expected.py` is the time that the cost model expects of a kernel;
 * `search.py` finds them by timing candidates with a function that its caller gives;
 * `stage.py` is the pass: its modes, OptOps that a user has written, and which heuristic it asks.
 """

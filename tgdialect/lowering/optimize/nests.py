@@ -12,7 +12,8 @@ from typing import cast
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.strides import Strides, strides
-from tgdialect.analysis.ranges import Ranges, closed_ranges
+from tgdialect.analysis.features import Moved, Nest, Work
+from tgdialect.analysis.ranges import Ranges, closed_ranges, outermost_first
 from tgdialect.lowering.optimize.axes import Axes, by_range
 from tgdialect.lowering.optimize.optops.apply import attempt, opt, try_opt
 from tgdialect.lowering.optimize.optops.merge import mergeable
@@ -22,6 +23,7 @@ from tgdialect.lowering.optimize.optops.tile_loads import is_of_parameter
 from tgdialect.ops import tg
 from tgdialect.ops.affine import polynomial_interval
 from tgdialect.targets import Target
+from tgdialect.targets.costs import cycles_of
 
 UNKNOWN_EXTENT = 32
 """The iterations that the model assumes for each size of a dynamic extent: enough for vectors and
@@ -141,6 +143,79 @@ class Nests:
                 found.setdefault(frozenset(closed_ranges(op)), op)
         return list(found.values())
 
+    @cached_property
+    def models(self) -> Mapping[tg.EndOp | tg.ReduceOp, Nest]:
+        """The arithmetic and the accesses of each nest that no nest inside has, inner nests
+        first."""
+        axes = self.axes
+        work: dict[Operation, dict[tuple[Ranges, int], float]] = {c: {} for c in self.closers}
+        moved: dict[Operation, list[Moved]] = {c: [] for c in self.closers}
+        self.moved_by: dict[Operation, tuple[Operation, int]] = {}
+        seen: dict[object, Operation] = {}
+        closed = [(closer, frozenset(closed_ranges(closer))) for closer in self.closers]
+        strided = {access.op: access for access in self.accesses}
+        for op in self.work:
+            around = self.around(op)
+            closer = next((c for c, ranges in closed if not around.isdisjoint(ranges)), None)
+            if closer is None:
+                continue
+            if (access := strided.get(op)) is None:
+                if not _is_multiplied(op):
+                    key = around, max(tg.dtype_of(op.results[0]).itemsize, 4)
+                    known = work[closer]
+                    known[key] = known.get(key, 0) + cycles_of(op, self.target)
+                continue
+            memory = tg.memory_of(op.operands[0])
+            if (place := tg.place(memory)).addrspace is tg.AddrSpace.REG:
+                continue
+            self.moved_by[op] = closer, len(moved[closer])
+            is_near = place.addrspace is not tg.AddrSpace.GLOBAL
+            # Cells that a nest beside accesses in the same iteration of the loops around are near.
+            shared = axes.open[closer] & around
+            cells = math.prod(
+                self.extent(r) for r, s in access.strides.items() if r not in shared and s
+            )
+            key = memory, frozenset((r, access.strides.get(r, 0)) for r in shared)
+            if shared and cells * access.itemsize <= self.target.l2:
+                is_near |= seen.setdefault(key, closer) is not closer
+            moved[closer].append(
+                Moved(
+                    {r.axis.data: stride for r, stride in access.strides.items()},
+                    access.itemsize,
+                    not isinstance(op, tg.LoadOp),
+                    access.is_constant,
+                    is_near,
+                )
+            )
+        found: dict[tg.EndOp | tg.ReduceOp, Nest] = {}
+        for closer, ranges in closed:
+            order = [*self._enclosing(closer), *outermost_first(closer)]
+            steps = ranges if isinstance(closer, tg.ReduceOp) else frozenset[tg.RangeOp]()
+            alike = (c for c in axes.ops if isinstance(c, tg.ReduceOp))
+            found[closer] = Nest(
+                {r.axis.data: self.extent(r) for r in order},
+                [r.axis.data for r in order],
+                {r.axis.data for r in steps},
+                [
+                    Work({r.axis.data for r in around}, cycles, size)
+                    for (around, size), cycles in work[closer].items()
+                ],
+                moved[closer],
+                sum(frozenset(closed_ranges(c)) == ranges for c in alike) or 1,
+            )
+        return found
+
+    def _enclosing(self, closer: tg.EndOp | tg.ReduceOp) -> Sequence[tg.RangeOp]:
+        """The loops around a nest, outermost first."""
+        axes = self.axes
+
+        def depth(range: tg.RangeOp) -> tuple[int, int]:
+            if (end := axes.ends.get(range)) is None:
+                return len(axes.ranges), 0
+            return len(axes.open[end]), outermost_first(end).index(range)
+
+        return sorted(axes.open[closer], key=depth)
+
     def extent(self, range: tg.RangeOp) -> int:
         if (known := tg.known_index(range.bound)) is not None:
             return known
@@ -174,6 +249,17 @@ class Nests:
         """The ranges in whose loops an op runs."""
         around = self.axes.around
         return around(op.operands[0]) if isinstance(op, tg.ReduceOp) else self.axes.open[op]
+
+
+def _is_multiplied(op: Operation) -> bool:
+    """Whether an op is a product that is only added: one instruction computes both."""
+    if not isinstance(op, tg.MulOp) or not tg.dtype_of(op.result).is_float:
+        return False
+    users = [use.operation for use in op.result.uses]
+    return len(users) == 1 and (
+        isinstance(users[0], tg.AddOp)
+        or (isinstance(users[0], tg.ReduceOp) and users[0].kind.data is tg.ReduceKind.ADD)
+    )
 
 
 def is_arithmetic(op: Operation) -> bool:

@@ -2,7 +2,7 @@
 
 // What is loaded along one range and stored along another is done in squares, which overlap at the edges.
 // CHECK-LABEL: tg.kernel @main_0
-// CHECK:       opts [#tg.opt<split 0, 16, upcast, overlap>, #tg.opt<split 1, 16, upcast, overlap>]
+// CHECK:       opts [#tg.opt<split 1, 16, upcast, overlap>, #tg.opt<split 0, 16, upcast, overlap>, #tg.opt<order 2, 3>]
 
 // Vectors along what is loaded together are stored as columns of a tile, if only few are side by side.
 // CHECK-LABEL: tg.kernel @main_1
@@ -10,7 +10,7 @@
 
 // Short rows that are reduced: vectors lie across them, of elements four apart.
 // CHECK-LABEL: tg.kernel @main_2
-// CHECK:       opts [#tg.opt<split 1, 4, unroll>, #tg.opt<split 0, 128, upcast>]
+// CHECK:       opts [#tg.opt<split 1, 4, unroll>, #tg.opt<split 0, 64, upcast>]
 
 module attributes {tg.target = #tg.target<"cpu", features = []>} {
 func.func @main(%x: tensor<53x37xf32>, %y: tensor<3x256xf32>, %z: tensor<512x4xf32>) -> (tensor<37x53xf32>, tensor<256x3xf32>, tensor<512x1xf32>) {

@@ -7,15 +7,14 @@
 // The machine model decides: vectors along the columns, a tile of rows in registers, and a reduction of 8 steps is
 // written out.
 
-// WIDE: %{{.*}} = tg.range 0 global to %{{.*}}
+// WIDE: %i = tg.range 0 upcast to %c16
+// WIDE: %{{.*}} = tg.range 1 global to %{{.*}}
 // WIDE: %{{.*}} = tg.range 3 upcast to %{{.*}}
-// WIDE: %j = tg.range 1 upcast to %c32
 // WIDE: %k = tg.range 2 unroll to %c8
-// WIDE: %e = tg.end %s over %j, %{{.*}}, %{{.*}} : !tg.void
-// WIDE: %{{.*}} = tg.sink %e opts [#tg.opt<split 2, 8, unroll>, #tg.opt<split 0, 8, upcast>, #tg.opt<split 1, 32, upcast>]
+// WIDE: %{{.*}} = tg.sink %e opts [#tg.opt<split 2, 8, unroll>, #tg.opt<split 0, 16, upcast>, #tg.opt<split 1, 16, upcast>]
 
 // NARROW: %e = tg.end %s over %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : !tg.void
-// NARROW: %{{.*}} = tg.sink %e opts [#tg.opt<split 2, 8, unroll>, #tg.opt<split 0, 4, upcast>, #tg.opt<split 1, 8, upcast>]
+// NARROW: %{{.*}} = tg.sink %e opts [#tg.opt<split 2, 8, unroll>, #tg.opt<split 0, 8, upcast>, #tg.opt<split 1, 4, upcast>]
 
 // SCALAR: %e = tg.end %s over %j, %i : !tg.void
 // SCALAR: %{{.*}} = tg.sink %e opts []

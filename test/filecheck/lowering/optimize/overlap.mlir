@@ -2,7 +2,7 @@
 
 // The last vectors of a loop begin in those before, but where a kernel reads what it writes: there they are masked.
 
-// CHECK: tg.sink %{{.*}} opts [#tg.opt<padto 0, 64>, #tg.opt<split 0, 64, upcast>]
+// CHECK: tg.sink %{{.*}} opts [#tg.opt<padto 0, 48>, #tg.opt<split 0, 48, upcast>]
 // CHECK: tg.sink %{{.*}} opts [#tg.opt<split 0, 64, upcast, overlap>]
 
 #m = #tg.place<"CPU", global>

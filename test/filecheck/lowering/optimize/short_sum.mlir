@@ -3,8 +3,8 @@
 
 // By default few steps need no loop, as in the tutorial; with the tutorial's NOOPT they have one.
 
-// CHECK: tg.range 0 unroll to
-// CHECK: opts [#tg.opt<split 0, 4, unroll>]
+// CHECK: tg.range 0 group_reduce to
+// CHECK: opts [#tg.opt<split 0, 4, group_reduce>]
 // NONE: tg.range 0 reduce to
 func.func @dot(%a: tensor<4xi32>, %b: tensor<4xi32>) -> tensor<1xi32> {
   %m = tg.mul %a, %b : tensor<4xi32>

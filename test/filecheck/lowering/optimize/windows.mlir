@@ -1,11 +1,10 @@
 // RUN: tg-opt %s --pass-pipeline='builtin.module(tg-callify,tg-rangeify,tg-optimize{mode=heuristic features="avx2","fma" threads=1},tg-verify{level=kernels})' | filecheck %s
 
-// A convolution of 3x3, and of 64 channels with 64: 56 columns are 7 vectors, whose tiles have one vector each. So vectors
-// lie along the channels, with a tile of 4 columns by 2 vectors. The loop over the channels that are summed is the outermost
-// of the sum, since each of them is on a page of its own, and the columns of a window, which are neighbours, are written out.
+// A convolution of 3x3, and of 64 channels with 64. The loop over the channels that are summed is the outermost of the sum,
+// since each of them is on a page of its own, and the rows and columns of a window are written out.
 
 // CHECK-LABEL: tg.kernel @main_0
-// CHECK:         opts [#tg.opt<order 5, 4, 3>, #tg.opt<split 3, 3, unroll>, #tg.opt<split 2, 4, upcast>, #tg.opt<split 0, 16, upcast>
+// CHECK:         opts [#tg.opt<order 5, 4, 3>, #tg.opt<split 4, 3, unroll>, #tg.opt<split 3, 3, unroll>, #tg.opt<split 0, 13, upcast, overlap>, #tg.opt<split 2, 8, upcast>
 func.func @main(%x: tensor<64x58x58xf32>, %w: tensor<64x64x3x3xf32>) -> tensor<64x56x56xf32> {
   %0 = tg.reshape %x [64, 1, 58, 1, 58] : tensor<64x58x58xf32> -> tensor<64x1x58x1x58xf32>
   %1 = tg.expand %0 [64, 4, 58, 4, 58] : tensor<64x1x58x1x58xf32> -> tensor<64x4x58x4x58xf32>

@@ -17,13 +17,13 @@ from tgdialect.lowering.optimize.cpu.loops import (
 )
 from tgdialect.lowering.optimize.cpu.matrices import multiply_blocks
 from tgdialect.lowering.optimize.cpu.tiles import (
-    cheapest_tile,
+    Tiles,
     nest_parts,
     split_off,
     tile_opts,
     write_out_reductions,
 )
-from tgdialect.lowering.optimize.cpu.vectors import cycles, vector_gains, vector_ranges
+from tgdialect.lowering.optimize.cpu.vectors import cycles
 from tgdialect.lowering.optimize.nests import Nests, merge_loops, split_loops
 from tgdialect.ops import tg
 from tgdialect.targets import Target
@@ -41,15 +41,14 @@ def schedule_loops(axes: Axes, target: Target) -> None:
     if multiply_blocks(axes, target, is_shared=long_enough):
         return
     # Vectors and register tiles.
-    vectors: list[tg.RangeOp] = []
+    tiles, vectors = None, list[tg.RangeOp]()
     if target.vector_bits:
-        gains = vector_gains(nests)
-        ranges = vector_ranges(nests, gains)
-        vectors = [cheapest_tile(nests, range, gains) for range in ranges]
+        tiles = Tiles(nests)
+        vectors = tiles.vectors()
     if order_reductions(nests, vectors):
         nests = Nests(axes, target)
-    tiles = [tile_opts(nests, range) for range in vectors]
-    for opts in tiles:
+        tiles = Tiles(nests)
+    for opts in [tile_opts(nests, range, tiles.best(range)) for range in vectors if tiles]:
         parts = [part for each in opts if (part := split_off(axes, each)) is not None]
         nest_parts(axes, parts)
     if not axes.ends:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from xdsl.ir import Operation
 
-from tgdialect.analysis.affine.lanes import is_near
 from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import closed_ranges, is_loop, loops_of
 from tgdialect.lowering.optimize.axes import Axes
@@ -16,40 +15,6 @@ from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import REDUCTIONS
 from tgdialect.targets.costs import cycles_of
-
-# Weights of the model, as multiples of a scalar op, and so no fields of `Target`. They come from
-# timing kernels on one CPU (docs/notes/heuristic.md).
-
-TOGETHER, GATHER, SCATTER = 0.005, 1.5, 2.0
-"""The saving of a vector access to neighbouring cells, and the extra cost of one lane-by-lane load
-and store. A tile uses a load several times, but stores each result."""
-
-SCATTERED = 0.01
-"""The extra cost of a load of a few neighbours from another page in each step, as that of the first
-factor of `a.T @ b`: with vectors along the other factor's columns that load is the vector. Larger:
-vectors are chosen by it more often; it has to outweigh SCATTER, which counts once for a whole
-reduction. Of (1600, 1024) and (1600, 128) a product took a third of the time."""
-
-INTERLEAVE = 0.1
-"""The extra cost of a store by columns of a tile, which is transposed in registers."""
-
-ACROSS = 0.93
-"""The saving of vectors along a reduction, relative to others: their tiles do not share a row of
-one operand among the columns of the other."""
-
-HORIZONTAL = 8
-"""The scalar ops that a horizontal reduction of one vector takes."""
-
-ALIKE = 0.997
-"""Ranges within this fraction of the best saving count as equally good, so that the register tile
-decides. The saving does not know tiles: along the 56 columns of an image they are 8 rows of one
-vector, with a load for each multiply-accumulate, and along its 64 channels 4 rows of two. It is
-wide enough to give up one factor's neighbours in memory (TOGETHER), and not for loads that are
-SCATTERED."""
-
-ROWS, REDUCED_ROWS = 8, 4
-"""The rows of a tile that are assumed to share a load: of tiles with vectors along results, and
-along a reduction. Larger: loads count for less beside stores. Orders of magnitude."""
 
 MASKED = 0.5
 """The saving of vectors along a loop of dynamic extent, as a fraction of that along others: the
@@ -78,13 +43,6 @@ def cycles(nests: Nests) -> float:
 
 Gains = Mapping[tg.RangeOp, float]
 """How many scalar ops vectors along each range save; 0 or less if they must not lie there."""
-
-
-def vector_gains(nests: Nests) -> Gains:
-    """The gain of each range that a nest of a kernel closes."""
-    parts = [(access.op, _scattered(nests, access)) for access in nests.loads]
-    scattered = {op: nests.trips(op) * SCATTERED * part for op, part in parts if part}
-    return {range: _gain(nests, range, scattered) for range in nests.closers_of}
 
 
 def vector_ranges(nests: Nests, gains: Gains) -> Iterator[tg.RangeOp]:
@@ -119,86 +77,25 @@ def vector_ranges(nests: Nests, gains: Gains) -> Iterator[tg.RangeOp]:
             yield from best[root][1]
 
 
-def alike(nests: Nests, vector: tg.RangeOp, gains: Gains) -> Sequence[tg.RangeOp]:
-    """The ranges of a nest along which vectors save about as much as along one of them: it, and
-    others."""
-    if vector not in nests.axes.ends:
-        return [vector]
-    others = [r for r in closed_ranges(nests.axes.nest(vector)) if r is not vector]
-    return [vector, *(r for r in others if gains[r] >= ALIKE * gains[vector])]
-
-
-def _gain(nests: Nests, range: tg.RangeOp, scattered: Mapping[Operation, float]) -> float:
-    """The gain of a range. LOADs of other loops that are `scattered` have this extra cost for each
-    of its iterations."""
+def may_be_vectors(nests: Nests, range: tg.RangeOp) -> bool:
+    """Whether vectors may lie along a range."""
     axes = nests.axes
     if not is_expandable(axes, range):
-        return 0.0
-    lanes = lanes_along(nests, range)
-    extent = nests.extent(range)
+        return False
     is_dynamic = tg.known_index(range.bound) is None
     if is_dynamic and any(a.strides.get(range, 0) not in (0, 1) for a in nests.accesses):
-        return 0.0  # Lanes that are masked are loaded one by one.
+        return False  # Lanes that are masked are loaded one by one.
+    loads = [a.strides.get(range, 0) for a in nests.loads if range in axes.open[a.op]]
+    if range not in axes.ends and loads and not any(stride in (1, -1) for stride in loads):
+        return False  # Single lanes are loaded in each step.
     # Each lane has a copy of the buffers in the loop.
     copied = sum(map(_bytes, axes.shared_buffers(range))) if range in axes.ends else 0
-    if copied * lanes > nests.target.l1:
-        return 0.0
-    # The part of the iterations that vectors save; the last vector may have idle lanes.
-    part = (1 - -(-extent // lanes) / extent) * (1 if range in axes.ends else ACROSS)
-    weights = nests.weights if range in axes.ends else ()
-    is_reduced = any(isinstance(c, tg.ReduceOp) for c in nests.closers_in.get(range, ()))
-    # Add what each op saves: arithmetic all of it, an access of neighbours or of one cell more; one
-    # of lanes apart costs.
-    saved = 0.0
-    if range in axes.ends:
-        saved -= extent * sum(v for op, v in scattered.items() if range not in axes.open[op])
-    for op in nests.work_around.get(range, ()):
-        if (access := nests.stride_of.get(op)) is None:
-            saved += nests.trips(op) * part
-        elif access.get(range, 0) in (0, 1, -1) or (op in weights and extent >= lanes):
-            saved += nests.trips(op) * part * TOGETHER
-        elif not isinstance(op, tg.LoadOp):
-            is_column = not is_reduced and transposed_row(nests, op, range) is not None
-            saved -= nests.trips(op) * (INTERLEAVE if is_column else SCATTER)
-        elif is_reduced or transposed_row(nests, op, range) is None:
-            # The rows of a reduction's tile are those that reuse loads, so nothing is transposed.
-            saved -= GATHER * _lanes_apart(nests, op, range, lanes)
-    # A REDUCE along vectors adds up its lanes after the loop.
-    if range not in axes.ends:
-        for reduce in nests.closers_of[range]:
-            saved -= math.prod(nests.extent(r) for r in axes.open[reduce]) * HORIZONTAL
-    return saved * MASKED if is_dynamic else saved
+    return copied * lanes_along(nests, range) <= nests.target.l1
 
 
 def _bytes(buffer: tg.BufferOp) -> int:
     type = tg.tensor(buffer.result)
     return math.prod(type.get_shape()) * tg.dtype_of(buffer.result).itemsize
-
-
-def _scattered(nests: Nests, load: StridedAccess) -> float:
-    """The part of the steps of a reduction in which a LOAD of tiles' rows reads another page than
-    the step before, if these are more pages than the TLB holds; 0 for other LOADs."""
-    ends, part = nests.axes.ends, 0.0
-    if any(stride == 1 and range in ends for range, stride in load.strides.items()):
-        for range in load.strides:
-            steps, pages = nests.extent(range), nests.pages(load, range)
-            if range not in ends and pages > nests.target.tlb_pages:
-                part = max(part, min(pages, steps) / steps)
-    return part
-
-
-def _lanes_apart(nests: Nests, load: tg.LoadOp, vector: tg.RangeOp, lanes: int) -> float:
-    """How many lanes are loaded one by one, for a LOAD with a stride along the vector: each once if
-    the tile is packed, else once per group of rows that share the load. Lanes with a small stride
-    are shuffled out of vectors."""
-    trips = nests.trips(load)
-    if is_packable(nests, load, vector, lanes):
-        return trips
-    rows = ROWS if vector in nests.axes.ends else REDUCED_ROWS
-    each = max(1.0, _uses(nests, load, vector) / rows)
-    if is_near(stride := nests.stride_of[load][vector], min(lanes, nests.extent(vector))):
-        each *= abs(stride) / lanes
-    return trips * each
 
 
 def _uses(nests: Nests, load: tg.LoadOp, vector: tg.RangeOp) -> int:

@@ -1,0 +1,82 @@
+"""The one cost model: from the features of a nest and a target to cycles, part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+
+from tgdialect.analysis.features import Count, Features
+from tgdialect.targets import Target
+
+OVERLAP = 0.1
+"""The part of the time of all other resources that does not overlap with that of the slowest one.
+Larger: tiles that use one resource less are preferred to those that use the slowest one less."""
+
+LOADS = 2
+"""The loads of single elements that a core starts in a cycle."""
+
+LOOP = 1.0
+"""The cycles of the branch, the counter and the addresses of an iteration."""
+
+ENTRY = 5.0
+"""The cycles of entering and leaving the innermost loop: addresses, and a branch that is not always
+predicted. Larger: more loops are written out."""
+
+CODE = 3e-4
+"""The part of the time by which an instruction of the innermost loop counts more: the time to
+compile it. Larger: smaller tiles."""
+
+
+class Cycles(NamedTuple):
+    """The cycles of a nest on one core, by the resource that takes them."""
+
+    ports: Count
+    """Arithmetic."""
+    latency: Count
+    """Sums, in which each step waits for the one before."""
+    loads: Count
+    stores: Count
+    shuffles: Count
+    l2: Count
+    llc: Count
+    memory: Count
+    tlb: Count
+    loops: Count
+    copies: Count
+    code: Count
+    """The part of the time by which the code counts more."""
+
+    @property
+    def total(self) -> Count:
+        *others, loops, copies, code = self
+        most = _greatest(others)
+        return (most + OVERLAP * (sum(others) - most) + loops + copies) * (1 + code)
+
+
+def cycles(found: Features, target: Target) -> Cycles:
+    """The cycles of a nest with some features."""
+    return Cycles(
+        ports=found.arithmetic / (target.vector_ports * target.datapath),
+        latency=found.chain * target.mulacc_latency,
+        loads=found.loads / (target.vector_loads * target.datapath)
+        + (found.broadcasts + found.lanes) / LOADS,
+        stores=found.stores / target.datapath + 2 * found.scattered,
+        shuffles=found.shuffles + found.lanes + 2 * found.scattered,
+        l2=found.into_l1 / target.l2_bytes,
+        llc=found.into_l2 / target.llc_bytes,
+        memory=found.into_llc / target.bytes_per_cycle,
+        tlb=found.pages * target.tlb_cycles,
+        loops=LOOP * found.iterations + ENTRY * found.entries,
+        copies=found.copies,
+        code=CODE * found.code,
+    )
+
+
+def _greatest(counts: Sequence[Count]) -> Count:
+    """The greatest of some counts, or of each tiling's."""
+    if any(isinstance(count, np.ndarray) for count in counts):
+        return reduce(np.maximum, counts)
+    return max(counts)
