@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from tgdialect.targets.processors import features_of, rates
 from tgdialect.targets.target import Target
 
 CPU = Target(
@@ -180,8 +181,9 @@ cost of some padding."""
 
 
 def cpu(features: Collection[str] = ()) -> Target:
-    """A CPU with these features. `cpu_features` describes their form and the errors."""
-    return _with_features(cpu_features(features))
+    """A CPU with these features. `cpu_features` describes their form and the errors. One that is
+    named by its processor has that one's caches and rates, too."""
+    return replace(_with_features(cpu_features(features)), **rates(features))
 
 
 @lru_cache(maxsize=64)
@@ -203,11 +205,12 @@ def vector_registers(features: Collection[str]) -> tuple[int, int]:
 
 def cpu_features(names: Collection[str]) -> frozenset[str]:
     """The features that a list of LLVM's feature flags enables. `avx2` or `+avx2` adds the feature
-    and all that it implies. A later `-avx2` removes it and all features that imply it.
+    and all that it implies. A later `-avx2` removes it and all features that imply it. The name of
+    a processor, as `znver4`, adds all that it has.
 
     Raises ValueError for an unknown feature.
     """
-    return _enabled(tuple(names))
+    return _enabled(tuple(each for name in names for each in features_of(name)))
 
 
 @lru_cache(maxsize=64)

@@ -25,8 +25,7 @@ from tgdialect.diagnostics import (
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize import cpu
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, Packing
-from tgdialect.lowering.optimize.cpu.vectors import cycles
-from tgdialect.lowering.optimize.nests import Nests
+from tgdialect.lowering.optimize.expected import expected_cycles, expected_nests
 from tgdialect.lowering.optimize.optops.apply import (
     apply_opts,
     begin_schedule,
@@ -210,30 +209,40 @@ class Schedule(Left):
         aliased = {kernel.sym_name.data} if self.is_aliased else frozenset[str]()
         axes = Axes(kernel, None, {*self.constants}, aliased, may_round=self.may_round)
         begin_schedule(axes)
-        expected = _cycles(axes, self.target) if remarks_are_wanted() else None
         if self.opts is None:
             schedule_kernel(axes, self.target)
         else:
             apply_explicit(axes, self.opts)
         schedule_prepacking(axes, self.target, self.data)
         if remarks_are_wanted():
-            self._remark(axes, expected)
+            self._remark(axes)
         for each in (*axes.prepacked, kernel):
             simplify(each, axes.engines)
         return axes.prepacked
 
-    def _remark(self, axes: Axes, cycles: float | None) -> None:
-        """Remark on the schedule of a kernel, and on what is packed for it."""
+    def _remark(self, axes: Axes) -> None:
+        """Remark on the schedule of a kernel, on what the cost model expects of each of its nests,
+        and on what is packed for it."""
         kernel = axes.kernel
         opts = "; ".join(map(spelled, kernel.sink.opts or ())) or "loops as they are"
         more: dict[str, RemarkArgument] = {"OptOps": opts}
         shared = [r for r in axes.ranges.values() if r.axis_type.data is tg.AxisType.THREAD]
         extents = [tg.known_index(range.bound) or self.target.threads for range in shared]
         more["Threads"] = min(math.prod(extents), self.target.threads)
-        if cycles is not None:
+        at = ""
+        if not self.target.is_grid:
+            cycles = expected_cycles(axes, self.target)
             more |= {"Cycles": cycles, "ThreadsFrom": self.target.parallel_cycles}
-        at = "" if cycles is None else f" (about {cycles:.4g} cycles on one core)"
+            at = f" (about {cycles:.4g} cycles)"
         emit_remark(kernel, f"schedule: {opts}{at}", "Schedule", RemarkKind.PASSED, **more)
+        nests = () if self.target.is_grid else expected_nests(axes, self.target)
+        for closer, features, cycles in nests:
+            parts = cycles.named()
+            slowest = max(parts, key=parts.__getitem__)
+            message = f"nest: {cycles.total:.4g} cycles on one core, most for {slowest}"
+            counts = {_title(name): f"{n:.4g}" for name, n in features._asdict().items()}
+            times = {f"{_title(name)}Cycles": f"{n:.4g}" for name, n in parts.items()}
+            emit_remark(closer, message, "Nest", RemarkKind.ANALYSIS, **counts, **times)
         for slot, dtype, shape in axes.prepacked.values():
             size = math.prod(shape) * tg.DTYPES[tg.TYPES[dtype]].itemsize
             when = "once" if slot in self.data else "where its contents change"
@@ -241,9 +250,9 @@ class Schedule(Left):
             emit_remark(kernel, message, "Pack", RemarkKind.PASSED, Slot=slot, Bytes=size)
 
 
-def _cycles(axes: Axes, target: Target) -> float | None:
-    """The cycles that the model expects of a kernel on one core; None on a grid."""
-    return None if target.is_grid else cycles(Nests(axes, target))
+def _title(name: str) -> str:
+    """The name of a field, as remarks spell it."""
+    return name.title().replace("_", "")
 
 
 class Scheduled(NamedTuple):
