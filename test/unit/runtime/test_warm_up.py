@@ -75,7 +75,7 @@ threading.Thread.start = start
         raise MemoryError
 
     monkeypatch.setattr(CpuTarget, "object_code", refused)
-    codegen._generate_trial()
+    codegen._generate_ahead()
 
 
 @pytest.mark.parametrize("level", [0, 2])
