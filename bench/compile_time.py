@@ -5,9 +5,10 @@
 
 For each example, for a stack of 12 transformer blocks, and for rows of `python -m bench`, which are
 traced: the milliseconds of our stages, and those from the program to its first result, here and in
-tinygrad (its CPU device, no BEAM, no cache on disk). Tracing counts as parsing. Before that the modules of both are imported, tinygrad opens its device, and our LLVM
-warms up on a thread, as it does in every process while `tg.compile` imports the compiler. No time
-counts in which inputs are made. A module that is imported while time counts is an error.
+tinygrad (its CPU device, no BEAM, no cache on disk). Tracing counts as parsing. Before that the
+modules of both are imported, tinygrad opens its device, and our LLVM warms up on a thread, as it
+does in every process while `tg.compile` imports the compiler. No time counts in which inputs are
+made. A module that is imported while time counts is an error.
 Medians of some runs, in turns; the ratio is ours over theirs: the lower the better. The goal is at
 most a third in each row, and at most a fifth in the geometric mean of all rows, which the last line
 shows.
@@ -153,7 +154,7 @@ def text_of(name: str) -> str:
 def measure_ours(name: str) -> dict[str, float]:
     """Milliseconds of each stage, and of all from the text to the first result."""
     import tgdialect as tg
-    from tgdialect.runtime.codegen import warm_up_llvm
+    from tgdialect.runtime.warm_up import warm_up_llvm
 
     warm_up_llvm()  # As `tg.compile` does, before it imports the rest.
     import_all(OUR_MODULES)
