@@ -72,8 +72,8 @@ class StagedModule(ABC):
 
     @property
     def keeps_constants(self) -> bool:
-        """Whether what is derived from constants is kept from one call to the next: a library for C
-        derives it in each call."""
+        """Whether values of constants are kept from one call to the next: a library for C derives
+        them in each call."""
         return False
 
     @abstractmethod

@@ -96,7 +96,8 @@ def test_the_pool_is_made_ahead(monkeypatch: pytest.MonkeyPatch, threads: int) -
     if threads > 1:
         assert load().address("tg_run_pool")
     else:
-        pytest.raises(MemoryError, load)
+        with pytest.raises(MemoryError):
+            load()
 
 
 @pytest.mark.parametrize("level", [0, 2])
