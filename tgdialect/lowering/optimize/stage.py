@@ -151,10 +151,9 @@ def schedule_kernel(axes: Axes, target: Target) -> None:
 
 SHORT_PACKING = 1 << 24
 """The most bytes that a kernel packs of a constant without a schedule, in all its CALLs, as it is
-done once. Larger: first calls that pack one element after the other, in 2 to 4 ns each; smaller:
+done once. Larger: first calls that pack one element after the other, in up to 7 ns each; smaller:
 code for transposed squares, which takes 40 ms of a core to make (docs/notes/heuristic.md has the
-processor), as long as 10 to 20 million elements. A third of that are these bytes of f32, since
-weights that are assigned are packed again."""
+processor): as long as 6 million elements, and here are 4 million of f32."""
 
 
 def schedule_prepacking(axes: Axes, target: Target, short: Collection[int] = ()) -> None:
