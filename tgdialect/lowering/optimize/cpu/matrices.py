@@ -20,11 +20,6 @@ from tgdialect.ops import tg
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import MatrixInstruction, matrix_instructions
 
-STEPS = 8
-"""The most instructions in an iteration of the loop over steps. More: longer code; fewer: the
-loop's own instructions take a greater part of the time. With 32 256x512x512 and 256x1024x1024 took
-the same."""
-
 ROWS_PART = 2
 """Reserve one in so many parts of L2 for the rows that a block of columns is multiplied with. More
 rows: the other factor is read from memory less often; fewer: it has more of L2, which it needs as
@@ -36,11 +31,6 @@ which a core prefetches (two blocks are 128 bytes of each row); fewer: copies le
 factor. 64x4096x1024 took 0.54 ms instead of 0.58, and 256x1024x1024 0.30 instead of 0.33; others
 took the same. With 4, the copies of 1024 steps and of A fill half of L2, and 256x1024x1024 took
 0.31."""
-
-WASTE = 4
-"""The most that padding of rows and columns to whole blocks may multiply the work by. Larger: more
-padding, which takes time and memory; smaller: more products by vectors, though the instruction
-multiplies 16 times as much in a cycle. Ten columns took 21 us instead of 59, padded to 32."""
 
 
 class _Product(NamedTuple):
@@ -89,7 +79,7 @@ def _product(axes: Axes, instruction: MatrixInstruction) -> _Product | None:
         memory = tg.memory_of(load.buffer).owner if isinstance(load, tg.LoadOp) else None
         if isinstance(memory, tg.ParamOp):
             slots.append(memory.slot.data)
-    if len({*slots}) < 2 or padded > WASTE * math.prod(extents):
+    if len({*slots}) < 2 or padded > instruction.waste * math.prod(extents):
         return None
     rows, columns = sides
     return _Product(rows.axis.data, columns.axis.data, steps.axis.data, (slots[0], slots[1]))
@@ -114,7 +104,7 @@ def _multiply(
     bytes = height * depth * itemsize
     if max(bytes, width * depth * itemsize) > target.copied // 2:
         return False
-    if (count := part(axes.extent(axes[steps]), STEPS)) > 1:
+    if (count := part(axes.extent(axes[steps]), instruction.unrolled)) > 1:
         attempt(axes, tg.OptOp.SPLIT, steps, count, tg.AxisType.UNROLL)
     loops = loops_of(axes.ends[axes[rows]])
     outer = [n for range in loops if (n := range.axis.data) not in (rows, columns)]
