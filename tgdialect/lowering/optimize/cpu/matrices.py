@@ -114,7 +114,7 @@ def _multiply(
     fitting = max(target.l2 // ROWS_PART // bytes, 1)
     around = math.prod(axes.extent(axes[number]) for number in outer)
     parts = -(-max(target.threads, 2) // around)
-    blocks = _blocks(axes, (rows, columns), fitting, parts, is_packed)
+    blocks = _blocks(axes, (rows, columns), (height, width), fitting, parts, is_packed)
     order, inner = [*outer], {rows: rows, columns: columns}
     for number, size in blocks:
         order.append(inner[number])
@@ -148,11 +148,17 @@ def _multiply(
 
 
 def _blocks(
-    axes: Axes, sides: tuple[int, int], fitting: int, parts: int, is_packed: bool
+    axes: Axes,
+    sides: tuple[int, int],
+    tile: tuple[int, int],
+    fitting: int,
+    parts: int,
+    is_packed: bool,
 ) -> list[tuple[int, int]]:
     """The blocks into which rows and columns are divided, the outermost first: the loop of each and
-    how many iterations a block has. `fitting` blocks of rows fit into L2, and there are at least
-    `parts` blocks in all, if there are as many rows or columns.
+    how many iterations a block has. An iteration has the rows or columns of a `tile`. `fitting`
+    blocks of rows fit into L2, and there are at least `parts` blocks in all, if there are as many
+    rows or columns.
 
     A is copied for each part of the columns, and B, unless it is packed, for each block of rows.
     """
@@ -161,8 +167,9 @@ def _blocks(
     by_rows = min(parts, height)
     by_columns = min(parts, width)
     again = -(-max(passes, by_rows) // by_rows) * by_rows
-    copies_by_rows = height + width * again
-    copies_by_columns = height * by_columns + width * passes
+    height_of_all, width_of_all = height * tile[0], width * tile[1]
+    copies_by_rows = height_of_all + width_of_all * again
+    copies_by_columns = height_of_all * by_columns + width_of_all * passes
     if is_packed or (-by_rows, copies_by_rows) <= (-by_columns, copies_by_columns):
         return [(rows, -(-height // again))] if again > 1 else []
     found = [(columns, -(-width // by_columns))] if by_columns > 1 else []
