@@ -26,7 +26,7 @@ _ADDED: dict[str, dict[str, frozenset[str] | bool]] = {
     "f16c": {"converted": frozenset(("f16",))},
     "avx": {"masks_stores": True},
     "amx-bf16": {"matrix": frozenset(("amx.m32n32k32.bf16",))},
-    "avx512bf16": {"matrix": frozenset(("dots.m8n32k4.bf16",))},
+    "avx512bf16": {"matrix": frozenset(("dots.m8n32k2.bf16",))},
     "neon": {"native": frozenset(("mulacc",)), "load_store": True},
     "fp-armv8": {"converted": frozenset(("f16",))},
 }

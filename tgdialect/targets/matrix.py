@@ -186,7 +186,7 @@ def _pairs(rows: int, columns: int, steps: int) -> Fragments:
 _AMX_BF16 = _pairs(32, 32, 32)
 """A square of 2 x 2 tiles of 16 rows, of which each is used twice. The sums take four of the eight
 tile registers."""
-_DOTS_BF16 = _pairs(8, 32, 4)
+_DOTS_BF16 = _pairs(8, 32, 2)
 """Two vectors of sums for each of 8 rows, 16 of 32 registers: more than the latency of a sum needs,
 and a word of A is used twice, a vector of B 8 times."""
 
@@ -204,7 +204,7 @@ MATRIX_INSTRUCTIONS = (
     MatrixInstruction("wmma.16x16x16.bf16", _WMMA_16X16X16, "bf16"),
     *LOCAL_INSTRUCTIONS,
     MatrixInstruction("amx.m32n32k32.bf16", _AMX_BF16, "bf16", waste=4, unrolled=8),
-    MatrixInstruction("dots.m8n32k4.bf16", _DOTS_BF16, "bf16", waste=2),
+    MatrixInstruction("dots.m8n32k2.bf16", _DOTS_BF16, "bf16", waste=2),
 )
 """All instructions; `Target.matrix` names those of a target."""
 
