@@ -127,7 +127,7 @@ def _multiply(
         order.append(inner[columns])
     column = inner[columns]
     # Columns of several blocks are copied together: more of each row of B is read at once.
-    together = target.copied // 2 // (width * depth * itemsize)
+    together = target.copied // 4 // (width * depth * itemsize)
     if not is_packed and axes.extent(axes[column]) > COPIED <= together:
         if (found := _split(axes, column, COPIED)) is None:
             return False
@@ -192,9 +192,17 @@ def _copy(axes: Axes, slot: int, loop: int) -> bool:
     before = {*axes.ranges}
     if not attempt(axes, tg.OptOp.STAGE, slot, loop, "local"):
         return False
-    tile = [r for n, r in axes.ranges.items() if n not in before and is_expanded(r)]
-    load, read, written = _copied(axes, tile)
+    made = [r for n, r in axes.ranges.items() if n not in before]
+    load, read, written = _copied(axes, made)
     lanes = axes.target.lanes(tg.dtype_of(load.result).itemsize)
+    # Neighbours that are in several blocks are loaded together.
+    along = next((r for r in made if read.get(r) == 1), None)
+    if along is not None and not is_expanded(along):
+        count = math.gcd(axes.extent(along), lanes)
+        if count > 1:
+            attempt(axes, tg.OptOp.SPLIT, along.axis.data, count, tg.AxisType.UPCAST)
+    tile = [r for n, r in axes.ranges.items() if n not in before and is_expanded(r)]
+    _, read, written = _copied(axes, tile)
     for range in tile:
         if read.get(range) == 1:
             continue
