@@ -256,9 +256,10 @@ def test_sums_stay_in_registers(feature):
     [
         (["amx-bf16"], 4, None),
         (["amx-bf16"], 8, "32x32x32"),
-        (["avx512bf16"], 2, None),
+        (["avx512bf16"], 1, None),
         (["avx512bf16"], 8, "8x32x2"),
         (["amx-bf16", "avx512bf16"], 4, "8x32x2"),
+        (["amx-bf16", "avx512bf16"], 1, None),
         (["amx-bf16", "avx512bf16"], 8, "32x32x32"),
         (["avx512f"], 8, None),
     ],
