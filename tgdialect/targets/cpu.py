@@ -27,6 +27,7 @@ _ADDED: dict[str, dict[str, frozenset[str] | bool]] = {
     "f16c": {"converted": frozenset(("f16",))},
     "avx": {"masks_stores": True},
     "amx-bf16": {"matrix": frozenset(("amx.m32n32k32.bf16",))},
+    "avx512bf16": {"matrix": frozenset(("dots.m8n32k2.bf16",))},
     "neon": {"native": frozenset(("mulacc",)), "load_store": True},
     "fp-armv8": {"converted": frozenset(("f16",))},
 }
@@ -86,6 +87,13 @@ def look_up(lanes: int, *, is_float: bool) -> str:
     if lanes == 16:
         return f"llvm.x86.avx512.permvar.s{'f' if is_float else 'i'}.512"
     return f"llvm.x86.avx512.vpermi2var.{'ps' if is_float else 'd'}.256"
+
+
+DOT_PRODUCT, DOT_LANES = "llvm.x86.avx512bf16.dpbf16ps.512", 16
+"""The intrinsic that adds the products of a pair of bf16 to each f32 of a register, and the lanes
+of that. Its operands are the sums and two registers of pairs."""
+DOT_ASSEMBLY = "vdpbf16ps $2, $1, $0"
+"""The same as inline assembly, with the sums as `$0`."""
 
 
 def feature_of(field: str, value: str) -> str | None:
