@@ -1,0 +1,246 @@
+"""A SCAN in place of steps that are alike."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import cast
+
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tgdialect.analysis.validity import Validity
+from tgdialect.ops import tg
+from tgdialect.transforms.reroll.graph import Graph, Row, is_rollable
+from tgdialect.transforms.reroll.steps import Element, Invariant, Lagged, NoSteps, Steps
+
+
+class Roll:
+    """The replacement of steps by a SCAN."""
+
+    def __init__(self, graph: Graph, steps: Steps) -> None:
+        self.graph, self.steps = graph, steps
+        self.positions = {op: position for position, op in enumerate(graph.order)}
+        nodes = [node for row in steps.ops for node in row]
+        self.inside = {value.owner for node in nodes for value in graph.values[node]}
+        """The ops of all steps."""
+        self.states = [*steps.first]
+        self.elements = [row for row, of in steps.given.items() if isinstance(of, Element)]
+        backwards = [self.element(row).stride < 0 for row in self.elements]
+        self.is_reverse = sum(backwards) * 2 > len(backwards)
+        self.stacked: list[Row] = []
+        """The ops of a step whose results are needed from more than the last one."""
+        self.finals: list[Row] = []
+        """Those that are needed from the last step alone, and are no states."""
+        for row in steps.ops:
+            used = [step for step, node in enumerate(row) if self.is_used_outside(node)]
+            if not used or tg.is_memory(self.value(row[0])):
+                continue
+            if used != [steps.count - 1]:
+                self.stacked.append(row)
+            elif Lagged(row, 1) not in steps.first:
+                self.finals.append(row)
+
+    def value(self, node: int) -> SSAValue:
+        """The value that is a node."""
+        return self.graph.values[node][0]
+
+    def element(self, row: Row) -> Element:
+        """The part of a value that each step is given."""
+        return cast(Element, self.steps.given[row])
+
+    def is_used_outside(self, node: int) -> bool:
+        """Whether other ops than those of steps use a node."""
+        uses = (use for value in self.graph.values[node] for use in value.uses)
+        return any(use.operation not in self.inside for use in uses)
+
+    def apply(self) -> None:
+        """Replace the steps. Raises NoSteps, and changes nothing, if a SCAN cannot have them."""
+        graph, count = self.graph, self.steps.count
+        ops = {graph.ops[node] for row in self.steps.ops for node in row}
+        last = max(cast("set[Operation]", ops), key=self.positions.__getitem__)
+        body = _Body(self)
+        self.check(body)
+        before = tg.OpBuilder.before(last)
+        arguments = [
+            *(self.value(node) for node in self.steps.first.values()),
+            *(_zeros(before, self.value(row[0])) for row in self.finals),
+            *(self.sequence(before, row) for row in self.elements),
+            *(self.value(node) for node in body.constants),
+        ]
+        scan = tg.ScanOp(
+            arguments,
+            Region(body.block),
+            states=len(self.states) + len(self.finals),
+            sequences=len(self.elements),
+            steps=count,
+            reverse=self.is_reverse,
+        )
+        before.insert(scan)
+        self.move_users_after(last)
+        self.replace(before, scan)
+        for op in reversed(graph.order):
+            if is_rollable(op) and op.results[0].first_use is None:
+                Rewriter.erase_op(op)
+
+    def check(self, body: _Body) -> None:
+        """Raise NoSteps unless all that goes in or out can be in memory."""
+        validity = Validity()
+        given = [*self.steps.first.values(), *body.constants]
+        given += [self.element(row).source for row in self.elements]
+        given += [row[0] for row in (*self.stacked, *self.finals)]
+        for node in given:
+            value = self.value(node)
+            if not tg.is_tensor(value.type) or not validity[value]:
+                raise NoSteps("what steps are given has invalid cells, or is no tensor")
+        for (row, _), first in self.steps.first.items():
+            if self.graph.type(first) != self.graph.type(row[0]):
+                raise NoSteps("the first state has another type")
+
+    def sequence(self, builder: tg.OpBuilder, row: Row) -> SSAValue:
+        """The parts of a value that steps are given, along a first axis."""
+        element, count = self.element(row), self.steps.count
+        axis, stride = element.axis, abs(element.stride)
+        offsets = min(self.graph.offsets[node] for node in row)
+        shape = tg.tensor(self.value(row[0])).get_shape()
+        source, size = self.value(element.source), shape[axis]
+        before, after = shape[:axis], shape[axis + 1 :]
+        span = (*before, (count - 1) * stride + size, *after)
+        if span != tg.tensor(source).get_shape():
+            source = builder.put(tg.ShrinkOp(source, offsets, span))
+        zeros = [0] * len(shape)
+        if stride != size:
+            whole = (*before, count * stride, *after)
+            zero = tg.number_attribute(0, tg.tensor(source).element_type)
+            source = builder.put(tg.PadOp(source, zeros, whole, zero))
+        source = builder.put(tg.ReshapeOp(source, (*before, count, stride, *after)))
+        if stride != size:
+            source = builder.put(
+                tg.ShrinkOp(source, [0, *zeros], (*before, count, size, *after))
+            )
+        if all(extent == 1 for extent in before):
+            source = builder.put(tg.ReshapeOp(source, (count, *shape)))
+        else:
+            others = [i for i in range(len(shape) + 1) if i != axis]
+            source = builder.put(tg.PermuteOp(source, [axis, *others]))
+        if (element.stride < 0) != self.is_reverse:
+            source = builder.put(tg.FlipOp(source, [True, *[False] * len(shape)]))
+        return source
+
+    def move_users_after(self, last: Operation) -> None:
+        """Move what is computed from steps, and stands before the last op of these, after it."""
+        moved: set[Operation] = set()
+        at = last
+        begin = min(self.positions[op] for op in self.inside if isinstance(op, Operation))
+        for op in self.graph.order[begin : self.positions[last]]:
+            if op in self.inside:
+                continue
+            if any(o.owner in self.inside or o.owner in moved for o in op.operands):
+                moved.add(op)
+                op.detach()
+                Rewriter.insert_op(op, InsertPoint.after(at))
+                at = op
+
+    def replace(self, builder: tg.OpBuilder, scan: tg.ScanOp) -> None:
+        """Use the results of the SCAN instead of those of the steps."""
+        count, states = self.steps.count, len(self.states)
+        ends = {row: states + i for i, row in enumerate(self.finals)}
+        ends |= {state.op: i for i, state in enumerate(self.states) if state.lag == 1}
+        stacks = {
+            row: builder.put(tg.GetTupleOp(scan, states + len(self.finals) + i))
+            for i, row in enumerate(self.stacked)
+        }
+        for row in self.steps.ops:
+            if row in stacks:
+                self.replace_stacks(builder, row, stacks[row])
+            for step, node in enumerate(row):
+                if not self.is_used_outside(node) or tg.is_memory(self.value(node)):
+                    continue
+                if step == count - 1 and row in ends:
+                    new = builder.put(tg.GetTupleOp(scan, ends[row]))
+                else:
+                    shape = tg.tensor(self.value(node)).get_shape()
+                    at = count - 1 - step if self.is_reverse else step
+                    offsets, extents = [at, *[0] * len(shape)], (1, *shape)
+                    new = builder.put(tg.ShrinkOp(stacks[row], offsets, extents))
+                    new = builder.put(tg.ReshapeOp(new, shape))
+                for value in self.graph.values[node]:
+                    for use in [*value.uses]:
+                        if use.operation not in self.inside:
+                            use.operation.operands[use.index] = new
+
+    def replace_stacks(self, builder: tg.OpBuilder, row: Row, stack: SSAValue) -> None:
+        """Use the stacked results of an op instead of a STACK of its results in all steps."""
+        order = row[::-1] if self.is_reverse else row
+        for use in [*self.value(row[0]).uses]:
+            op = use.operation
+            if not isinstance(op, tg.StackOp) or op in self.inside:
+                continue
+            nodes = tuple(self.graph.number[source] for source in op.operands)
+            if nodes == order:
+                new = stack
+            elif nodes == order[::-1]:
+                rank = len(tg.tensor(stack).get_shape())
+                new = builder.put(tg.FlipOp(stack, [True, *[False] * (rank - 1)]))
+            else:
+                continue
+            op.result.replace_all_uses_with(new)
+            self.graph.order.remove(op)
+            Rewriter.erase_op(op)
+
+
+class _Body(tg.OpBuilder):
+    """The body of a SCAN."""
+
+    def __init__(self, roll: Roll) -> None:
+        super().__init__(InsertPoint.at_end(Block()))
+        graph, steps = roll.graph, roll.steps
+        invariants = [of.node for of in steps.given.values() if isinstance(of, Invariant)]
+        bases = dict.fromkeys(_base(graph, n) for n in invariants if not graph.is_constant[n])
+        self.constants = [*bases]
+        """The nodes that are given to all steps: views of these are made in a step."""
+        self.slots = count()
+        states = {state: self.param(roll.value(state.op[0])) for state in roll.states}
+        for row in roll.finals:
+            self.param(roll.value(row[0]))
+        known = {row: self.param(roll.value(row[0])) for row in roll.elements}
+        inner = {roll.value(node): self.param(roll.value(node)) for node in self.constants}
+        for row, of in steps.given.items():
+            if isinstance(of, Invariant):
+                known[row] = self.clone(roll.value(of.node), inner, everything=True)
+        for row in steps.ops:
+            op = cast(tg.TgOp, graph.ops[row[0]])
+            operands: list[SSAValue] = []
+            for given in zip(*(graph.operands[node] for node in row), strict=True):
+                of = steps.given[given]
+                is_state = isinstance(of, Lagged) and of.lag > 0
+                operands.append(states[of] if is_state else known[given])
+            known[row] = self.put(op.rebuild(operands))
+        new = [
+            known[op] if lag == 1 else states[Lagged(op, lag - 1)] for op, lag in roll.states
+        ]
+        self.put(tg.TupleOp([*new, *(known[row] for row in (*roll.finals, *roll.stacked))]))
+
+    def param(self, like: SSAValue) -> SSAValue:
+        """The next PARAM, of the type of a value, wherever that is."""
+        type = tg.tensor(like)
+        where = tg.tensor_type(type.element_type, type.get_shape())
+        return self.put(tg.ParamOp(next(self.slots), where))
+
+
+def _base(graph: Graph, node: int) -> int:
+    """The node that a node is a view of."""
+    while (
+        graph.is_rollable[node]
+        and isinstance(graph.ops[node], tg.MovementOp)
+        and len(graph.operands[node]) == 1
+    ):
+        (node,) = graph.operands[node]
+    return node
+
+
+def _zeros(builder: tg.OpBuilder, like: SSAValue) -> SSAValue:
+    """Zeros of the type of a value."""
+    type = tg.tensor(like)
+    zero = builder.put(tg.ConstOp(0, type.element_type))
+    shape = type.get_shape()
+    return builder.put(tg.ExpandOp(builder.put(tg.ReshapeOp(zero, [1] * len(shape))), shape))

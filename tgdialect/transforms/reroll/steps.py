@@ -1,0 +1,212 @@
+"""Steps that are alike: what one op of a step is in each of them, from the last ops of all steps
+to what the steps are given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from tgdialect.ops import tg
+from tgdialect.transforms.reroll.graph import Graph, Row
+
+_MOST_LAGS = 4
+"""How many steps back a value may be used. Larger: recurrences of a higher order, each with more
+states that a step moves on; smaller: these stay unrolled. An order of magnitude."""
+_MOST_TRIMS = 8
+"""How often steps at an end that differ are left out. Larger: more time for what has no steps."""
+
+
+class Invariant(NamedTuple):
+    """One value for all steps."""
+
+    node: int
+
+
+class Element(NamedTuple):
+    """Parts of one value, `stride` cells along an axis after that of the step before."""
+
+    source: int
+    axis: int
+    stride: int
+
+
+class Lagged(NamedTuple):
+    """What an op of the step `lag` steps before has computed; 0 is the same step."""
+
+    op: Row
+    lag: int
+
+
+Operand = Invariant | Element | Lagged
+
+
+class NoSteps(Exception):
+    """Ops are no steps that are alike; the argument says why."""
+
+
+class _DifferAt(Exception):
+    """Steps are alike from one number to another, and not beyond."""
+
+    def __init__(self, begin: int, end: int) -> None:
+        self.kept = slice(begin, end)
+
+
+@dataclass
+class Steps:
+    """Steps that are alike."""
+
+    count: int
+    ops: list[Row] = field(default_factory=list[Row])
+    """What each op of a step is in each step, after its operands."""
+    given: dict[Row, Operand] = field(default_factory=dict[Row, Operand])
+    """What is known of each operand."""
+    first: dict[Lagged, int] = field(default_factory=dict[Lagged, int])
+    """The states: what a step uses of the ones before it, and the first of each."""
+
+
+def steps_of(graph: Graph, ends: Row, least: int) -> Steps:
+    """The steps that compute some values, each from the one before.
+
+    Raises NoSteps if fewer than `least` steps are alike.
+    """
+    for _ in range(_MOST_TRIMS):
+        if len(ends) < least:
+            break
+        try:
+            return _Matching(graph, ends).steps
+        except _DifferAt as differ:
+            ends = ends[differ.kept]
+    raise NoSteps("too few steps are alike")
+
+
+class _Matching:
+    """What ops of steps are in each of them, found from the last ones.
+
+    Of the values of the last step the deepest is looked at first: what a step uses of the one
+    before is less deep than the value of its own that it is one of.
+    """
+
+    def __init__(self, graph: Graph, ends: Row) -> None:
+        self.graph = graph
+        self.steps = Steps(len(ends))
+        self.place: dict[int, tuple[Row, int]] = {}
+        """The op of a step, and the step, that a node is."""
+        self.left: list[tuple[int, int, Row]] = []
+        self.seen: set[Row] = set()
+        self.add(ends)
+        while self.left:
+            row = heappop(self.left)[2]
+            self.steps.given[row] = self.operand(row)
+        self.steps.ops.reverse()
+        self.check()
+
+    def add(self, row: Row) -> None:
+        """Look at what is this in each step."""
+        if row not in self.seen:
+            self.seen.add(row)
+            heappush(self.left, (-self.graph.depths[row[-1]], len(self.seen), row))
+
+    def operand(self, row: Row) -> Operand:
+        """What steps are given, or compute themselves."""
+        graph = self.graph
+        if row[0] == row[-1] and len(set(row)) == 1:
+            return Invariant(row[0])
+        if (element := self.element(row)) is not None:
+            return element
+        is_view = self.is_view(row)
+        if not is_view and (lagged := self.lagged(row)) is not None:
+            return lagged
+        begin, end = _longest(graph, row)
+        if (begin, end) != (0, len(row)):
+            raise _DifferAt(begin, end)
+        if len({graph.offsets[node] for node in row}) > 1:
+            raise NoSteps("steps take parts of different values")
+        if not graph.is_rollable[row[0]]:
+            raise NoSteps("steps differ in what they are given")
+        if not is_view:
+            for step, node in enumerate(row):
+                if self.place.setdefault(node, (row, step)) != (row, step):
+                    raise NoSteps("an op has two places in the steps")
+        self.steps.ops.append(row)
+        for operands in zip(*(graph.operands[node] for node in row), strict=True):
+            self.add(operands)
+        return Lagged(row, 0)
+
+    def lagged(self, row: Row) -> Lagged | None:
+        """What steps compute, or one before them; None if that is not known."""
+        if (found := self.place.get(row[-1])) is None:
+            return None
+        op, step = found
+        lag = len(row) - 1 - step
+        if lag > _MOST_LAGS or row[lag:] != op[: len(op) - lag]:
+            return None
+        for back in range(1, lag + 1):
+            first = self.steps.first.setdefault(Lagged(op, back), row[lag - back])
+            if first != row[lag - back]:
+                raise NoSteps("two states of one op begin differently")
+        return Lagged(op, lag)
+
+    def element(self, row: Row) -> Element | None:
+        """Parts of one value at equal distances; None if these are none."""
+        graph = self.graph
+        if not isinstance(graph.ops[row[0]], tg.ShrinkOp):
+            return None
+        sources = {graph.operands[node] for node in row}
+        if len(sources) > 1 or len({graph.kinds[node] for node in row}) > 1:
+            return None
+        a, b = graph.offsets[row[0]], graph.offsets[row[1]]
+        moved = [axis for axis in range(len(a)) if a[axis] != b[axis]]
+        if len(moved) != 1:
+            return None
+        (axis,) = moved
+        stride = b[axis] - a[axis]
+        for step, node in enumerate(row):
+            wanted = (*a[:axis], a[axis] + step * stride, *a[axis + 1 :])
+            if graph.offsets[node] != wanted:
+                return None
+        type = graph.type(row[0])
+        assert tg.is_tensor(type)
+        if abs(stride) < type.get_shape()[axis]:
+            return None
+        return Element(*sources.pop(), axis, stride)
+
+    def is_view(self, row: Row) -> bool:
+        """Whether these are views of parts of one value, as `element` finds them."""
+        graph = self.graph
+        while isinstance(graph.ops[row[0]], tg.MovementOp):
+            if any(graph.kinds[node] != graph.kinds[row[0]] for node in row):
+                return False
+            if self.element(row) is not None:
+                return True
+            if len({graph.offsets[node] for node in row}) > 1 or len(graph.operands[row[0]]) != 1:
+                return False
+            row = tuple(graph.operands[node][0] for node in row)
+        return False
+
+    def check(self) -> None:
+        """Raise NoSteps if what steps are given is computed from what they compute."""
+        graph, place = self.graph, self.place
+        given = set(self.steps.first.values())
+        for operand in self.steps.given.values():
+            if isinstance(operand, Invariant):
+                given.add(operand.node)
+            elif isinstance(operand, Element):
+                given.add(operand.source)
+        after: set[int] = set()
+        start = min(place)
+        for node in range(start, max(given, default=-1) + 1):
+            if node in place or any(o in after for o in graph.operands[node]):
+                after.add(node)
+                if node in given:
+                    raise NoSteps("steps are given what other steps compute")
+
+
+def _longest(graph: Graph, row: Row) -> tuple[int, int]:
+    """The longest part of a row whose nodes may be one op of different steps."""
+    best, begin = (0, 1), 0
+    for step in range(1, len(row) + 1):
+        if step == len(row) or not graph.is_alike(row[step - 1], row[step]):
+            best = max(best, (begin, step), key=lambda part: part[1] - part[0])
+            begin = step
+    return best
