@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.structure import Structures
 from tgdialect.fast_xdsl.walk import ops_of
@@ -32,122 +31,113 @@ _ROLLABLE = (
 """The ops that a step may have: they compute values from values."""
 
 
-@dataclass
 class Graph:
-    """Nodes are numbers, in an order in which each comes after its operands."""
+    """Nodes are numbers, in an order in which each comes after its operands. Linear in the ops."""
 
-    ops: list[Operation | None] = field(default_factory=list[Operation | None])
-    """The first op of each node; None for an argument of the block."""
-    values: list[list[SSAValue]] = field(default_factory=list[list[SSAValue]])
-    """The values that are each node."""
-    operands: list[Row] = field(default_factory=list[Row])
-    kinds: list[int] = field(default_factory=list[int])
-    """What kind each node is of; a node that no step may have is of a kind of its own."""
-    offsets: list[Row] = field(default_factory=list[Row])
-    """The offsets of the SHRINK that a node is."""
-    depths: list[int] = field(default_factory=list[int])
-    """The number of ops on the longest path to each node."""
-    is_rollable: list[bool] = field(default_factory=list[bool])
-    is_constant: list[bool] = field(default_factory=list[bool])
-    """Whether constants alone decide about a node."""
-    number: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
-    order: list[Operation] = field(default_factory=list[Operation])
-    """The ops of the block."""
-
-    @classmethod
-    def of(cls, block: Block) -> Graph:
-        """The graph of a block, in linear time."""
-        graph = cls()
-        texts = Structures()
-        kinds: dict[Hashable, int] = {}
+    def __init__(self, block: Block) -> None:
+        self.order = ops_of(block)
+        """The ops of the block."""
+        self.number: dict[SSAValue, int] = {}
+        """The node that each value is."""
+        self.values: list[list[SSAValue]] = []
+        """The values that are each node; the first is the first in the block."""
+        self.operands: list[Row] = []
+        self.kinds: list[int] = []
+        """What kind each node is of; one that no step may have is of a kind of its own, below 0."""
+        self.offsets: list[Row] = []
+        """The offsets of the SHRINK that a node is."""
+        self.depths: list[int] = []
+        """The number of ops on the longest path to each node."""
+        self.is_constant: list[bool] = []
+        """Whether constants alone decide about a node."""
+        self._texts = Structures()
+        self._kinds: dict[Hashable, int] = {}
+        self._rollable: list[bool] = []
+        self._bytes: dict[int, int] = {}
         known: dict[Hashable, int] = {}
         for argument in block.args:
-            graph.add(argument, None, (), len(graph.ops) - (1 << 62), (), False)
-        graph.order = ops_of(block)
-        for op in graph.order:
-            numbers = tuple(graph.number.get(operand, -1) for operand in op.operands)
-            if not is_rollable(op):
+            self._add(argument, (), -1 - len(self.kinds), ())
+        for op in self.order:
+            numbers = tuple(self.number.get(operand, -1) for operand in op.operands)
+            kind, offsets = self._kind(op)
+            if not self._rollable[kind]:
                 for result in op.results:
-                    graph.add(result, op, numbers, len(graph.ops) - (1 << 62), (), False)
+                    self._add(result, numbers, -1 - len(self.kinds), ())
                 continue
-            properties, offsets = op.properties, ()
-            if isinstance(op, tg.ShrinkOp):
-                offsets = tg.integers(op, "offsets")
-                key = op.name, op.results[0].type, properties["shape"]
+            (result,) = op.results
+            key = kind, numbers, offsets
+            if (same := known.get(key)) is None:
+                known[key] = len(self.kinds)
+                self._add(result, numbers, kind, offsets)
             else:
-                about = frozenset(properties.items()) if properties else None
-                bodies = tuple(texts.of(region.block) for region in op.regions)
-                # 0.0 and -0.0 are equal numbers.
-                text = texts.text(properties["value"]) if isinstance(op, tg.ConstOp) else ""
-                key = op.name, op.results[0].type, text or about, bodies
-            kind = kinds.setdefault((key, tuple(o.type for o in op.operands)), len(kinds))
-            same = known.get((kind, numbers, offsets))
-            if same is None:
-                known[kind, numbers, offsets] = len(graph.ops)
-                graph.add(op.results[0], op, numbers, kind, offsets, True)
-            else:
-                graph.number[op.results[0]] = same
-                graph.values[same].append(op.results[0])
-        return graph
+                self.number[result] = same
+                self.values[same].append(result)
 
-    def add(
-        self,
-        value: SSAValue,
-        op: Operation | None,
-        operands: Row,
-        kind: int,
-        offsets: Row,
-        rollable: bool,
-    ) -> None:
+    def _kind(self, op: Operation) -> tuple[int, Row]:
+        """The kind of an op, and its offsets."""
+        text, offsets = self._texts.text, ()
+        words = [op.name, *(text(operand.type) for operand in op.operands)]
+        for name, attribute in op.properties.items():
+            if name == "offsets" and op.name == tg.ShrinkOp.name:
+                offsets = tg.integers(op, name)
+            else:
+                words += (name, text(attribute))
+        words += (text(result.type) for result in op.results)
+        words += (self._texts.of(region.block) for region in op.regions if region.blocks)
+        kind = self._kinds.setdefault(tuple(words), len(self._kinds))
+        if kind == len(self._rollable):
+            self._rollable.append(_is_rollable(op))
+        return kind, offsets
+
+    def _add(self, value: SSAValue, operands: Row, kind: int, offsets: Row) -> None:
         """Add a node for a value."""
-        self.number[value] = len(self.ops)
-        self.ops.append(op)
+        self.number[value] = len(self.kinds)
         self.values.append([value])
         self.operands.append(operands)
         self.kinds.append(kind)
         self.offsets.append(offsets)
-        self.is_rollable.append(rollable)
-        self.is_constant.append(
-            isinstance(op, tg.ConstOp)
-            or (
-                isinstance(op, tg.ElementwiseOp | tg.MovementOp)
-                and all(o >= 0 and self.is_constant[o] for o in operands)
-            )
+        depths, constant = self.depths, self.is_constant
+        constant.append(
+            kind >= 0
+            and isinstance(value.owner, tg.ElementwiseOp | tg.MovementOp | tg.ConstOp)
+            and all(operand >= 0 and constant[operand] for operand in operands)
         )
-        self.depths.append(1 + max((self.depths[o] for o in operands if o >= 0), default=-1))
+        depths.append(1 + max((depths[o] for o in operands if o >= 0), default=-1))
 
-    def type(self, node: int) -> Attribute:
-        """The type of a node."""
-        return self.values[node][0].type
+    def value(self, node: int) -> SSAValue:
+        """The first of the values that are a node."""
+        return self.values[node][0]
 
-    def is_alike(self, a: int, b: int) -> bool:
-        """Whether two nodes may be one op of two steps."""
-        return a == b or self.kinds[a] == self.kinds[b]
+    def op(self, node: int) -> Operation:
+        """The first op that computes a node, which is of a kind that steps may have."""
+        owner = self.value(node).owner
+        assert isinstance(owner, Operation)
+        return owner
 
     def bytes(self, node: int) -> int:
         """The size of the value of a node; of a tuple it is without bound."""
-        type = self.type(node)
-        if not tg.is_tensor(type):
-            return 1 << 62
-        return math.prod(type.get_shape()) * tg.dtype_row(type.element_type).itemsize
+        kind = self.kinds[node]
+        if (known := self._bytes.get(kind)) is None:
+            type, known = self.value(node).type, 1 << 62
+            if tg.is_tensor(type) and DYNAMIC_INDEX not in (shape := type.get_shape()):
+                known = math.prod(shape) * tg.dtype_row(type.element_type).itemsize
+            self._bytes[kind] = known
+        return known
 
     def longest_path(self) -> Sequence[int]:
         """The nodes of a longest path, from its beginning."""
-        node = max(range(len(self.ops)), key=self.depths.__getitem__)
-        path = [node]
-        while operands := [o for o in self.operands[node] if o >= 0]:
-            node = max(operands, key=self.depths.__getitem__)
-            path.append(node)
+        depths = self.depths
+        path = [max(range(len(depths)), key=depths.__getitem__)] if depths else []
+        while operands := [o for o in self.operands[path[-1]] if o >= 0] if path else []:
+            path.append(max(operands, key=depths.__getitem__))
         return path[::-1]
 
 
-def is_rollable(op: Operation) -> bool:
+def _is_rollable(op: Operation) -> bool:
     """Whether a step may have an op: it computes a value of known extents from values."""
     if not isinstance(op, _ROLLABLE) or len(op.results) != 1:
         return False
-    if isinstance(op, tg.ReduceOp) and len(op.operands) > 1:
-        return False
-    if isinstance(op, tg.WindowOp | tg.ResizeOp) and len(op.operands) > 1:
-        return False
+    if isinstance(op, tg.ReduceOp | tg.WindowOp | tg.ResizeOp) and len(op.operands) > 1:
+        return False  # Over ranges, or with extents that are values.
     type = op.results[0].type
     return not tg.is_tensor(type) or DYNAMIC_INDEX not in type.get_shape()

@@ -36,7 +36,7 @@ def repetitions(sequence: Sequence[Hashable], least: int) -> list[Repetition]:
     words: dict[Hashable, int] = {}
     context = [words.setdefault(each, len(words)) for each in sequence]
     width = 1
-    while width * least <= size:
+    while 2 * width <= size:
         last: dict[int, int] = {}
         begin, period = 0, 0
         first = width - 1

@@ -5,12 +5,13 @@ from __future__ import annotations
 from itertools import count
 from typing import cast
 
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tgdialect.analysis.validity import Validity
 from tgdialect.ops import tg
-from tgdialect.transforms.reroll.graph import Graph, Row, is_rollable
+from tgdialect.transforms.reroll.graph import Graph, Row
 from tgdialect.transforms.reroll.steps import Element, Invariant, Lagged, NoSteps, Steps
 
 
@@ -33,16 +34,17 @@ class Roll:
         """Those that are needed from the last step alone, and are no states."""
         for row in steps.ops:
             used = [step for step, node in enumerate(row) if self.is_used_outside(node)]
-            if not used or tg.is_memory(self.value(row[0])):
+            if not used or tg.is_memory(self.graph.value(row[0])):
                 continue
             if used != [steps.count - 1]:
                 self.stacked.append(row)
             elif Lagged(row, 1) not in steps.first:
                 self.finals.append(row)
-
-    def value(self, node: int) -> SSAValue:
-        """The value that is a node."""
-        return self.graph.values[node][0]
+        invariants = [of.node for of in steps.given.values() if isinstance(of, Invariant)]
+        bases = dict.fromkeys(_base(graph, n) for n in invariants if not graph.is_constant[n])
+        self.constants = [*bases]
+        """The nodes that are given to all steps, which make views of them."""
+        self.check()
 
     def element(self, row: Row) -> Element:
         """The part of a value that each step is given."""
@@ -54,22 +56,20 @@ class Roll:
         return any(use.operation not in self.inside for use in uses)
 
     def apply(self) -> None:
-        """Replace the steps. Raises NoSteps, and changes nothing, if a SCAN cannot have them."""
+        """Replace the steps."""
         graph, count = self.graph, self.steps.count
-        ops = {graph.ops[node] for row in self.steps.ops for node in row}
-        last = max(cast("set[Operation]", ops), key=self.positions.__getitem__)
-        body = _Body(self)
-        self.check(body)
+        nodes = (node for row in self.steps.ops for node in row)
+        last = max(map(graph.op, nodes), key=self.positions.__getitem__)
         before = tg.OpBuilder.before(last)
         arguments = [
-            *(self.value(node) for node in self.steps.first.values()),
-            *(_zeros(before, self.value(row[0])) for row in self.finals),
+            *(self.graph.value(node) for node in self.steps.first.values()),
+            *(_zeros(before, self.graph.value(row[0])) for row in self.finals),
             *(self.sequence(before, row) for row in self.elements),
-            *(self.value(node) for node in body.constants),
+            *(self.graph.value(node) for node in self.constants),
         ]
         scan = tg.ScanOp(
             arguments,
-            Region(body.block),
+            Region(_Body(self).block),
             states=len(self.states) + len(self.finals),
             sequences=len(self.elements),
             steps=count,
@@ -79,21 +79,35 @@ class Roll:
         self.move_users_after(last)
         self.replace(before, scan)
         for op in reversed(graph.order):
-            if is_rollable(op) and op.results[0].first_use is None:
+            is_left = op.parent is not None and len(op.results) == 1
+            if (
+                is_left
+                and graph.kinds[graph.number[op.results[0]]] >= 0
+                and not any(op.results[0].uses)
+            ):
                 Rewriter.erase_op(op)
 
-    def check(self, body: _Body) -> None:
-        """Raise NoSteps unless all that goes in or out can be in memory."""
-        validity = Validity()
-        given = [*self.steps.first.values(), *body.constants]
-        given += [self.element(row).source for row in self.elements]
-        given += [row[0] for row in (*self.stacked, *self.finals)]
-        for node in given:
-            value = self.value(node)
-            if not tg.is_tensor(value.type) or not validity[value]:
-                raise NoSteps("what steps are given has invalid cells, or is no tensor")
+    def check(self) -> None:
+        """Raise NoSteps unless all that goes in or out can be in memory of one device."""
+        graph, validity = self.graph, Validity()
+        nodes = [*self.steps.first.values(), *self.constants]
+        nodes += [self.element(row).source for row in self.elements]
+        nodes += [row[0] for row in (*self.stacked, *self.finals)]
+        nodes += [state.op[0] for state in self.states]
+        values = [graph.value(node) for node in nodes]
+        for value in values:
+            if not tg.is_tensor(value.type) or DYNAMIC_INDEX in tg.tensor(value).get_shape():
+                raise NoSteps("what steps are given is no tensor of known extents")
+            if not validity[value]:
+                raise NoSteps("what steps are given has invalid cells")
+        places = [tg.place(value) for value in values]
+        if len({place.device for place in places} - {None}) > 1 or any(
+            place.axis is not None for place in places
+        ):
+            raise NoSteps("steps are on several devices")
         for (row, _), first in self.steps.first.items():
-            if self.graph.type(first) != self.graph.type(row[0]):
+            old, new = tg.tensor(graph.value(first)), tg.tensor(graph.value(row[0]))
+            if (old.element_type, old.get_shape()) != (new.element_type, new.get_shape()):
                 raise NoSteps("the first state has another type")
 
     def sequence(self, builder: tg.OpBuilder, row: Row) -> SSAValue:
@@ -101,8 +115,8 @@ class Roll:
         element, count = self.element(row), self.steps.count
         axis, stride = element.axis, abs(element.stride)
         offsets = min(self.graph.offsets[node] for node in row)
-        shape = tg.tensor(self.value(row[0])).get_shape()
-        source, size = self.value(element.source), shape[axis]
+        shape = tg.tensor(self.graph.value(row[0])).get_shape()
+        source, size = self.graph.value(element.source), shape[axis]
         before, after = shape[:axis], shape[axis + 1 :]
         span = (*before, (count - 1) * stride + size, *after)
         if span != tg.tensor(source).get_shape():
@@ -114,9 +128,7 @@ class Roll:
             source = builder.put(tg.PadOp(source, zeros, whole, zero))
         source = builder.put(tg.ReshapeOp(source, (*before, count, stride, *after)))
         if stride != size:
-            source = builder.put(
-                tg.ShrinkOp(source, [0, *zeros], (*before, count, size, *after))
-            )
+            source = builder.put(tg.ShrinkOp(source, [0, *zeros], (*before, count, size, *after)))
         if all(extent == 1 for extent in before):
             source = builder.put(tg.ReshapeOp(source, (count, *shape)))
         else:
@@ -153,12 +165,12 @@ class Roll:
             if row in stacks:
                 self.replace_stacks(builder, row, stacks[row])
             for step, node in enumerate(row):
-                if not self.is_used_outside(node) or tg.is_memory(self.value(node)):
+                if not self.is_used_outside(node) or tg.is_memory(self.graph.value(node)):
                     continue
                 if step == count - 1 and row in ends:
                     new = builder.put(tg.GetTupleOp(scan, ends[row]))
                 else:
-                    shape = tg.tensor(self.value(node)).get_shape()
+                    shape = tg.tensor(self.graph.value(node)).get_shape()
                     at = count - 1 - step if self.is_reverse else step
                     offsets, extents = [at, *[0] * len(shape)], (1, *shape)
                     new = builder.put(tg.ShrinkOp(stacks[row], offsets, extents))
@@ -171,7 +183,7 @@ class Roll:
     def replace_stacks(self, builder: tg.OpBuilder, row: Row, stack: SSAValue) -> None:
         """Use the stacked results of an op instead of a STACK of its results in all steps."""
         order = row[::-1] if self.is_reverse else row
-        for use in [*self.value(row[0]).uses]:
+        for use in [*self.graph.value(row[0]).uses]:
             op = use.operation
             if not isinstance(op, tg.StackOp) or op in self.inside:
                 continue
@@ -184,7 +196,6 @@ class Roll:
             else:
                 continue
             op.result.replace_all_uses_with(new)
-            self.graph.order.remove(op)
             Rewriter.erase_op(op)
 
 
@@ -194,30 +205,26 @@ class _Body(tg.OpBuilder):
     def __init__(self, roll: Roll) -> None:
         super().__init__(InsertPoint.at_end(Block()))
         graph, steps = roll.graph, roll.steps
-        invariants = [of.node for of in steps.given.values() if isinstance(of, Invariant)]
-        bases = dict.fromkeys(_base(graph, n) for n in invariants if not graph.is_constant[n])
-        self.constants = [*bases]
-        """The nodes that are given to all steps: views of these are made in a step."""
         self.slots = count()
-        states = {state: self.param(roll.value(state.op[0])) for state in roll.states}
+        states = {state: self.param(graph.value(state.op[0])) for state in roll.states}
         for row in roll.finals:
-            self.param(roll.value(row[0]))
-        known = {row: self.param(roll.value(row[0])) for row in roll.elements}
-        inner = {roll.value(node): self.param(roll.value(node)) for node in self.constants}
+            self.param(graph.value(row[0]))
+        known = {row: self.param(graph.value(row[0])) for row in roll.elements}
+        inner = {graph.value(node): self.param(graph.value(node)) for node in roll.constants}
         for row, of in steps.given.items():
             if isinstance(of, Invariant):
-                known[row] = self.clone(roll.value(of.node), inner, everything=True)
+                known[row] = self.clone(graph.value(of.node), inner, everything=True)
         for row in steps.ops:
-            op = cast(tg.TgOp, graph.ops[row[0]])
+            op = cast(tg.TgOp, graph.op(row[0]))
             operands: list[SSAValue] = []
             for given in zip(*(graph.operands[node] for node in row), strict=True):
-                of = steps.given[given]
-                is_state = isinstance(of, Lagged) and of.lag > 0
-                operands.append(states[of] if is_state else known[given])
+                match steps.given[given]:
+                    case Lagged(lag=lag) as state if lag:
+                        operands.append(states[state])
+                    case _:
+                        operands.append(known[given])
             known[row] = self.put(op.rebuild(operands))
-        new = [
-            known[op] if lag == 1 else states[Lagged(op, lag - 1)] for op, lag in roll.states
-        ]
+        new = [known[op] if lag == 1 else states[Lagged(op, lag - 1)] for op, lag in roll.states]
         self.put(tg.TupleOp([*new, *(known[row] for row in (*roll.finals, *roll.stacked))]))
 
     def param(self, like: SSAValue) -> SSAValue:
@@ -230,8 +237,8 @@ class _Body(tg.OpBuilder):
 def _base(graph: Graph, node: int) -> int:
     """The node that a node is a view of."""
     while (
-        graph.is_rollable[node]
-        and isinstance(graph.ops[node], tg.MovementOp)
+        graph.kinds[node] >= 0
+        and isinstance(graph.op(node), tg.MovementOp)
         and len(graph.operands[node]) == 1
     ):
         (node,) = graph.operands[node]

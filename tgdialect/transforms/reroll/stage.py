@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -29,8 +30,11 @@ _LEAST_OPS = 256
 Larger: long chains of small steps take long to compile; smaller: their steps, which would be fused,
 each read and write the state. Half of what a kernel fuses."""
 _MOST_TRIES = 8
-"""The most repetitions that are tried before a block is left as it is, and the most places in each
-where a step may end. Larger: more time for programs without steps that are alike."""
+"""The most repetitions that are tried before a block is left as it is. Larger: more time for
+programs without steps that are alike; smaller: steps are missed where other ops repeat as well."""
+_MOST_ENDS = 2
+"""The most places in a repetition that are tried as the end of a step. Larger: more time, as above;
+smaller: more steps are missed whose best end is not where least is used later."""
 
 
 @dataclass(frozen=True)
@@ -62,25 +66,20 @@ def reroll(module: ModuleOp, least: int = LEAST_STEPS) -> None:
 
 def _reroll_one(block: Block, least: int) -> bool:
     """Make a SCAN of steps in a block; whether there were any."""
-    graph = Graph.of(block)
+    graph = Graph(block)
     path = graph.longest_path()
-    tries = 0
-    for run in repetitions([graph.kinds[node] for node in path], least):
-        for ends in _ends(graph, path, run):
-            tries += 1
-            if tries > _MOST_TRIES:
-                return False
+    runs = repetitions([graph.kinds[node] for node in path], least)
+    for run in runs[:_MOST_TRIES]:
+        for ends in islice(_ends(graph, path, run), _MOST_ENDS):
             try:
                 steps = steps_of(graph, ends, least)
                 _check_worth(graph, steps)
                 roll = Roll(graph, steps)
             except NoSteps as why:
-                op = graph.ops[ends[-1]]
-                assert op is not None
+                op = graph.op(ends[-1])
                 emit_remark(op, f"no loop: {why}", "Reroll", RemarkKind.MISSED, Steps=len(ends))
                 continue
-            op = graph.ops[ends[-1]]
-            assert op is not None
+            op = graph.op(ends[-1])
             if not begins("reroll", op):
                 return False
             roll.apply()
@@ -137,7 +136,7 @@ def _check_worth(graph: Graph, steps: Steps) -> None:
     """Raise NoSteps if a step is so small that steps are fused, and has nothing that is stored."""
     if not steps.first:
         raise NoSteps("no step uses what the one before has computed")
-    ops = [graph.ops[row[0]] for row in steps.ops]
+    ops = [graph.op(row[0]) for row in steps.ops]
     is_stored = any(isinstance(op, tg.ReduceOp | tg.FunctionOp | tg.ScanOp) for op in ops)
     if not is_stored and len(ops) < _LEAST_OPS:
         raise NoSteps(f"steps of {len(ops)} ops without a reduction are fused")

@@ -3,12 +3,17 @@ to what the steps are given."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import NamedTuple
+from itertools import pairwise
+from operator import eq
+from typing import NamedTuple, TypeVar
 
 from tgdialect.ops import tg
 from tgdialect.transforms.reroll.graph import Graph, Row
+
+T = TypeVar("T")
 
 _MOST_LAGS = 4
 """How many steps back a value may be used. Larger: recurrences of a higher order, each with more
@@ -117,12 +122,13 @@ class _Matching:
         is_view = self.is_view(row)
         if not is_view and (lagged := self.lagged(row)) is not None:
             return lagged
-        begin, end = _longest(graph, row)
+        kinds = graph.kinds
+        begin, end = _longest(row, lambda a, b: a == b or (min(a, b) >= 0 and kinds[a] == kinds[b]))
         if (begin, end) != (0, len(row)):
             raise _DifferAt(begin, end)
         if len({graph.offsets[node] for node in row}) > 1:
             raise NoSteps("steps take parts of different values")
-        if not graph.is_rollable[row[0]]:
+        if graph.kinds[row[0]] < 0:
             raise NoSteps("steps differ in what they are given")
         if not is_view:
             for step, node in enumerate(row):
@@ -150,38 +156,36 @@ class _Matching:
     def element(self, row: Row) -> Element | None:
         """Parts of one value at equal distances; None if these are none."""
         graph = self.graph
-        if not isinstance(graph.ops[row[0]], tg.ShrinkOp):
+        if not isinstance(graph.op(row[0]), tg.ShrinkOp) or not _are_alike(graph, row):
             return None
-        sources = {graph.operands[node] for node in row}
-        if len(sources) > 1 or len({graph.kinds[node] for node in row}) > 1:
+        (source,) = graph.operands[row[0]]
+        if any(graph.operands[node] != (source,) for node in row):
             return None
-        a, b = graph.offsets[row[0]], graph.offsets[row[1]]
-        moved = [axis for axis in range(len(a)) if a[axis] != b[axis]]
-        if len(moved) != 1:
+        offsets = [graph.offsets[node] for node in row]
+        moves = [tuple(b - a for a, b in pairwise(both)) for both in zip(*offsets, strict=True)]
+        changes = [*zip(*moves, strict=True)]
+        if not any(map(any, changes)):
             return None
-        (axis,) = moved
-        stride = b[axis] - a[axis]
-        for step, node in enumerate(row):
-            wanted = (*a[:axis], a[axis] + step * stride, *a[axis + 1 :])
-            if graph.offsets[node] != wanted:
-                return None
-        type = graph.type(row[0])
-        assert tg.is_tensor(type)
-        if abs(stride) < type.get_shape()[axis]:
-            return None
-        return Element(*sources.pop(), axis, stride)
+        begin, end = _longest(changes, eq)
+        if (begin, end) != (0, len(changes)):
+            raise _DifferAt(begin, end + 1)
+        moved = [axis for axis, move in enumerate(changes[0]) if move]
+        shape = tg.tensor(graph.value(row[0])).get_shape()
+        if len(moved) > 1 or abs(changes[0][moved[0]]) < shape[moved[0]]:
+            raise NoSteps("steps take parts that overlap, or that move along several axes")
+        return Element(source, moved[0], changes[0][moved[0]])
 
     def is_view(self, row: Row) -> bool:
         """Whether these are views of parts of one value, as `element` finds them."""
         graph = self.graph
-        while isinstance(graph.ops[row[0]], tg.MovementOp):
-            if any(graph.kinds[node] != graph.kinds[row[0]] for node in row):
-                return False
+        while isinstance(graph.op(row[0]), tg.MovementOp) and _are_alike(graph, row):
             if self.element(row) is not None:
                 return True
             if len({graph.offsets[node] for node in row}) > 1 or len(graph.operands[row[0]]) != 1:
                 return False
             row = tuple(graph.operands[node][0] for node in row)
+            if row[0] < 0:
+                return False
         return False
 
     def check(self) -> None:
@@ -202,11 +206,16 @@ class _Matching:
                     raise NoSteps("steps are given what other steps compute")
 
 
-def _longest(graph: Graph, row: Row) -> tuple[int, int]:
-    """The longest part of a row whose nodes may be one op of different steps."""
+def _longest(items: Sequence[T], are_alike: Callable[[T, T], bool]) -> tuple[int, int]:
+    """Where the longest part of a sequence begins and ends in which each is like the next."""
     best, begin = (0, 1), 0
-    for step in range(1, len(row) + 1):
-        if step == len(row) or not graph.is_alike(row[step - 1], row[step]):
-            best = max(best, (begin, step), key=lambda part: part[1] - part[0])
-            begin = step
+    for end in range(1, len(items) + 1):
+        if end == len(items) or not are_alike(items[end - 1], items[end]):
+            best = max(best, (begin, end), key=lambda part: part[1] - part[0])
+            begin = end
     return best
+
+
+def _are_alike(graph: Graph, row: Row) -> bool:
+    """Whether nodes are of one kind."""
+    return len({graph.kinds[node] for node in row}) == 1
