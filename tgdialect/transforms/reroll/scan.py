@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Set
 from itertools import count
 from typing import cast
 
@@ -12,7 +13,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tgdialect.analysis.validity import Validity
 from tgdialect.ops import tg
 from tgdialect.transforms.reroll.graph import Graph, Row
-from tgdialect.transforms.reroll.steps import Element, Invariant, Lagged, NoSteps, Steps
+from tgdialect.transforms.reroll.steps import Element, Invariant, Lagged, NoSteps, Operand, Steps
 
 
 class Roll:
@@ -21,39 +22,91 @@ class Roll:
     def __init__(self, graph: Graph, steps: Steps) -> None:
         self.graph, self.steps = graph, steps
         self.positions = {op: position for position, op in enumerate(graph.order)}
-        nodes = [node for row in steps.ops for node in row]
-        self.inside = {value.owner for node in nodes for value in graph.values[node]}
-        """The ops of all steps."""
+        self.inside = self.ops_of(row for row in steps.ops if row not in steps.views)
+        """The ops of all steps that the SCAN replaces."""
         self.states = [*steps.first]
         self.elements = [row for row, of in steps.given.items() if isinstance(of, Element)]
         backwards = [self.element(row).stride < 0 for row in self.elements]
         self.is_reverse = sum(backwards) * 2 > len(backwards)
-        self.stacked: list[Row] = []
+        self.inside -= self.ops_of(self.computed_again())
+        self.stacked = self.stored()
         """The ops of a step whose results are needed from more than the last one."""
-        self.finals: list[Row] = []
+        self.finals = [
+            row
+            for row in steps.ops
+            if row not in self.stacked
+            and self.is_used_outside(row[-1])
+            and Lagged(row, 1) not in steps.first
+        ]
         """Those that are needed from the last step alone, and are no states."""
-        for row in steps.ops:
-            used = [step for step, node in enumerate(row) if self.is_used_outside(node)]
-            if not used or tg.is_memory(self.graph.value(row[0])):
-                continue
-            if used != [steps.count - 1]:
-                self.stacked.append(row)
-            elif Lagged(row, 1) not in steps.first:
-                self.finals.append(row)
         invariants = [of.node for of in steps.given.values() if isinstance(of, Invariant)]
         bases = dict.fromkeys(_base(graph, n) for n in invariants if not graph.is_constant[n])
         self.constants = [*bases]
         """The nodes that are given to all steps, which make views of them."""
         self.check()
 
+    def ops_of(self, rows: Iterable[Row]) -> set[Operation]:
+        """The ops of all steps that some ops of a step are, and those that equal them."""
+        values = (value for row in rows for node in row for value in self.graph.values[node])
+        return {value.owner for value in values if isinstance(value.owner, tg.TgOp)}
+
     def element(self, row: Row) -> Element:
         """The part of a value that each step is given."""
         return cast(Element, self.steps.given[row])
 
+    def uses_outside(self, node: int) -> Iterator[Operation]:
+        """The ops, other than those that are replaced, that use a node which is."""
+        for value in self.graph.values[node]:
+            if value.owner in self.inside:
+                yield from (u.operation for u in value.uses if u.operation not in self.inside)
+
     def is_used_outside(self, node: int) -> bool:
-        """Whether other ops than those of steps use a node."""
-        uses = (use for value in self.graph.values[node] for use in value.uses)
-        return any(use.operation not in self.inside for use in uses)
+        """Whether other ops than those that are replaced use a node which is."""
+        return next(self.uses_outside(node), None) is not None
+
+    def stored(self) -> dict[Row, None]:
+        """The ops of a step whose results are needed from more than the last one."""
+        rows = self.steps.ops
+        return {row: None for row in rows if any(map(self.is_used_outside, row[:-1]))}
+
+    def computed_again(self) -> Set[Row]:
+        """The ops of a step that stay for those outside that need their results, as they are
+        computed from less than these are, by ops that are fused with their users.
+
+        A backward step needs most of what the forward step computes between two products.
+        """
+        steps, graph = self.steps, self.graph
+        stored = self.stored()
+        wanted = [
+            row
+            for row in stored
+            if self.is_cheap(row)
+            and any(not isinstance(op, tg.StackOp) for n in row for op in self.uses_outside(n))
+        ]
+        again = tg.Walk(wanted)
+        needed: dict[Row, None] = {}
+        for row in again:
+            for operand in self.operands(row):
+                if isinstance(operand, Lagged):
+                    is_again = operand.lag == 0 and self.is_cheap(operand.op)
+                    if is_again:
+                        again.add([operand.op])
+                    elif operand.op not in steps.views:
+                        needed[operand.op] = None
+        more = sum(graph.bytes(row[0]) for row in needed if row not in stored)
+        less = sum(graph.bytes(row[0]) for row in wanted)
+        return again.seen.keys() if more < less else set[Row]()
+
+    def is_cheap(self, row: Row) -> bool:
+        """Whether an op of a step, which is no state, is fused with its users."""
+        op = self.graph.op(row[0])
+        is_fused = isinstance(op, tg.ElementwiseOp | tg.MovementOp | tg.ConstOp)
+        return is_fused and Lagged(row, 1) not in self.steps.first
+
+    def operands(self, row: Row) -> Iterator[Operand]:
+        """What is known of each operand of an op of a step."""
+        operands = zip(*(self.graph.operands[node] for node in row), strict=True)
+        return (self.steps.given[each] for each in operands)
 
     def apply(self) -> None:
         """Replace the steps."""
@@ -76,8 +129,11 @@ class Roll:
             reverse=self.is_reverse,
         )
         before.insert(scan)
-        self.move_users_after(last)
+        users = self.users_before(last)
         self.replace(before, scan)
+        for op in users:
+            op.detach()
+            before.insert(op)
         for op in reversed(graph.order):
             is_left = op.parent is not None and len(op.results) == 1
             if (
@@ -138,19 +194,16 @@ class Roll:
             source = builder.put(tg.FlipOp(source, [True, *[False] * len(shape)]))
         return source
 
-    def move_users_after(self, last: Operation) -> None:
-        """Move what is computed from steps, and stands before the last op of these, after it."""
-        moved: set[Operation] = set()
-        at = last
-        begin = min(self.positions[op] for op in self.inside if isinstance(op, Operation))
+    def users_before(self, last: Operation) -> list[Operation]:
+        """What is computed from steps, and stands before the last op of these."""
+        found: dict[Operation, None] = {}
+        begin = min(self.positions[op] for op in self.inside)
         for op in self.graph.order[begin : self.positions[last]]:
-            if op in self.inside:
-                continue
-            if any(o.owner in self.inside or o.owner in moved for o in op.operands):
-                moved.add(op)
-                op.detach()
-                Rewriter.insert_op(op, InsertPoint.after(at))
-                at = op
+            if op not in self.inside and any(
+                operand.owner in self.inside or operand.owner in found for operand in op.operands
+            ):
+                found[op] = None
+        return [*found]
 
     def replace(self, builder: tg.OpBuilder, scan: tg.ScanOp) -> None:
         """Use the results of the SCAN instead of those of the steps."""
@@ -165,7 +218,7 @@ class Roll:
             if row in stacks:
                 self.replace_stacks(builder, row, stacks[row])
             for step, node in enumerate(row):
-                if not self.is_used_outside(node) or tg.is_memory(self.graph.value(node)):
+                if not self.is_used_outside(node):
                     continue
                 if step == count - 1 and row in ends:
                     new = builder.put(tg.GetTupleOp(scan, ends[row]))

@@ -64,6 +64,8 @@ class Steps:
     count: int
     ops: list[Row] = field(default_factory=list[Row])
     """What each op of a step is in each step, after its operands."""
+    views: set[Row] = field(default_factory=set[Row])
+    """Those of them that are views of parts that steps are given."""
     given: dict[Row, Operand] = field(default_factory=dict[Row, Operand])
     """What is known of each operand."""
     first: dict[Lagged, int] = field(default_factory=dict[Lagged, int])
@@ -130,7 +132,9 @@ class _Matching:
             raise NoSteps("steps take parts of different values")
         if graph.kinds[row[0]] < 0:
             raise NoSteps("steps differ in what they are given")
-        if not is_view:
+        if is_view:
+            self.steps.views.add(row)
+        else:
             for step, node in enumerate(row):
                 if self.place.setdefault(node, (row, step)) != (row, step):
                     raise NoSteps("an op has two places in the steps")
