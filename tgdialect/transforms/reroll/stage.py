@@ -17,6 +17,7 @@ from tgdialect.diagnostics import RemarkKind, begins, emit_remark
 from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.ops import tg
 from tgdialect.transforms.reroll.graph import Graph, Row
+from tgdialect.transforms.reroll.merge import merge_scans
 from tgdialect.transforms.reroll.periods import Repetition, repetitions
 from tgdialect.transforms.reroll.scan import Roll
 from tgdialect.transforms.reroll.steps import NoSteps, Steps, steps_of
@@ -60,8 +61,10 @@ def reroll(module: ModuleOp, least: int = LEAST_STEPS) -> None:
     for function in own_functions(module):
         for op in nested_ops(function):
             if isinstance(op, FuncOp | tg.FunctionOp | tg.ScanOp) and op.regions[0].blocks:
-                while _reroll_one(op.regions[0].block, least):
+                block = op.regions[0].block
+                while _reroll_one(block, least):
                     pass
+                merge_scans(block)
 
 
 def _reroll_one(block: Block, least: int) -> bool:
