@@ -4,9 +4,10 @@
 * `periods.py`: repetitions in a sequence, such as the ops on a longest path;
 * `steps.py`: what one op of a step is in all steps;
 * `scan.py`: a SCAN in their place;
+* `merge.py`: one SCAN instead of several with the same steps;
 * `stage.py`: the pass.
 """
 
-from tgdialect.transforms.reroll.stage import RerollPass, reroll
+from tgdialect.transforms.reroll.stage import RerollPass, reroll, reroll_block
 
-__all__ = ["RerollPass", "reroll"]
+__all__ = ["RerollPass", "reroll", "reroll_block"]

@@ -61,10 +61,14 @@ def reroll(module: ModuleOp, least: int = LEAST_STEPS) -> None:
     for function in own_functions(module):
         for op in nested_ops(function):
             if isinstance(op, FuncOp | tg.FunctionOp | tg.ScanOp) and op.regions[0].blocks:
-                block = op.regions[0].block
-                while _reroll_one(block, least):
-                    pass
-                merge_scans(block)
+                reroll_block(op.regions[0].block, least)
+                merge_scans(op.regions[0].block)
+
+
+def reroll_block(block: Block, least: int = LEAST_STEPS) -> None:
+    """Make SCANs of steps in a block that are alike."""
+    while _reroll_one(block, least):
+        pass
 
 
 def _reroll_one(block: Block, least: int) -> bool:

@@ -105,8 +105,8 @@ class _Matching:
         while self.left:
             row = heappop(self.left)[2]
             self.steps.given[row] = self.operand(row)
-        self.steps.ops.reverse()
         self.check()
+        self.sort(ends)
 
     def add(self, row: Row) -> None:
         """Look at what is this in each step."""
@@ -191,6 +191,32 @@ class _Matching:
             if row[0] < 0:
                 return False
         return False
+
+    def sort(self, ends: Row) -> None:
+        """Put what is found into an order that depends on the steps alone, not on the graph that
+        they are in: equal steps have equal texts."""
+        steps, operands = self.steps, self.graph.operands
+        ordered, given, first = dict[Row, None](), dict[Row, Operand](), dict[Lagged, int]()
+
+        def sources(row: Row) -> list[Row]:
+            found: list[Row] = []
+            for each in zip(*(operands[node] for node in row), strict=True):
+                of = given[each] = steps.given[each]
+                if isinstance(of, Lagged) and of.lag:
+                    roots.setdefault(of.op)
+                    for lag in range(1, of.lag + 1):
+                        first[Lagged(of.op, lag)] = steps.first[Lagged(of.op, lag)]
+                elif isinstance(of, Lagged):
+                    found.append(of.op)
+            return found
+
+        roots: dict[Row, None] = {ends: None}
+        done = 0
+        while done < len(roots):
+            for row in tg.postorder([[*roots][done]], sources):
+                ordered.setdefault(row)
+            done += 1
+        steps.ops[:], steps.given, steps.first = [*ordered], given, first
 
     def check(self) -> None:
         """Raise NoSteps if what steps are given is computed from what they compute."""
