@@ -108,11 +108,9 @@ class Graph:
         """The first of the values that are a node."""
         return self.values[node][0]
 
-    def op(self, node: int) -> Operation:
-        """The first op that computes a node, which is of a kind that steps may have."""
-        owner = self.value(node).owner
-        assert isinstance(owner, Operation)
-        return owner
+    def op(self, node: int) -> Operation | Block:
+        """The first op that computes a node, or the block of which it is an argument."""
+        return self.value(node).owner
 
     def bytes(self, node: int) -> int:
         """The size of the value of a node; of a tuple it is without bound."""

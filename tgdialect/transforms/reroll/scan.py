@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import count
 from typing import cast
 
@@ -111,8 +111,8 @@ class Roll:
     def apply(self) -> None:
         """Replace the steps."""
         graph, count = self.graph, self.steps.count
-        nodes = (node for row in self.steps.ops for node in row)
-        last = max(map(graph.op, nodes), key=self.positions.__getitem__)
+        nodes = (graph.op(node) for row in self.steps.ops for node in row)
+        last = max(cast("Iterator[Operation]", nodes), key=self.positions.__getitem__)
         before = tg.OpBuilder.before(last)
         arguments = [
             *(self.graph.value(node) for node in self.steps.first.values()),
@@ -177,22 +177,28 @@ class Roll:
         span = (*before, (count - 1) * stride + size, *after)
         if span != tg.tensor(source).get_shape():
             source = builder.put(tg.ShrinkOp(source, offsets, span))
-        zeros = [0] * len(shape)
         if stride != size:
+            zeros, zero = [0] * len(shape), tg.number_attribute(0, tg.tensor(source).element_type)
             whole = (*before, count * stride, *after)
-            zero = tg.number_attribute(0, tg.tensor(source).element_type)
             source = builder.put(tg.PadOp(source, zeros, whole, zero))
-        source = builder.put(tg.ReshapeOp(source, (*before, count, stride, *after)))
-        if stride != size:
+            source = builder.put(tg.ReshapeOp(source, (*before, count, stride, *after)))
             source = builder.put(tg.ShrinkOp(source, [0, *zeros], (*before, count, size, *after)))
-        if all(extent == 1 for extent in before):
-            source = builder.put(tg.ReshapeOp(source, (count, *shape)))
-        else:
-            others = [i for i in range(len(shape) + 1) if i != axis]
+        # An axis of one cell is that of the steps.
+        parts = (*before, count, *(self.parts(row)[axis:]))
+        if parts != tg.tensor(source).get_shape():
+            source = builder.put(tg.ReshapeOp(source, parts))
+        rank = len(parts)
+        if axis:
+            others = [i for i in range(rank) if i != axis]
             source = builder.put(tg.PermuteOp(source, [axis, *others]))
         if (element.stride < 0) != self.is_reverse:
-            source = builder.put(tg.FlipOp(source, [True, *[False] * len(shape)]))
+            source = builder.put(tg.FlipOp(source, [True, *[False] * (rank - 1)]))
         return source
+
+    def parts(self, row: Row) -> tuple[int, ...]:
+        """The shape of the part of a value that each step is given."""
+        axis, shape = self.element(row).axis, tg.tensor(self.graph.value(row[0])).get_shape()
+        return shape if shape[axis] > 1 else (*shape[:axis], *shape[axis + 1 :])
 
     def users_before(self, last: Operation) -> list[Operation]:
         """What is computed from steps, and stands before the last op of these."""
@@ -262,28 +268,33 @@ class _Body(tg.OpBuilder):
         states = {state: self.param(graph.value(state.op[0])) for state in roll.states}
         for row in roll.finals:
             self.param(graph.value(row[0]))
-        known = {row: self.param(graph.value(row[0])) for row in roll.elements}
+        given = {row: self.param(graph.value(row[0]), roll.parts(row)) for row in roll.elements}
         inner = {graph.value(node): self.param(graph.value(node)) for node in roll.constants}
+        known: dict[Row, SSAValue] = {}
+        for row, part in given.items():
+            shape = tg.tensor(graph.value(row[0])).get_shape()
+            is_whole = shape == tg.tensor(part).get_shape()
+            known[row] = part if is_whole else self.put(tg.ReshapeOp(part, shape))
         for row, of in steps.given.items():
             if isinstance(of, Invariant):
                 known[row] = self.clone(graph.value(of.node), inner, everything=True)
         for row in steps.ops:
             op = cast(tg.TgOp, graph.op(row[0]))
             operands: list[SSAValue] = []
-            for given in zip(*(graph.operands[node] for node in row), strict=True):
-                match steps.given[given]:
+            for each in zip(*(graph.operands[node] for node in row), strict=True):
+                match steps.given[each]:
                     case Lagged(lag=lag) as state if lag:
                         operands.append(states[state])
                     case _:
-                        operands.append(known[given])
+                        operands.append(known[each])
             known[row] = self.put(op.rebuild(operands))
         new = [known[op] if lag == 1 else states[Lagged(op, lag - 1)] for op, lag in roll.states]
         self.put(tg.TupleOp([*new, *(known[row] for row in (*roll.finals, *roll.stacked))]))
 
-    def param(self, like: SSAValue) -> SSAValue:
-        """The next PARAM, of the type of a value, wherever that is."""
+    def param(self, like: SSAValue, shape: Sequence[int] | None = None) -> SSAValue:
+        """The next PARAM, of the dtype and shape of a value, wherever that is, or another shape."""
         type = tg.tensor(like)
-        where = tg.tensor_type(type.element_type, type.get_shape())
+        where = tg.tensor_type(type.element_type, type.get_shape() if shape is None else shape)
         return self.put(tg.ParamOp(next(self.slots), where))
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block
+from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
 from tgdialect.analysis.symbols import own_functions
@@ -78,17 +79,19 @@ def _reroll_one(block: Block, least: int) -> bool:
     runs = repetitions([graph.kinds[node] for node in path], least)
     for run in runs[:_MOST_TRIES]:
         for ends in islice(_ends(graph, path, run), _MOST_ENDS):
+            op = cast(Operation, graph.op(ends[-1]))
             try:
                 steps = steps_of(graph, ends, least)
                 _check_worth(graph, steps)
                 roll = Roll(graph, steps)
             except NoSteps as why:
-                op = graph.op(ends[-1])
                 emit_remark(op, f"no loop: {why}", "Reroll", RemarkKind.MISSED, Steps=len(ends))
                 continue
-            op = graph.op(ends[-1])
             if not begins("reroll", op):
                 return False
+            message = f"{steps.count} steps of {len(steps.ops)} ops are a loop"
+            more = {"Steps": steps.count, "Ops": len(steps.ops), "States": len(steps.first)}
+            emit_remark(op, message, "Reroll", RemarkKind.PASSED, **more)
             roll.apply()
             return True
     return False

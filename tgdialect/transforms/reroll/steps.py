@@ -117,6 +117,8 @@ class _Matching:
     def operand(self, row: Row) -> Operand:
         """What steps are given, or compute themselves."""
         graph = self.graph
+        if min(row) < 0:
+            raise NoSteps("a step uses a value of another block")
         if row[0] == row[-1] and len(set(row)) == 1:
             return Invariant(row[0])
         if (element := self.element(row)) is not None:
@@ -125,7 +127,7 @@ class _Matching:
         if not is_view and (lagged := self.lagged(row)) is not None:
             return lagged
         kinds = graph.kinds
-        begin, end = _longest(row, lambda a, b: a == b or (min(a, b) >= 0 and kinds[a] == kinds[b]))
+        begin, end = _longest(row, lambda a, b: a == b or kinds[a] == kinds[b])
         if (begin, end) != (0, len(row)):
             raise _DifferAt(begin, end)
         if len({graph.offsets[node] for node in row}) > 1:
