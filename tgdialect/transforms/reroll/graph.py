@@ -31,7 +31,7 @@ _ROLLABLE = (
 """The ops that a step may have: they compute values from values."""
 
 
-class Graph:
+class ValueGraph:
     """Nodes are numbers, in an order in which each comes after its operands. Linear in the ops."""
 
     def __init__(self, block: Block) -> None:
@@ -43,7 +43,7 @@ class Graph:
         """The values that are each node; the first is the first in the block."""
         self.operands: list[Row] = []
         self.kinds: list[int] = []
-        """What kind each node is of; one that no step may have is of a kind of its own, below 0."""
+        """The kind of each node; one that no step may have is of a kind of its own, below 0."""
         self.offsets: list[Row] = []
         """The offsets of the SHRINK that a node is."""
         self.depths: list[int] = []

@@ -15,7 +15,7 @@ from tgdialect.analysis.structure import Structures
 from tgdialect.diagnostics import begins
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
-from tgdialect.transforms.reroll.graph import Graph
+from tgdialect.transforms.reroll.graph import ValueGraph
 
 
 def merge_scans(block: Block) -> None:
@@ -23,7 +23,7 @@ def merge_scans(block: Block) -> None:
     scans = [op for op in ops_of(block) if isinstance(op, tg.ScanOp)]
     if len(scans) < 2:
         return
-    numbers, structures = Graph(block).number, Structures()
+    numbers, structures = ValueGraph(block).number, Structures()
     alike: dict[Hashable, list[tg.ScanOp]] = defaultdict(list)
     for scan in scans:
         lines = structures.of(scan.body.block).split("\n")

@@ -12,14 +12,14 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tgdialect.analysis.validity import Validity
 from tgdialect.ops import tg
-from tgdialect.transforms.reroll.graph import Graph, Row
+from tgdialect.transforms.reroll.graph import Row, ValueGraph
 from tgdialect.transforms.reroll.steps import Element, Invariant, Lagged, NoSteps, Operand, Steps
 
 
 class Roll:
     """The replacement of steps by a SCAN."""
 
-    def __init__(self, graph: Graph, steps: Steps) -> None:
+    def __init__(self, graph: ValueGraph, steps: Steps) -> None:
         self.graph, self.steps = graph, steps
         self.positions = {op: position for position, op in enumerate(graph.order)}
         self.inside = self.ops_of(row for row in steps.ops if row not in steps.views)
@@ -104,7 +104,7 @@ class Roll:
         return is_fused and Lagged(row, 1) not in self.steps.first
 
     def operands(self, row: Row) -> Iterator[Operand]:
-        """What is known of each operand of an op of a step."""
+        """The operands of an op of a step."""
         operands = zip(*(self.graph.operands[node] for node in row), strict=True)
         return (self.steps.given[each] for each in operands)
 
@@ -122,7 +122,7 @@ class Roll:
         ]
         scan = tg.ScanOp(
             arguments,
-            Region(_Body(self).block),
+            Region(_ScanBody(self).block),
             states=len(self.states) + len(self.finals),
             sequences=len(self.elements),
             steps=count,
@@ -201,7 +201,7 @@ class Roll:
         return shape if shape[axis] > 1 else (*shape[:axis], *shape[axis + 1 :])
 
     def users_before(self, last: Operation) -> list[Operation]:
-        """What is computed from steps, and stands before the last op of these."""
+        """The ops that use steps, and stand before the last op of these."""
         found: dict[Operation, None] = {}
         begin = min(self.positions[op] for op in self.inside)
         for op in self.graph.order[begin : self.positions[last]]:
@@ -258,7 +258,7 @@ class Roll:
             Rewriter.erase_op(op)
 
 
-class _Body(tg.OpBuilder):
+class _ScanBody(tg.OpBuilder):
     """The body of a SCAN."""
 
     def __init__(self, roll: Roll) -> None:
@@ -298,7 +298,7 @@ class _Body(tg.OpBuilder):
         return self.put(tg.ParamOp(next(self.slots), where))
 
 
-def _base(graph: Graph, node: int) -> int:
+def _base(graph: ValueGraph, node: int) -> int:
     """The node that a node is a view of."""
     while (
         graph.kinds[node] >= 0

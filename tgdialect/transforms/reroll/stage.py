@@ -17,7 +17,7 @@ from tgdialect.analysis.symbols import own_functions
 from tgdialect.diagnostics import RemarkKind, begins, emit_remark
 from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.ops import tg
-from tgdialect.transforms.reroll.graph import Graph, Row
+from tgdialect.transforms.reroll.graph import Row, ValueGraph
 from tgdialect.transforms.reroll.merge import merge_scans
 from tgdialect.transforms.reroll.periods import Repetition, repetitions
 from tgdialect.transforms.reroll.scan import Roll
@@ -74,7 +74,7 @@ def reroll_block(block: Block, least: int = LEAST_STEPS) -> None:
 
 def _reroll_one(block: Block, least: int) -> bool:
     """Make a SCAN of steps in a block; whether there were any."""
-    graph = Graph(block)
+    graph = ValueGraph(block)
     path = graph.longest_path()
     runs = repetitions([graph.kinds[node] for node in path], least)
     for run in runs[:_MOST_TRIES]:
@@ -97,7 +97,7 @@ def _reroll_one(block: Block, least: int) -> bool:
     return False
 
 
-def _ends(graph: Graph, path: Sequence[int], run: Repetition) -> Iterator[Row]:
+def _ends(graph: ValueGraph, path: Sequence[int], run: Repetition) -> Iterator[Row]:
     """Where the steps of a repetition may end: where least is used later, the last place first."""
     period = run.period
     nodes = range(run.end - period, run.end)
@@ -107,7 +107,7 @@ def _ends(graph: Graph, path: Sequence[int], run: Repetition) -> Iterator[Row]:
         yield tuple(path[at] for at in range(position, run.start - 1, -period))[::-1]
 
 
-def _live_bytes(graph: Graph, path: Sequence[int]) -> Sequence[int]:
+def _live_bytes(graph: ValueGraph, path: Sequence[int]) -> Sequence[int]:
     """The bytes, at each node of a path, of what has been computed for it by then, from the first
     node, and is used for a later one."""
     first, last = path[0], path[-1]
@@ -142,7 +142,7 @@ def _live_bytes(graph: Graph, path: Sequence[int]) -> Sequence[int]:
     return found
 
 
-def _check_worth(graph: Graph, steps: Steps) -> None:
+def _check_worth(graph: ValueGraph, steps: Steps) -> None:
     """Raise NoSteps if a step is so small that steps are fused, and has nothing that is stored."""
     if not steps.first:
         raise NoSteps("no step uses what the one before has computed")

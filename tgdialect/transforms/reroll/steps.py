@@ -11,7 +11,7 @@ from operator import eq
 from typing import NamedTuple, TypeVar
 
 from tgdialect.ops import tg
-from tgdialect.transforms.reroll.graph import Graph, Row
+from tgdialect.transforms.reroll.graph import Row, ValueGraph
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ class Element(NamedTuple):
 
 
 class Lagged(NamedTuple):
-    """What an op of the step `lag` steps before has computed; 0 is the same step."""
+    """The result of an op, in the step `lag` steps before; 0 is the same step."""
 
     op: Row
     lag: int
@@ -63,16 +63,16 @@ class Steps:
 
     count: int
     ops: list[Row] = field(default_factory=list[Row])
-    """What each op of a step is in each step, after its operands."""
+    """The ops of a step, each after its operands: the nodes that it is in each step."""
     views: set[Row] = field(default_factory=set[Row])
     """Those of them that are views of parts that steps are given."""
     given: dict[Row, Operand] = field(default_factory=dict[Row, Operand])
-    """What is known of each operand."""
+    """The operands of these ops, by the nodes that each is in each step."""
     first: dict[Lagged, int] = field(default_factory=dict[Lagged, int])
     """The states: what a step uses of the ones before it, and the first of each."""
 
 
-def steps_of(graph: Graph, ends: Row, least: int) -> Steps:
+def steps_of(graph: ValueGraph, ends: Row, least: int) -> Steps:
     """The steps that compute some values, each from the one before.
 
     Raises NoSteps if fewer than `least` steps are alike.
@@ -88,13 +88,13 @@ def steps_of(graph: Graph, ends: Row, least: int) -> Steps:
 
 
 class _Matching:
-    """What ops of steps are in each of them, found from the last ones.
+    """The search for what each op of a step is in every step, from the last op.
 
     Of the values of the last step the deepest is looked at first: what a step uses of the one
     before is less deep than the value of its own that it is one of.
     """
 
-    def __init__(self, graph: Graph, ends: Row) -> None:
+    def __init__(self, graph: ValueGraph, ends: Row) -> None:
         self.graph = graph
         self.steps = Steps(len(ends))
         self.place: dict[int, tuple[Row, int]] = {}
@@ -115,7 +115,7 @@ class _Matching:
             heappush(self.left, (-self.graph.depths[row[-1]], len(self.seen), row))
 
     def operand(self, row: Row) -> Operand:
-        """What steps are given, or compute themselves."""
+        """The operand that some nodes are, one in each step."""
         graph = self.graph
         if min(row) < 0:
             raise NoSteps("a step uses a value of another block")
@@ -146,7 +146,7 @@ class _Matching:
         return Lagged(row, 0)
 
     def lagged(self, row: Row) -> Lagged | None:
-        """What steps compute, or one before them; None if that is not known."""
+        """The result of a known op of a step, or of a step before; None if it is none."""
         if (found := self.place.get(row[-1])) is None:
             return None
         op, step = found
@@ -248,6 +248,6 @@ def _longest(items: Sequence[T], are_alike: Callable[[T, T], bool]) -> tuple[int
     return best
 
 
-def _are_alike(graph: Graph, row: Row) -> bool:
+def _are_alike(graph: ValueGraph, row: Row) -> bool:
     """Whether nodes are of one kind."""
     return len({graph.kinds[node] for node in row}) == 1
