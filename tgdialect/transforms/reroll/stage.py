@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 
 from tgdialect.analysis.symbols import own_functions
 from tgdialect.diagnostics import RemarkKind, begins, emit_remark
-from tgdialect.fast_xdsl.walk import nested_ops
+from tgdialect.fast_xdsl.walk import nested_ops, ops_of
 from tgdialect.ops import tg
 from tgdialect.transforms.reroll.graph import Row, ValueGraph
 from tgdialect.transforms.reroll.merge import merge_scans
@@ -74,6 +74,8 @@ def reroll_block(block: Block, least: int = LEAST_STEPS) -> None:
 
 def _reroll_one(block: Block, least: int) -> bool:
     """Make a SCAN of steps in a block; whether there were any."""
+    if len(ops_of(block)) < 2 * least:  # A REDUCE and its operand, in each.
+        return False
     graph = ValueGraph(block)
     path = graph.longest_path()
     runs = repetitions([graph.kinds[node] for node in path], least)
