@@ -18,7 +18,8 @@ PyTorch and JAX. The seed is in their names, so that a run can be repeated.
 
 With `--models` the rows are whole models at batch 1 (`models.py`), next to PyTorch, ONNX Runtime
 and OpenVINO, whose weights are constants (docs/bench.md). Every result is compared with PyTorch's
-in float64. The exit status is 1 if a tool that is there has no right result.
+in float64. The exit status is 1 if a tool that is there has no right result, of random programs if
+ours has none.
 """
 
 from __future__ import annotations
@@ -311,7 +312,9 @@ def show(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
         print()
     if ratios := [row["ratio"] for row in rows if row["ratio"]]:
         mean, least = geometric_mean(ratios), min(ratios)
-        print(f"\nagainst the best peer of each row: {mean:.2f}, at least {least:.2f}")
+        failed = sum(row["ours"] is None for row in rows)
+        note = f"; {failed} rows have no result of ours" if failed else ""
+        print(f"\nagainst the best peer of each row: {mean:.2f}, at least {least:.2f}{note}")
     for name in peers:
         if ratios := _ratios(rows, name):
             least = f", at least {min(ratios):.2f}" if name in APART else ""
@@ -443,7 +446,7 @@ def main() -> None:
     if options.plot:
         plot(rows, options.plot)
     wrong = [t for row in rows for t in row["tools"].values() if "error" in t]
-    if options.models and wrong:
+    if (options.models and wrong) or (options.random and any(not row["ours"] for row in rows)):
         sys.exit(1)
 
 

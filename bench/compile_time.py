@@ -3,11 +3,12 @@
     pip install -e '.[bench]'; apt-get install clang    # tinygrad's CPU device compiles with clang
     python bench/compile_time.py [name ...]
 
-For each example, and for a stack of 12 transformer blocks: the milliseconds of our stages, and
-those from the program to its first result, here and in tinygrad (its CPU device, no BEAM, no cache
-on disk). Before that the modules of both are imported, tinygrad opens its device, and our LLVM
-warms up on a thread, as it does in every process while `tg.compile` imports the compiler. No time
-counts in which inputs are made. A module that is imported while time counts is an error.
+For each example, for a stack of 12 transformer blocks, and for rows of `python -m bench`, which are
+traced: the milliseconds of our stages, and those from the program to its first result, here and in
+tinygrad (its CPU device, no BEAM, no cache on disk). Tracing counts as parsing. Before that the
+modules of both are imported, tinygrad opens its device, and our LLVM warms up on a thread, as it
+does in every process while `tg.compile` imports the compiler. No time counts in which inputs are
+made. A module that is imported while time counts is an error.
 Medians of some runs, in turns; the ratio is ours over theirs: the lower the better. The goal is at
 most a third in each row, and at most a fifth in the geometric mean of all rows, which the last line
 shows.
@@ -29,6 +30,10 @@ from typing import Any
 import numpy as np
 import transformer
 
+sys.path.append(str(Path(__file__).parents[1]))
+from bench.workload import Workload
+from bench.workloads import WORKLOADS, gemm
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ROUNDS = 3
 ROW_LIMIT, MEAN_LIMIT = 1 / 3, 1 / 5
@@ -42,7 +47,7 @@ START = "BENCH_START"
 OUR_MODULES = (
     *("multiprocessing.popen_fork", "tgdialect.compilation", "tgdialect.dialect"),
     *("tgdialect.registry", "tgdialect.runtime.build", "multiprocessing.connection"),
-    "tgdialect.runtime.threads",
+    *("tgdialect.runtime.threads", "tgdialect.frontend.function", "tgdialect.ops.printing"),
 )
 THEIR_MODULES = (
     *(f"multiprocessing.{name}" for name in ("pool", "popen_fork", "popen_spawn_posix")),
@@ -94,6 +99,10 @@ def scatter_add(t: Any, idx: Any, val: Any) -> Any:
     return t + (one_hot(idx, t.shape[0]) * val.reshape(1, -1)).sum(1)
 
 
+def _row(name: str) -> Workload:
+    return next(row for row in WORKLOADS if row.name == name)
+
+
 PROGRAMS: dict[str, Callable[..., Any]] = {
     "arange": arange,
     "attention": attention,
@@ -108,6 +117,14 @@ PROGRAMS: dict[str, Callable[..., Any]] = {
     "threefry": threefry,
     "12 layers": lambda *arguments: transformer.tinygrad(list(arguments), STACK),
 }
+
+TRACED: dict[str, Workload] = {
+    "product 512": gemm(512, 512, 512),
+    "convolution": _row("conv 3x3 64->64 56x56"),
+    "attention 256": _row("attention 8x256x64"),
+    "mlp 512": _row("mlp 256x784-512-512-10"),
+}
+"""Rows of the bench, whose programs are the same for both tools."""
 
 
 # -- one measurement, in a process of its own ----------------------------------------------------
@@ -137,16 +154,24 @@ def text_of(name: str) -> str:
 def measure_ours(name: str) -> dict[str, float]:
     """Milliseconds of each stage, and of all from the text to the first result."""
     import tgdialect as tg
-    from tgdialect.runtime.codegen import warm_up_llvm
+    from tgdialect.runtime.warm_up import warm_up_llvm
 
     warm_up_llvm()  # As `tg.compile` does, before it imports the rest.
     import_all(OUR_MODULES)
-    text, times = text_of(name), dict[str, float]()
-    with counted(times):
-        exe = tg.compile(text)
-    inputs = arguments_of(exe) if name != "12 layers" else transformer.inputs(STACK)
-    with counted(times):
-        exe(*inputs)
+    times: dict[str, float] = {}
+    if (row := TRACED.get(name)) is not None:
+        traced, tensors = tg.function(row.tensor), [tg.Tensor(x) for x in row.inputs()]
+        module_of: Callable[[], Any] = lambda: traced.lower(*tensors).source  # noqa: E731
+        with counted(times):
+            traced(*tensors).numpy()
+    else:
+        text = text_of(name)
+        module_of = lambda: load_module(text)  # noqa: E731
+        with counted(times):
+            exe = tg.compile(text)
+        inputs = arguments_of(exe) if name != "12 layers" else transformer.inputs(STACK)
+        with counted(times):
+            exe(*inputs)
     times[PROCESS] = _age()
 
     from tgdialect.backends.llvm_ir import llvm_ir
@@ -161,7 +186,7 @@ def measure_ours(name: str) -> dict[str, float]:
         times[stage] = times.get(stage, 0) + now - last
         last = now
 
-    module = load_module(text)
+    module = module_of()
     lap("parse")
     build = Build(module)
     module = build.lowered(lambda stage, _: lap(stage.name.removeprefix("tg-")))
@@ -191,7 +216,7 @@ def measure_theirs(name: str, inputs: list[np.ndarray]) -> dict[str, float]:
     tensors = [Tensor(array).realize() for array in inputs]
     times: dict[str, float] = {}
     with counted(times):
-        PROGRAMS[name](*tensors).numpy()
+        (PROGRAMS.get(name) or TRACED[name].tensor)(*tensors).numpy()
     times[PROCESS] = _age()
     return {part: t * 1e3 for part, t in times.items()}
 
@@ -199,7 +224,7 @@ def measure_theirs(name: str, inputs: list[np.ndarray]) -> dict[str, float]:
 def inputs_for(name: str) -> str:
     """The shapes and dtypes of an example's inputs, for tinygrad, which makes its random numbers
     from a seed of its own."""
-    if name in ("12 layers", "threefry"):
+    if name in ("12 layers", "threefry", *TRACED):
         return "[]"
     import tgdialect as tg
 
@@ -216,9 +241,12 @@ def child(tool: str, name: str) -> None:
     if tool == OURS:
         measured = measure_ours(name)
     else:
-        inputs = (
-            transformer.inputs(STACK) if name == "12 layers" else arguments(json.load(sys.stdin))
-        )
+        if (row := TRACED.get(name)) is not None:
+            inputs = row.inputs()
+        elif name == "12 layers":
+            inputs = transformer.inputs(STACK)
+        else:
+            inputs = arguments(json.load(sys.stdin))
         measured = measure_theirs(name, inputs)
     print(json.dumps(measured))
 
@@ -229,6 +257,7 @@ def child(tool: str, name: str) -> None:
 def measure(tool: str, name: str, file: str = __file__, text: str = "") -> dict[str, float]:
     """What a new process of a bench prints, without any cache; `text` is its input."""
     caches = {"TG_CACHE_DIR": "", "CACHELEVEL": "0", "DEV": "CPU", "BEAM": "0"}
+    caches["PYTHONDONTWRITEBYTECODE"] = ""  # Installed packages have bytecode, as clones then do.
     environment = os.environ | caches | {START: repr(time.time())}
     run = subprocess.run(
         [sys.executable, file, "--child", tool, name],
@@ -247,9 +276,10 @@ def medians(runs: list[dict[str, float]]) -> dict[str, float]:
 
 
 def main() -> None:
-    names = sys.argv[1:] or list(PROGRAMS)
-    if unknown := set(names) - set(PROGRAMS):
-        sys.exit(f"there is no {', '.join(sorted(unknown))}; there are: {', '.join(PROGRAMS)}")
+    known = (*PROGRAMS, *TRACED)
+    names = sys.argv[1:] or known
+    if unknown := set(names) - set(known):
+        sys.exit(f"there is no {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
     stages: list[str] = []
     ratios: list[float] = []
     for name in names:

@@ -304,7 +304,7 @@ def compile_without(part: str, name: str) -> None:
     """Print the milliseconds of a compilation."""
     WITHOUT[part]()
     import tgdialect as tg
-    from tgdialect.runtime.codegen import warm_up_llvm
+    from tgdialect.runtime.warm_up import warm_up_llvm
 
     warm_up_llvm()
     compile_time.import_all(compile_time.OUR_MODULES)

@@ -26,7 +26,8 @@ From the lowest layer to the highest:
 * `universe.py`: all that this package has for xDSL's tools; `registry.py`: all that is installed,
   and how other vocabularies become `tg`;
 * `actions/`: finding what the compiler does wrong: bisection, reduction, `check=True`;
-* `tools/`: `tg-opt` and `tg-run`; `info.py`: `python -m tgdialect.info`;
+* `tools/`: `tg-opt` and `tg-run`; `info.py`: `python -m tgdialect.info`; `calibrate.py`: the rates
+  of this machine;
 * `legacy/`: a plug-in: the older vocabularies of the same system;
 * `interop/`: plug-ins: importers of other vocabularies;
 * `environment.py`: the table of environment variables;

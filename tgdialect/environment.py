@@ -108,6 +108,16 @@ CACHE_MIB = Setting(
     "1024",
     "The most MiB in the cache; what was not used for longest is deleted. 0: no cache.",
 )
+TARGET_FILE: Setting[str | None] = Setting(
+    "TG_TARGET_FILE",
+    _folder,
+    "a file, or empty for none",
+    None,
+    "`target.json` in `TG_CACHE_DIR`, if there is a cache",
+    "The file with the rates of this machine, which `python -m tgdialect.calibrate` writes "
+    "(docs/schedules.md). Empty: none.",
+    may_be_empty=True,
+)
 REPRODUCER_DIR: Setting[str | None] = Setting(
     "TG_REPRODUCER_DIR",
     _folder,

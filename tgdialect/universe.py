@@ -32,6 +32,7 @@ PASSES = {
     "tg-error-bound": "tgdialect.transforms.error_bound:ErrorBoundPass",
     "tg-explicit-broadcast": "tgdialect.transforms.explicit_broadcast:ExplicitBroadcastPass",
     "tg-gradient": "tgdialect.transforms.gradient:GradientPass",
+    "tg-reroll": "tgdialect.transforms.reroll:RerollPass",
     "tg-shard": "tgdialect.transforms.shard.propagate:ShardPass",
     "tg-lower-shards": "tgdialect.transforms.shard.lower:LowerShardsPass",
     "tg-raise-collectives": "tgdialect.transforms.shard.raise_collectives:RaiseCollectivesPass",

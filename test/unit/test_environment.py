@@ -26,6 +26,7 @@ PACKAGE = Path(tg.__file__).parent
 RIGHT = {
     "TG_CACHE_DIR": {"/x/y": "/x/y", "": "", "/é": "/é", "/x/../y": "/y"},
     "TG_REPRODUCER_DIR": {"/x/y": "/x/y", "": ""},
+    "TG_TARGET_FILE": {"/x/y": "/x/y", "": ""},
     "TG_CACHE_MIB": {"0": 0, "007": 7, "999999999": 999999999},
     "TG_NUM_THREADS": {"1": 1, "64": 64},
     "TG_COMPILE_PROCESSES": {"1": 1, "64": 64},
@@ -37,7 +38,7 @@ RIGHT = {
     "TG_PROGRESS": {"0": False, "1": True},
     "TG_DEBUG": {"0": False, "1": True},
 }
-FOLDERS = "TG_CACHE_DIR", "TG_REPRODUCER_DIR"
+FOLDERS = "TG_CACHE_DIR", "TG_REPRODUCER_DIR", "TG_TARGET_FILE"
 HOSTILE = (
     *(
         "x",

@@ -113,12 +113,13 @@ def constant_slots(module: ModuleOp) -> Mapping[str, Set[int]]:
     return _slots(module, memory)
 
 
-def data_slots(module: ModuleOp) -> Mapping[str, Set[int]]:
-    """By kernel, the slots whose argument is a BINARY in every CALL, none of which is in a loop."""
+def data_slots(module: ModuleOp, attribute: str) -> Mapping[str, Set[int]]:
+    """By kernel, the slots whose argument has an attribute in every CALL, none of which is in a
+    loop: "tg.data" of a BINARY, or "tg.constant" of any constant argument."""
 
     def memory(symbol: FuncOp | tg.KernelOp) -> Set[SSAValue]:
         arguments = symbol.args if isinstance(symbol, FuncOp) else ()
-        return {a for a in arguments if "tg.data" in tg.argument_attributes(a)}
+        return {a for a in arguments if attribute in tg.argument_attributes(a)}
 
     return _slots(module, memory)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import NamedTuple
 
@@ -49,8 +49,15 @@ class Cycles(NamedTuple):
     code: Count
     """The part of the time by which the code counts more."""
 
+    def named(self) -> Mapping[str, float]:
+        """The parts by name, in cycles."""
+        parts = self._asdict()
+        del parts["code"]
+        return parts
+
     @property
     def total(self) -> Count:
+        """The cycles of the nest: those of the slowest resource, and what does not overlap."""
         *others, loops, copies, code = self
         most = _greatest(others)
         return (most + OVERLAP * (sum(others) - most) + loops + copies) * (1 + code)

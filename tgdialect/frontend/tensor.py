@@ -11,6 +11,7 @@ from typing import Any, Self, SupportsIndex, cast
 
 import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from tgdialect.diagnostics import SHAPES, kept_facts
 from tgdialect.frontend import dtypes
@@ -61,6 +62,7 @@ from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.dlpack import host_capsule
 from tgdialect.transforms.gradient import gradients
 from tgdialect.transforms.gradient.builder import Builder
+from tgdialect.transforms.reroll import reroll_block
 
 _REPR_LIMIT = 1000
 """`repr` abbreviates tensors of more elements."""
@@ -406,6 +408,19 @@ def accumulate(target: Tensor, gradient: Tensor) -> None:
         target.grad.replace(total)
 
 
+_STEPS = 64
+"""The fewest nodes of a graph that may have steps which are alike. Larger: gradients of short loops
+have an op for each step; smaller: more time for the gradients of small graphs. As many as 8 small
+steps have."""
+
+
+def _is_pure(node: Node) -> bool:
+    """Whether a node is computed by an op on values of known extents."""
+    is_left = node.data is None and node.extents is None
+    kinds = tg.ConstOp, tg.ElementwiseOp, tg.MovementOp, tg.ReduceOp
+    return is_left and isinstance(node.prototype, kinds)
+
+
 @kept_facts(SHAPES)
 def gradient_nodes(root: Node, seed: Node, targets: Sequence[Node]) -> list[Node | None]:
     """The gradients of a value with respect to others; None for one that it does not depend on.
@@ -427,9 +442,16 @@ def gradient_nodes(root: Node, seed: Node, targets: Sequence[Node]) -> list[Node
             made_of_targets.add(node)
     if root not in varying:
         return [None] * len(targets)
-    # Nodes that do not depend on the targets become arguments of the block, except for sizes.
+    # Nodes that do not depend on the targets become arguments of the block, except for sizes, and
+    # in a graph that may have steps which are alike.
+    has_steps = len(order) >= _STEPS and made_of_targets.isdisjoint(targets)
+    inside = {n for n in order if n in made_of_targets or (has_steps and _is_pure(n))}
+    needed = tg.Walk([root])
+    for node in needed:
+        needed.add(node.operands if node in inside else ())
+    inside &= needed.seen.keys()
     outside = dict.fromkeys(
-        o for node in order if node in varying for o in node.operands if o not in varying
+        o for node in order if node in inside for o in node.operands if o not in inside
     )
     sizes = [node for node in outside if node.size is not None]
     given = [t for t in dict.fromkeys(targets) if t not in made_of_targets]
@@ -442,11 +464,18 @@ def gradient_nodes(root: Node, seed: Node, targets: Sequence[Node]) -> list[Node
     insert_nodes(builder, size_order, values)
     factors = {v: n.size.factor for n, v in values.items() if n.size is not None and n.size.factor}
     seed_value = values[seed]
-    insert_nodes(builder, [node for node in order if node in made_of_targets], values)
+    insert_nodes(builder, [node for node in order if node in inside], values)
     nodes = {value: node for node, value in values.items()}
     wrt = [values[node] for node in targets]
+    result = values[root]
+    if has_steps:
+        # The gradient of a loop is a loop, too.
+        kept = builder.insert(tg.TupleOp([result]))
+        reroll_block(builder.block)
+        result = kept.values[0]
+        Rewriter.erase_op(kept)
     with argument_errors():
-        found = gradients(builder, {values[root]: seed_value}, wrt)
+        found = gradients(builder, {result: seed_value}, wrt)
     return [None if value is None else _node_of(value, nodes, factors) for value in found]
 
 

@@ -275,6 +275,10 @@ class Build(StagedModule):
     machine: Target | None = None
     """The CPU that schedules and instructions are for; this one by default."""
 
+    @property
+    def keeps_constants(self) -> bool:
+        return self.machine is None
+
     def described_target(self) -> Target:
         return self.machine or target_of(None, features=host_features())
 

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
-from threading import Thread
 from typing import Generic, ParamSpec, Self, TypeVar
 
-from xdsl.utils.exceptions import LLVMTranslationException
-
 from tgdialect.backends.headroom import has_memory_for_thread
-from tgdialect.backends.llvm_cpu import CpuTarget
-from tgdialect.runtime.native import native_ir
-from tgdialect.runtime.once import once
-from tgdialect.targets.host import core_count
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -60,23 +52,3 @@ def generated(generate: Callable[[str], T], ir: str) -> T:
     """The code that LLVM generates for a module, by way of a `CodeGenerator`."""
     with CodeGenerator(generate) as llvm:
         return llvm.submit(ir).result()
-
-
-@once
-def warm_up_llvm() -> None:
-    """Generate code that nobody calls, on a thread, while the caller imports the compiler.
-
-    The first code of a process takes LLVM longer than the next: it fills its tables, and the system
-    maps its pages. On a thread of its own that is over before the first program comes, which saves
-    it 6 to 9 ms. A process with one core would only do more.
-    """
-    if core_count() > 1 and has_memory_for_thread():
-        with suppress(RuntimeError, MemoryError):  # No thread, or no memory for it.
-            Thread(target=_generate_trial, name="tgdialect-warm-up").start()
-
-
-def _generate_trial() -> None:
-    """Code for `native/trial.ll`, with and without optimisation, as small programs need both."""
-    with suppress(LLVMTranslationException, MemoryError):
-        for level in (0, 2):
-            CpuTarget.host().object_code(native_ir("trial"), opt=level)

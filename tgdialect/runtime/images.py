@@ -32,7 +32,7 @@ _provided: dict[tuple[str, str], bytes] = {}
 
 
 def provide(native: Iterable[NativeCode]) -> None:
-    """Have `load_ir` take this code, which a file has brought."""
+    """Have `load_ir` take this code, which a file has brought or another thread has made."""
     _provided.update((each[:2], each.code) for each in native)
 
 
@@ -65,10 +65,15 @@ def load_ir(ir: str, name: str, symbols: Mapping[str, int] = {}) -> Image:
 
     `symbols` are addresses of external symbols, as in `load_image`, which may raise OSError.
     """
+    code = _provided.get((name, digest_of(ir))) if _provided else None
+    return load_image(code or code_for_here(ir, name).code, symbols)
+
+
+def code_for_here(ir: str, name: str) -> NativeCode:
+    """The object code of LLVM IR of the runtime itself, which the object cache keeps."""
     from tgdialect.runtime.cache import cached
 
-    code = _provided.get((name, digest_of(ir))) if _provided else None
-    return load_image(code or cached(lambda: _generated(ir), ir, name), symbols)
+    return NativeCode(name, digest_of(ir), cached(lambda: _generated(ir), ir, name))
 
 
 def _generated(ir: str) -> bytes:

@@ -7,8 +7,9 @@ reads, and of reads with writes around the caches.
 from __future__ import annotations
 
 import ctypes
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ import numpy as np
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.native import native_ir
+from tgdialect.targets import Target
 
 CHAINS = 16
 """Chains of additions that do not wait for one another."""
@@ -28,6 +30,10 @@ _UNROLLED = 4
 BYTES = 1 << 28
 """The bytes that are read and copied: more than caches hold. Larger: more memory and a longer
 measurement."""
+
+
+_COUNT = 1 << 22
+"""The additions by which the clock is measured, each of which takes a cycle."""
 
 
 class Peaks(NamedTuple):
@@ -73,6 +79,52 @@ def measured_peaks(threads: int) -> Peaks:
         read=BYTES / seconds("read", count),
         copy=2 * BYTES / seconds("copy", count),
     )
+
+
+def measured_rates(target: Target) -> Mapping[str, int]:
+    """Fields of a target, a CPU, that are measured on one core of this machine: those that the cost
+    model reads of a core (`MEASURED` of `targets/calibrated.py`). Takes some seconds and 256 MiB.
+    """
+    lanes, size = max(target.vector_bits // 32, 1), max(target.vector_bits // 8, 4)
+    host = CpuTarget.host()
+
+    def seconds(name: str, wide: int, amount: int, memory: int = 1 << 10, times: int = 1) -> float:
+        ir = native_ir("peaks", WIDE=wide, UNROLLED=_UNROLLED * lanes)
+        code = load(host.object_code(ir))
+        kind: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+        function: Callable[[int, int, int], None] = kind(code.address(name))
+        a, b = _aligned(memory), _aligned(4 << 10)
+        a[:] = 0
+        best = float("inf")
+        for _ in range(9):
+            start = time.perf_counter()
+            for _ in range(times):
+                function(a.ctypes.data, b.ctypes.data, amount)
+            best = min(best, time.perf_counter() - start)
+        return best / times
+
+    clock = _COUNT / seconds("count", lanes, _COUNT)
+
+    def read_rate(memory: int) -> int:
+        """Bytes of a cycle, read again and again from so much memory."""
+        step = _UNROLLED * size
+        amount = memory // step
+        times = max((1 << 24) // memory, 1)
+        taken = seconds("read", lanes, amount, memory, times)
+        return max(round(amount * step / taken / clock), 1)
+
+    fmas = CHAINS * STEPS / seconds("fma", CHAINS * lanes, STEPS) / clock
+    latency = seconds("fma", lanes, STEPS) / STEPS * clock
+    ports = max(round(fmas), 1)
+    return {
+        "vector_ports": ports,
+        "datapath_bits": 2 ** round(math.log2(min(fmas / ports, 1) * max(target.vector_bits, 32))),
+        "vector_loads": max(round(read_rate(target.l1 // 2) / size), 1),
+        "mulacc_latency": max(round(latency), 1),
+        "l2_bytes": read_rate(target.l2 // 2),
+        "llc_bytes": read_rate(max(target.llc // 4, 2 * target.l2)),
+        "bytes_per_cycle": read_rate(BYTES),
+    }
 
 
 def _aligned(size: int) -> np.ndarray[Any, Any]:

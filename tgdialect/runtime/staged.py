@@ -48,6 +48,12 @@ _ROLES = ("tg.output", "tg.workspace", "tg.persistent", "tg.buffer", "tg.data")
 _PREFIX = "tg-"
 
 
+class _OptimizeHere(OptimizePass):
+    """`tg-optimize` of a program that keeps what it packs of any constant."""
+
+    packed_once = "tg.constant"
+
+
 @dataclass(frozen=True)
 class StagedModule(ABC):
     """A program to compile. `source` may be at any level, whose next stage is the first to run. It
@@ -63,6 +69,12 @@ class StagedModule(ABC):
     that BEAM times schedules on. None is the host or, for BEAM, the first that the target fits."""
     on_host: ClassVar[bool] = True
     """Whether the program can call functions that the caller registers."""
+
+    @property
+    def keeps_constants(self) -> bool:
+        """Whether values of constants are kept from one call to the next: a library for C derives
+        them in each call."""
+        return False
 
     @abstractmethod
     def described_target(self) -> Target:
@@ -287,7 +299,11 @@ class StagedModule(ABC):
             raise PassFailedException(
                 f"opt {self.opt!r} comes too late: loops are settled at level {self.level}"
             )
-        return stages(mode=self.opt, device=self.device or HOST).from_level(self.level)
+        passes = stages(mode=self.opt, device=self.device or HOST)
+        if self.keeps_constants:
+            optimize = _OptimizeHere(self.opt, device=self.device or HOST)
+            passes = replace(passes, optimize=optimize)
+        return passes.from_level(self.level)
 
     @cached_property
     def snapshots(self) -> dict[str, ModuleOp]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from tgdialect.targets.processors import features_of, rates
 from tgdialect.targets.target import Target
 
 CPU = Target(
@@ -26,6 +27,7 @@ _ADDED: dict[str, dict[str, frozenset[str] | bool]] = {
     "f16c": {"converted": frozenset(("f16",))},
     "avx": {"masks_stores": True},
     "amx-bf16": {"matrix": frozenset(("amx.m32n32k32.bf16",))},
+    "avx512bf16": {"matrix": frozenset(("dots.m8n32k2.bf16",))},
     "neon": {"native": frozenset(("mulacc",)), "load_store": True},
     "fp-armv8": {"converted": frozenset(("f16",))},
 }
@@ -85,6 +87,13 @@ def look_up(lanes: int, *, is_float: bool) -> str:
     if lanes == 16:
         return f"llvm.x86.avx512.permvar.s{'f' if is_float else 'i'}.512"
     return f"llvm.x86.avx512.vpermi2var.{'ps' if is_float else 'd'}.256"
+
+
+DOT_PRODUCT, DOT_LANES = "llvm.x86.avx512bf16.dpbf16ps.512", 16
+"""The intrinsic that adds the products of a pair of bf16 to each f32 of a register, and the lanes
+of that. Its operands are the sums and two registers of pairs."""
+DOT_ASSEMBLY = "vdpbf16ps $2, $1, $0"
+"""The same as inline assembly, with the sums as `$0`."""
 
 
 def feature_of(field: str, value: str) -> str | None:
@@ -180,8 +189,9 @@ cost of some padding."""
 
 
 def cpu(features: Collection[str] = ()) -> Target:
-    """A CPU with these features. `cpu_features` describes their form and the errors."""
-    return _with_features(cpu_features(features))
+    """A CPU with these features. `cpu_features` describes their form and the errors. One that is
+    named by its processor has that one's caches and rates, too."""
+    return replace(_with_features(cpu_features(features)), **rates(features))
 
 
 @lru_cache(maxsize=64)
@@ -203,11 +213,12 @@ def vector_registers(features: Collection[str]) -> tuple[int, int]:
 
 def cpu_features(names: Collection[str]) -> frozenset[str]:
     """The features that a list of LLVM's feature flags enables. `avx2` or `+avx2` adds the feature
-    and all that it implies. A later `-avx2` removes it and all features that imply it.
+    and all that it implies. A later `-avx2` removes it and all features that imply it. The name of
+    a processor, as `znver4`, adds all that it has.
 
     Raises ValueError for an unknown feature.
     """
-    return _enabled(tuple(names))
+    return _enabled(tuple(each for name in names for each in features_of(name)))
 
 
 @lru_cache(maxsize=64)

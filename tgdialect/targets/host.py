@@ -16,9 +16,10 @@ from pathlib import Path
 
 from tgdialect.environment import NUM_THREADS, decimal
 from tgdialect.targets import DEFAULT_TARGET, target_named
+from tgdialect.targets.calibrated import calibrated
 from tgdialect.targets.cpu import FEATURES
 from tgdialect.targets.processor import processor_words
-from tgdialect.targets.processors import fields_of
+from tgdialect.targets.processors import rates
 from tgdialect.targets.target import Target
 
 _CPUINFO = Path("/proc/cpuinfo")
@@ -61,11 +62,15 @@ def host_target(
     found = replace(target_named(name, features), **fields)
     if name != DEFAULT_TARGET:
         return found
-    # The rates of this processor are those of its own instructions alone.
-    own: Mapping[str, int] = (
-        fields_of(llvm_host()[1]) if {*features} == {*host_features()} else dict[str, int]()
-    )
-    detected: dict[str, int] = {name: size for name, size in own.items() if name not in fields}
+    # A processor that is named has its own caches and rates, and this one those that are measured.
+    if stated := rates(features):
+        fields |= dict.fromkeys(stated, 0)
+        own: Mapping[str, int] = {}
+    elif {*features} == {*host_features()}:
+        own = {**rates([llvm_host()[1]]), **calibrated(host_cpu())}
+    else:
+        own = calibrated("")
+    detected = {name: size for name, size in own.items() if name not in fields}
     for field, detect in _DETECTED.items():
         if field not in fields and (size := detect()) is not None:
             detected[field] = size

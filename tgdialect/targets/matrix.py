@@ -64,6 +64,10 @@ class MatrixInstruction:
     accumulator: str = "f32"
     rounds: bool = False
     """Whether it rounds A and B first, as to tf32: it has to be asked for by its index."""
+    unrolled: int = 1
+    """The most instructions in an iteration of the loop over steps, on a CPU. More: longer code;
+    fewer: the loop's own instructions take a greater part of the time. With 32 of 32x32x32
+    256x512x512 and 256x1024x1024 took the same, with 2 or 4 of 8x32x2 512x512x512."""
 
     @property
     def reads_local(self) -> bool:
@@ -77,6 +81,11 @@ class MatrixInstruction:
         hazards that software has to know of; None if not."""
         kind, dims, *_, factor = self.name.split(".")
         return mma_mnemonic(dims, factor) if kind == "mma" else None
+
+    @property
+    def has_tiles(self) -> bool:
+        """Whether its sums are in tile registers (`tile_assembly.py`), of one of a CPU."""
+        return self.name.startswith("amx")
 
     def major(self, side: str) -> str:
         """Along which axis the rows of A or B lie in LOCAL memory, if it reads them there."""
@@ -162,21 +171,23 @@ def _local_instruction(shape: LocalShape) -> MatrixInstruction:
 LOCAL_INSTRUCTIONS = tuple(map(_local_instruction, (*WARPGROUP_SHAPES, *WARP_SHAPES)))
 """Instructions that read both factors from LOCAL memory."""
 
-AMX_ROWS = 32
-"""The rows of A and the columns of B of an instruction of AMX here: a square of 2 x 2 tiles of 16
-rows, of which each is used twice. The sums take four of the eight tile registers."""
-_AMX_BF16 = Fragments(
-    (AMX_ROWS, AMX_ROWS, 32),
-    1,
-    *(
-        " ".join(bits)
-        for bits in (
-            [*_bits("k", 1, 32), *_bits("m", 1, AMX_ROWS)],
-            ["k0", *_bits("n", 1, AMX_ROWS), *_bits("k", 2, 32)],
-            [*_bits("n", 1, AMX_ROWS), *_bits("m", 1, AMX_ROWS)],
-        )
-    ),
-)
+
+def _pairs(rows: int, columns: int, steps: int) -> Fragments:
+    """Blocks in memory that one thread multiplies: A and C are row-major, and B has pairs of steps
+    next to each other, which are a word of 32 bits."""
+    k, m, n = _bits("k", 1, steps), _bits("m", 1, rows), _bits("n", 1, columns)
+    layouts = ([*k, *m], ["k0", *n, *k[1:]], [*n, *m])
+    return Fragments((rows, columns, steps), 1, *map(" ".join, layouts))
+
+
+_AMX_BF16 = _pairs(32, 32, 32)
+"""A square of 2 x 2 tiles of 16 rows, of which each is used twice. The sums take four of the eight
+tile registers."""
+_DOTS_BF16 = _pairs(8, 32, 2)
+"""Two vectors of sums for each of 8 rows, 16 of 32 registers: more than the latency of a sum needs.
+A word of A is used twice, a vector of B 8 times. With 16 rows and a vector of sums for each
+512x512x512 took 1.5 times as long, with 4 rows and four 1.15 times, and with 4 steps, of which a
+row has two words next to each other, 1.02 times."""
 
 MATRIX_INSTRUCTIONS = (
     MatrixInstruction("mma.m16n8k16.f16", MMA_16X8X16, "f16"),
@@ -191,7 +202,8 @@ MATRIX_INSTRUCTIONS = (
     MatrixInstruction("wmma.16x16x16.f16", _WMMA_16X16X16, "f16"),
     MatrixInstruction("wmma.16x16x16.bf16", _WMMA_16X16X16, "bf16"),
     *LOCAL_INSTRUCTIONS,
-    MatrixInstruction("amx.m32n32k32.bf16", _AMX_BF16, "bf16"),
+    MatrixInstruction("amx.m32n32k32.bf16", _AMX_BF16, "bf16", unrolled=8),
+    MatrixInstruction("dots.m8n32k2.bf16", _DOTS_BF16, "bf16"),
 )
 """All instructions; `Target.matrix` names those of a target."""
 

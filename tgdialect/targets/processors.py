@@ -11,7 +11,7 @@ thirds of what manuals state.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 _AVX2 = ("avx2", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt")
@@ -83,8 +83,14 @@ PROCESSORS: Mapping[str, Processor] = {
 """The processors that are known, by LLVM's names."""
 
 
-def fields_of(name: str) -> Mapping[str, int]:
-    """The fields of `Target` that the name of a processor states; none of one that is not known,
-    which has the usual values."""
+def features_of(name: str) -> Sequence[str]:
+    """The features that a name stands for: those of a processor, else itself."""
     known = PROCESSORS.get(name)
-    return {} if known is None else known.fields
+    return (name,) if known is None else known.features
+
+
+def rates(names: Iterable[str]) -> Mapping[str, int]:
+    """The fields of `Target` that the processors among some names state. Others have the usual
+    values."""
+    known = (PROCESSORS[name].fields for name in names if name in PROCESSORS)
+    return {field: value for fields in known for field, value in fields.items()}

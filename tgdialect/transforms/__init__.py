@@ -14,6 +14,7 @@
 * `barriers.py`: inserts the BARRIERs of a grid; `tg-check-barriers` reports missing ones;
 * `private_ranges.py`: a RANGE for each loop; `unique_storage.py`: one op for each slot;
 * `choose_sorts.py`: `tg-choose-sorts`, for the target; `sorts.py`: the algorithms;
+* `reroll/`: `tg-reroll`, SCANs of steps that a program has one by one;
 * `link_kernels.py`: kernels that a caller registers for CUSTOMFUNCTIONs;
 * `error_bound/`: `tg-error-bound`, how far a result may be from other evaluations;
 * `dead_ops.py`: erases the ops that a SINK does not need, and those without uses.

@@ -1,4 +1,5 @@
-"""The assembly of tile registers, on a model of them, and the products that programs compute."""
+"""The assembly of tile registers, on a model of them, and the products of bf16 that programs
+compute."""
 
 import re
 
@@ -72,8 +73,8 @@ def test_assembly(is_cleared):
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_BLOCKS", 20), ids=str)
 def test_random_products(seeds):
     """Products of bf16 in any order of the axes of both factors, with padding, epilogues and
-    weights that are constant or not.
-    Where the CPU has tile registers, they compute those that are large enough."""
+    weights that are constant or not. Where the CPU has instructions for them, on tiles or vectors,
+    they compute those that are large enough."""
     for seed in seeds:
         check_product(np.random.default_rng(seed))
 
@@ -110,6 +111,32 @@ def test_padding_is_not_multiplied():
     found = tg.function(lambda x, w: (x @ w).float())(tg.Tensor(x), tg.Tensor(w)).numpy()
     wanted = x.astype(np.float32) @ w.astype(np.float32)
     np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("is_constant", [False, True])
+def test_special_values(is_constant):
+    """NaN, infinities, overflow and -0 are those of f32; what is subnormal may count as 0."""
+    random = np.random.default_rng(0)
+    x, w = (random.standard_normal(size).astype(BF16) for size in ((37, 51), (51, 40)))
+    x[3, 7], x[5, 9], w[50, 11] = np.nan, np.inf, -np.inf
+    x[8], x[8, 0], w[0, 13] = 0, 3e38, 2  # Overflows.
+    x[9], w[:, 14] = -0.0, 0.0
+    x[10, :50], x[11], w[:, 15] = 2.0**-130, 2.0**-100, 2.0**-40  # Subnormal factors and products.
+    weight = tg.Tensor(w)
+    function = tg.function(
+        lambda x, w: (x @ (weight if is_constant else w)).float(), freeze=is_constant
+    )
+    found = function(tg.Tensor(x), weight).numpy()
+    wide, factor = x.astype(np.float64), w.astype(np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        wanted = wide @ factor
+        wanted = wanted.astype(np.float32).astype(BF16).astype(np.float64)
+        bound = np.abs(wanted) * 2**-7 + np.abs(wide) @ np.abs(factor) * 2**-18
+    # Each subnormal factor may be 0, and each partial sum that is subnormal.
+    bound += 2.0**-126 * (51 + np.abs(factor).sum(0) + np.abs(wide).sum(1)[:, None])
+    is_finite = np.isfinite(wanted)
+    np.testing.assert_array_equal(found[~is_finite], wanted[~is_finite])
+    assert (np.abs(found[is_finite] - wanted[is_finite]) <= bound[is_finite]).all()
 
 
 @pytest.mark.sampled(3)

@@ -225,10 +225,11 @@ def test_heuristic_keeps_f32():
     ],
 )
 @pytest.mark.parametrize(("is_constant", "threads"), [(False, 1), (False, 2), (True, 1), (True, 2)])
-def test_blocks_in_memory(sizes, options, is_constant, threads):
+@pytest.mark.parametrize("feature", ["amx-bf16", "avx512bf16"])
+def test_blocks_in_memory(sizes, options, is_constant, threads, feature):
     """A CPU multiplies blocks that are copied, or packed once if they are constant."""
     text = product("cpu", "bf16", *sizes, widened=True, **options)
-    target = f'<"cpu", features = ["amx-bf16", "avx512f"], threads = {threads}>'
+    target = f'<"cpu", features = ["{feature}", "avx512f"], threads = {threads}>'
     text = text.replace('<"cpu">', target)
     if is_constant:
         text = re.sub(r"(%b: tensor<\S+>),", r"\1 {tg.constant},", text)
@@ -237,10 +238,11 @@ def test_blocks_in_memory(sizes, options, is_constant, threads):
     assert ("prepack" in found) == is_constant
 
 
-def test_sums_stay_in_registers():
+@pytest.mark.parametrize("feature", ["amx-bf16", "avx512bf16"])
+def test_sums_stay_in_registers(feature):
     """Sums stay in registers through a loop over steps, and copies of factors are not cleared."""
     text = product("cpu", "bf16", 32, 32, 512, widened=True, epilogue=True)
-    text = text.replace('<"cpu">', '<"cpu", features = ["amx-bf16", "avx512f"]>')
+    text = text.replace('<"cpu">', f'<"cpu", features = ["{feature}", "avx512f"]>')
     module = parse(check(text, "bf16", 32, 32, 512, "heuristic", epilogue=True))
     (linear,) = (op.linear for op in module.walk() if isinstance(op, ProgramOp))
     (stay,) = stays([*linear.body.block.ops])
@@ -249,8 +251,23 @@ def test_sums_stay_in_registers():
     assert not [*uncovered(linear.body.block, CellNumbers())]
 
 
-def test_blocks_of_few_rows():
-    """Where most of a block would be padding, vectors compute the product."""
-    text = product("cpu", "bf16", 4, 32, 64, widened=True)
-    text = text.replace('<"cpu">', '<"cpu", features = ["amx-bf16", "avx512f"]>')
-    assert not multiplies(check(text, "bf16", 4, 32, 64, "heuristic", stages=1))
+@pytest.mark.parametrize(
+    ("features", "rows", "dims"),
+    [
+        (["amx-bf16"], 4, None),
+        (["amx-bf16"], 8, "32x32x32"),
+        (["avx512bf16"], 1, None),
+        (["avx512bf16"], 8, "8x32x2"),
+        (["amx-bf16", "avx512bf16"], 4, "8x32x2"),
+        (["amx-bf16", "avx512bf16"], 1, None),
+        (["amx-bf16", "avx512bf16"], 8, "32x32x32"),
+        (["avx512f"], 8, None),
+    ],
+)
+def test_blocks_of_few_rows(features, rows, dims):
+    """Where most of a block would be padding, smaller blocks or vectors compute the product."""
+    text = product("cpu", "bf16", rows, 32, 64, widened=True)
+    named = ", ".join(f'"{feature}"' for feature in (*features, "avx512f"))
+    text = text.replace('<"cpu">', f'<"cpu", features = [{named}]>')
+    found = check(text, "bf16", rows, 32, 64, "heuristic", stages=2)
+    assert {*re.findall(r"tg.wmma .* config <([^,]*)", found)} == ({dims} if dims else set())

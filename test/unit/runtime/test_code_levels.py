@@ -8,7 +8,7 @@ import pytest
 
 import tgdialect as tg
 from tgdialect.backends.llvm_cpu import CpuTarget
-from tgdialect.runtime import build, codegen
+from tgdialect.runtime import build, warm_up
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def levels(monkeypatch: pytest.MonkeyPatch) -> Sequence[int]:
         found.append(opt)
         return object_code(self, ir, opt=opt, **options)
 
-    monkeypatch.setattr(codegen, "warm_up_llvm", lambda: None)
+    monkeypatch.setattr(warm_up, "warm_up_llvm", lambda: None)
     monkeypatch.setattr(CpuTarget, "object_code", recorded)
     monkeypatch.setenv("TG_CACHE_DIR", "")
     return found

@@ -4,15 +4,17 @@ import ctypes
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tgdialect.backends.llvm_cpu import CpuTarget
-from tgdialect.runtime import codegen
+from tgdialect.runtime import images, warm_up
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.native import native_ir
+from tgdialect.runtime.threads import pool_ir
 
 SCRIPT = """
 import sys, threading
@@ -43,8 +45,8 @@ def run(cache: Path | str, first: str = "") -> list[str]:
 
 
 CORES = """
-from tgdialect.runtime import codegen
-codegen.core_count = lambda: {count}
+from tgdialect.runtime import warm_up
+warm_up.core_count = lambda: {count}
 """
 
 
@@ -75,7 +77,27 @@ threading.Thread.start = start
         raise MemoryError
 
     monkeypatch.setattr(CpuTarget, "object_code", refused)
-    codegen._generate_trial()
+    warm_up._generate_ahead()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_pool_is_made_ahead(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    """A parallel program loads the code that was made, and a process of one thread makes none."""
+    monkeypatch.setenv("TG_CACHE_DIR", "")
+    monkeypatch.setattr(images, "_provided", {})
+    monkeypatch.setattr(warm_up, "thread_count", lambda: threads)
+    warm_up._generate_ahead()
+
+    def refused(ir: str) -> bytes:
+        raise MemoryError
+
+    monkeypatch.setattr(images, "_generated", refused)
+    load = partial(images.load_ir, pool_ir(), "pool", {"tg_pool": 0})
+    if threads > 1:
+        assert load().address("tg_run_pool")
+    else:
+        with pytest.raises(MemoryError):
+            load()
 
 
 @pytest.mark.parametrize("level", [0, 2])

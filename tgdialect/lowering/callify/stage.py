@@ -20,6 +20,7 @@ from tgdialect.lowering.callify.outlining import Outliner
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.ops import tg
 from tgdialect.transforms.choose_sorts import choose_sorts
+from tgdialect.transforms.reroll import reroll
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class CallifyPass(LoweringPass):
 
     def lower(self, module: ModuleOp) -> None:
         choose_sorts(module, self.target)
+        reroll(module)
         # Functions of other dialects cannot call those whose results become arguments.
         functions = list(own_functions(module))
         for symbol in module.ops:

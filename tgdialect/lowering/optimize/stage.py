@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.constants import constant_slots, data_slots
 from tgdialect.analysis.eviction import evicted_slots, note_evicted
-from tgdialect.analysis.symbols import called_in_loops, calling_last
+from tgdialect.analysis.symbols import called_in_loops, calling_last, calls_in
 from tgdialect.diagnostics import (
     RemarkArgument,
     RemarkKind,
@@ -25,8 +26,7 @@ from tgdialect.diagnostics import (
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize import cpu
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, Packing
-from tgdialect.lowering.optimize.cpu.vectors import cycles
-from tgdialect.lowering.optimize.nests import Nests
+from tgdialect.lowering.optimize.expected import expected_cycles, expected_nests
 from tgdialect.lowering.optimize.optops.apply import (
     apply_opts,
     begin_schedule,
@@ -38,6 +38,7 @@ from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.overwritten_memory import copy_overwritten
 from tgdialect.lowering.passed_memory import aliased_kernels
 from tgdialect.ops import tg
+from tgdialect.ops.properties import static_bytes
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
 from tgdialect.transforms.simplify import simplify, simplify_kernels
@@ -147,20 +148,20 @@ def schedule_kernel(axes: Axes, target: Target) -> None:
     grid.schedule_grid(axes, target)
 
 
-SHORT_PACKING = 1 << 16
-"""The most elements of a constant whose packing has no schedule, as it is done once. Larger: first
-calls that pack one element after the other, in about 2 ns each; smaller: code for transposed
-squares, which takes 40 ms of a core to make (docs/notes/heuristic.md has the processor). Of the 60
-packed weights of a text detector (rapidocr) 55 are that short."""
+SHORT_PACKING = 1 << 24
+"""The most bytes that a kernel packs of a constant without a schedule, in all its CALLs, as it is
+done once. Larger: first calls that pack one element after the other, in up to 7 ns each; smaller:
+code for transposed squares, which takes 40 ms of a core to make (docs/notes/heuristic.md has the
+processor): as long as 6 million elements, and here are 4 million of f32."""
 
 
-def schedule_prepacking(axes: Axes, target: Target, data: Collection[int] = ()) -> None:
-    """Schedule the kernels that STAGEs of a kernel have made. The memory that one of them fills is
-    nothing that it reads. What is packed of the slots in `data` is packed once."""
+def schedule_prepacking(axes: Axes, target: Target, short: Collection[int] = ()) -> None:
+    """Schedule the kernels that STAGEs of a kernel have made, except those that pack the slots in
+    `short`. The memory that one of them fills is nothing that it reads."""
     for kernel, packing in axes.prepacked.items():
         packed = Axes(kernel, aliased=frozenset())
         begin_schedule(packed)
-        if packing.slot not in data or math.prod(packing.shape) > SHORT_PACKING:
+        if packing.slot not in short:
             schedule_kernel(packed, target)
 
 
@@ -202,48 +203,57 @@ class Schedule(Left):
     """Whether some CALL passes the same memory for two parameters."""
     may_round: bool
     """Whether a heuristic may choose matrix instructions that round factors first."""
-    data: tuple[int, ...]
-    """The slots whose contents are BINARYs, in order: what is packed of them is packed once."""
+    short: tuple[int, ...]
+    """The slots of which little is packed, and once, in order: without a schedule."""
 
     def finish(self, kernel: tg.KernelOp | tg.ProgramOp) -> Mapping[tg.KernelOp, Packing]:
         assert isinstance(kernel, tg.KernelOp)
         aliased = {kernel.sym_name.data} if self.is_aliased else frozenset[str]()
         axes = Axes(kernel, None, {*self.constants}, aliased, may_round=self.may_round)
         begin_schedule(axes)
-        expected = _cycles(axes, self.target) if remarks_are_wanted() else None
         if self.opts is None:
             schedule_kernel(axes, self.target)
         else:
             apply_explicit(axes, self.opts)
-        schedule_prepacking(axes, self.target, self.data)
+        schedule_prepacking(axes, self.target, self.short)
         if remarks_are_wanted():
-            self._remark(axes, expected)
+            self._remark(axes)
         for each in (*axes.prepacked, kernel):
             simplify(each, axes.engines)
         return axes.prepacked
 
-    def _remark(self, axes: Axes, cycles: float | None) -> None:
-        """Remark on the schedule of a kernel, and on what is packed for it."""
+    def _remark(self, axes: Axes) -> None:
+        """Remark on the schedule of a kernel, on what the cost model expects of each of its nests,
+        and on what is packed for it."""
         kernel = axes.kernel
         opts = "; ".join(map(spelled, kernel.sink.opts or ())) or "loops as they are"
         more: dict[str, RemarkArgument] = {"OptOps": opts}
         shared = [r for r in axes.ranges.values() if r.axis_type.data is tg.AxisType.THREAD]
         extents = [tg.known_index(range.bound) or self.target.threads for range in shared]
         more["Threads"] = min(math.prod(extents), self.target.threads)
-        if cycles is not None:
+        at = ""
+        if not self.target.is_grid:
+            cycles = expected_cycles(axes, self.target)
             more |= {"Cycles": cycles, "ThreadsFrom": self.target.parallel_cycles}
-        at = "" if cycles is None else f" (about {cycles:.4g} cycles on one core)"
+            at = f" (about {cycles:.4g} cycles)"
         emit_remark(kernel, f"schedule: {opts}{at}", "Schedule", RemarkKind.PASSED, **more)
+        nests = () if self.target.is_grid else expected_nests(axes, self.target)
+        for closer, features, cycles in nests:
+            parts = cycles.named()
+            slowest = max(parts, key=parts.__getitem__)
+            message = f"nest: {cycles.total:.4g} cycles on one core, most for {slowest}"
+            counts = {_title(name): f"{n:.4g}" for name, n in features._asdict().items()}
+            times = {f"{_title(name)}Cycles": f"{n:.4g}" for name, n in parts.items()}
+            emit_remark(closer, message, "Nest", RemarkKind.ANALYSIS, **counts, **times)
         for slot, dtype, shape in axes.prepacked.values():
             size = math.prod(shape) * tg.DTYPES[tg.TYPES[dtype]].itemsize
-            when = "once" if slot in self.data else "where its contents change"
-            message = f"packs parameter {slot} as {list(shape)} of {dtype}, {when}: {size} bytes"
+            message = f"packs parameter {slot} as {list(shape)} of {dtype}: {size} bytes"
             emit_remark(kernel, message, "Pack", RemarkKind.PASSED, Slot=slot, Bytes=size)
 
 
-def _cycles(axes: Axes, target: Target) -> float | None:
-    """The cycles that the model expects of a kernel on one core; None on a grid."""
-    return None if target.is_grid else cycles(Nests(axes, target))
+def _title(name: str) -> str:
+    """The name of a field, as remarks spell it."""
+    return name.title().replace("_", "")
 
 
 class Scheduled(NamedTuple):
@@ -308,6 +318,10 @@ class OptimizePass(LoweringPass):
     """The device that times schedules for a grid, as `CL:0`; the first that runs programs for the
     target unless given."""
 
+    packed_once: ClassVar[str] = "tg.data"
+    """The attribute of arguments that are packed once. A library for C packs others in each
+    call."""
+
     def lower(self, module: ModuleOp) -> None:
         for scheduled in self.scheduled(module):
             with errors_at(scheduled.kernel):
@@ -336,7 +350,10 @@ class OptimizePass(LoweringPass):
         copying = copy_overwritten(module)
         constants, aliased = constant_slots(module), aliased_kernels(module)
         in_loops = called_in_loops(module)
-        packed_once: Mapping[str, Set[int]] = {} if target.is_grid else data_slots(module)
+        once: Mapping[str, Set[int]] = {}
+        if not target.is_grid:
+            once = data_slots(module, self.packed_once)
+        calls = Counter(call.callee.string_value() for call in calls_in(module.ops))
         evicted: Mapping[str, Set[int]] = {} if target.is_grid else evicted_slots(module, target)
         rest = Left() if self.mode == "none" else Simplification()
         for kernel in copying:
@@ -356,8 +373,10 @@ class OptimizePass(LoweringPass):
                 opts = tuple(o for at, o in explicit if at in (None, name) and not is_new)
             machine = target.in_loop if name in in_loops else target
             note_evicted(kernel, evicted.get(name, frozenset()))
-            data = tuple(sorted(packed_once.get(name, ())))
-            facts = tuple(sorted(slots)), name in aliased, self.mode == TF32, data
+            sizes = {param.slot.data: static_bytes(param.result) for param in kernel.params}
+            most = SHORT_PACKING // max(calls[name], 1)
+            short = tuple(slot for slot in sorted(once.get(name, ())) if 0 < sizes[slot] <= most)
+            facts = tuple(sorted(slots)), name in aliased, self.mode == TF32, short
             yield Scheduled(kernel, Schedule(machine, opts, *facts))
         for kernel in calling_last(op for op in module.ops if isinstance(op, tg.KernelOp)):
             if kernel.calls:

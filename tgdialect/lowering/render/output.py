@@ -151,7 +151,9 @@ class Output(ABC, Generic[V]):
     keeps_sums: ClassVar[bool] = False
     """Whether sums may stay in registers while a loop runs."""
 
-    def begin_sums(self, op: tg.WmmaOp, sums: PointerView[V] | None) -> None:
+    def begin_sums(
+        self, op: tg.WmmaOp, instruction: MatrixInstruction, sums: PointerView[V] | None
+    ) -> None:
         """Begin WMMAs of factors in memory that add to a REG buffer: load its sums, or make them 0.
         Only some outputs have these WMMAs."""
         raise refusal(op)

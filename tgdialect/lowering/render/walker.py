@@ -321,10 +321,7 @@ class LinearWalker(Generic[V]):
         self._define(op, self._output.across(op, self._values[op.source]))
 
     def wmma(self, op: tg.WmmaOp) -> None:
-        factor, accumulator = tg.dtype_of(op.a).name, tg.dtype_of(op.accumulator).name
-        instruction = instruction_of(self._target, op.config, factor, accumulator)
-        if instruction is None:
-            raise refusal(op, self._target)
+        instruction = self._instruction_of(op)
         for name, operand in (("a", op.a), ("b", op.b)):
             if op.config.is_shared(name) and operand not in self._matrices:
                 message = f"{name.upper()} may have been overwritten in memory since its LOAD"
@@ -335,6 +332,13 @@ class LinearWalker(Generic[V]):
             return
         fragments = [self._values[operand] for operand in op.operands]
         self._define(op, self._output.multiply_matrices(op, instruction, fragments))
+
+    def _instruction_of(self, op: tg.WmmaOp) -> MatrixInstruction:
+        factor, accumulator = tg.dtype_of(op.a).name, tg.dtype_of(op.accumulator).name
+        instruction = instruction_of(self._target, op.config, factor, accumulator)
+        if instruction is None:
+            raise refusal(op, self._target)
+        return instruction
 
     def _find_in_place(self, ops: Sequence[Operation]) -> Mapping[Operation, Stay]:
         found: dict[Operation, Stay] = {}
@@ -355,7 +359,8 @@ class LinearWalker(Generic[V]):
 
     def _begin_sums(self, stay: Stay) -> None:
         sums = None if stay.zeros is not None else self._sums(stay)
-        self._output.begin_sums(stay.chain.products[0], sums)
+        first = stay.chain.products[0]
+        self._output.begin_sums(first, self._instruction_of(first), sums)
 
     def _end_sums(self, stay: Stay) -> None:
         self._output.end_sums(stay.chain.products[0], self._sums(stay))

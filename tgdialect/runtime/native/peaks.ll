@@ -20,6 +20,19 @@ end:
   ret void
 }
 
+; Additions that wait for one another: a cycle each.
+define void @count(ptr %in, ptr %out, i64 %count) {
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %0 ], [ %next, %loop ]
+  %next = add i64 %i, 1
+  call void asm sideeffect "", "r"(i64 %next)
+  %more = icmp ult i64 %next, %count
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+
 define void @read(ptr %in, ptr %out, i64 %count) {
   br label %loop
 loop:

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Region, SSAValue
+from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.estimates import cells_of
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
 from tgdialect.ops.source import parameters
 from tgdialect.transforms.gradient.builder import Builder, is_float, zeros_like
@@ -22,6 +25,11 @@ from tgdialect.transforms.gradient.builder import Builder, is_float, zeros_like
 _MOST_STEPS = 1 << 20
 """The most steps of a `while` that has a gradient, which goes through all of them. Larger: loops
 without a bound of their own, whose states of all steps need memory."""
+
+_SUMMED = 16
+"""The fewest cells that a kept value sums for each of its own. Larger: more is computed again in
+the gradient of a step; smaller: more memory, which has each for all steps. A kept cell is stored
+and loaded, in the time in which a core adds about as many."""
 
 GradientBody = Callable[[tg.ScanOp, Mapping[int, SSAValue], Sequence[int]], Block]
 """Makes a body that returns the gradients of wanted arguments, from the arguments and from the
@@ -40,7 +48,7 @@ def scan_gradient(
     `elements` are the gradients of its results, by position.
     """
     is_choice = op.is_while is not None and op.steps is not None and op.steps.data == 1
-    forward = op if is_choice else _with_states(builder, op)
+    forward = op if is_choice else _with_states(op)
     states, sequences = op.states.data, op.sequences.data
     floats = [slot for slot in range(states) if is_float(op.arguments[slot])]
     stacked = sorted(position for position in elements if position >= states)
@@ -50,17 +58,26 @@ def scan_gradient(
     given = {i: forward.results_of_body[i] for i in (*floats, *stacked)}
     body = gradient_body(forward, given, [*floats, *constants, *inputs])
     count = len(op.arguments)
+    # Gradients of constants that are summed after the loop, from factors of all steps.
+    known = dict[SSAValue, SSAValue]()
     if is_choice:
         begun = [builder.reshaped(v, (1, *tg.shape_of(v))) for v in op.arguments[:states]]
     else:
+        kept = _kept(forward, body)
+        forward = _inserted(builder, op, forward, [*kept.values()])
         rows = _states_of_steps(forward)
         begun = [builder.put(tg.GetTupleOp(forward, rows[slot])) for slot in range(states)]
+        first = len(forward.results_of_body) - len(kept)
+        for i, value in enumerate(kept):
+            param = tg.ParamOp(count + len(given) + i, tg.tensor(value))
+            tg.OpBuilder(InsertPoint.at_start(body)).insert(param)
+            value.replace_all_uses_with(param.result)
+            known[param.result] = builder.put(tg.GetTupleOp(forward, first + i))
+    stacks = [*known.values()]
     sequence = [*begun, *op.arguments[states : states + sequences]]
     last = body.last_op
     assert isinstance(last, tg.TupleOp)
     values = dict(zip([*floats, *constants, *inputs], last.values, strict=True))
-    # Gradients of constants that are summed after the loop, from factors of all steps.
-    known = dict[SSAValue, SSAValue]()
     outside: dict[SSAValue, SSAValue] = {}
     for param in body.ops:
         if isinstance(param, tg.ParamOp) and (slot := param.slot.data) < count:
@@ -81,12 +98,12 @@ def scan_gradient(
             later.add(slot)
             factors |= dict.fromkeys(f for f in found if f not in kept)
     sums = {
-        slot: count + len(given) + i
+        slot: count + len(given) + len(stacks) + i
         for i, slot in enumerate(s for s in constants if s not in later)
     }
     results = [values[slot] for slot in (*floats, *sums, *inputs)]
     seed = {position: count + i for i, position in enumerate(given)}
-    flag = count + len(given) + len(sums)
+    flag = count + len(given) + len(stacks) + len(sums)
     _add_to_sums(body, op, len(floats), sums, [*results, *factors], flag if is_choice else None)
     # Its parameters as states, sequences and constants.
     order = [
@@ -95,6 +112,7 @@ def scan_gradient(
         *sums.values(),
         *range(states + sequences),
         *(seed[position] for position in stacked),
+        *range(count + len(given), count + len(given) + len(stacks)),
         *range(states + sequences, count),
     ]
     slots = {old: new for new, old in enumerate(order)}
@@ -107,13 +125,14 @@ def scan_gradient(
         *(zeros_like(builder, op.arguments[slot]) for slot in sums),
         *sequence,
         *(elements[position] for position in stacked),
+        *stacks,
         *op.arguments[states + sequences :],
     ]
     scan = tg.ScanOp(
         arguments,
         Region(body),
         states=is_choice + len(floats) + len(sums),
-        sequences=states + sequences + len(stacked),
+        sequences=states + sequences + len(stacked) + len(stacks),
         steps=None if op.steps is None else op.steps.data,
         steps_at=_steps_at(op, slots),
         reverse=op.reverse is None and not is_choice,
@@ -178,7 +197,7 @@ def _states_of_steps(op: tg.ScanOp) -> Mapping[int, int]:
     return found
 
 
-def _with_states(builder: Builder, op: tg.ScanOp) -> tg.ScanOp:
+def _with_states(op: tg.ScanOp) -> tg.ScanOp:
     """The SCAN, or one like it that also stacks the states which each step begins with.
 
     A SCAN with `while` becomes one of all steps, of which those that are not taken leave the states
@@ -201,19 +220,71 @@ def _with_states(builder: Builder, op: tg.ScanOp) -> tg.ScanOp:
         for position, new in enumerate(results):
             old = params[position] if position < count else _zero(inside, new)
             results[position] = inside.put(tg.WhereOp(params[0], new, old))
-    inside.insert(tg.TupleOp([*results, *(params[slot] for slot in missing)]))
+    return _returning(op, region, [*results, *(params[slot] for slot in missing)])
+
+
+def _returning(op: tg.ScanOp, region: Region, results: Sequence[SSAValue]) -> tg.ScanOp:
+    """A SCAN like another one, over all of its steps, with another body that gives some results."""
+    last = region.block.last_op
+    assert last is not None
+    tg.OpBuilder.before(last).insert(tg.TupleOp(results))
     region.block.erase_op(last)
     scan = tg.ScanOp(
         op.arguments,
         region,
-        states=count,
+        states=op.states.data,
         sequences=op.sequences.data,
         steps=None if op.steps is None else op.steps.data,
         steps_at=_steps_at(op),
         reverse=op.reverse is not None,
     )
-    builder.put(scan)
+    scan.location = op.location
     return scan
+
+
+def _inserted(
+    builder: Builder, op: tg.ScanOp, forward: tg.ScanOp, kept: Sequence[SSAValue]
+) -> tg.ScanOp:
+    """The SCAN that has the states of all steps, and then values of its body: `op` itself, or a new
+    one."""
+    if kept:
+        region = forward.body.clone()
+        both = zip(ops_of(forward.body.block), ops_of(region.block), strict=True)
+        inner: dict[SSAValue, SSAValue] = {old.results[0]: new.results[0] for old, new in both}
+        results = [inner[value] for value in (*forward.results_of_body, *kept)]
+        scan = _returning(op, region, results)
+        if forward is not op:
+            forward.erase()
+        forward = scan
+    return forward if forward is op else builder.insert(forward)
+
+
+def _kept(forward: tg.ScanOp, body: Block) -> Mapping[SSAValue, SSAValue]:
+    """The values of a step that the body of the gradient, which computes the step first, needs, and
+    that are stacked instead: sums of many cells. For each, the value of the forward body."""
+    count = forward.states.data + forward.sequences.data
+    varying = set[SSAValue]()
+    found: dict[SSAValue, SSAValue] = {}
+    intervals = MinMax()
+    for op, copy in zip(ops_of(forward.body.block)[:-1], ops_of(body), strict=False):
+        if isinstance(op, tg.ParamOp):
+            if op.slot.data < count:
+                varying.add(op.result)
+        elif any(operand in varying for operand in op.operands):
+            varying.add(op.results[0])
+            if (
+                isinstance(op, tg.ReduceOp)
+                and DYNAMIC_INDEX not in tg.tensor(op.source).get_shape()
+                and cells_of(op.source, intervals) >= _SUMMED * cells_of(op.result, intervals)
+            ):
+                found[copy.results[0]] = op.result
+    last = body.last_op
+    assert last is not None
+    walk = tg.Walk(last.operands)
+    for value in walk:
+        if value not in found:
+            walk.add(tg.operands_of(value))
+    return {value: inner for value, inner in found.items() if value in walk.seen}
 
 
 def _zero(builder: tg.OpBuilder, like: SSAValue) -> SSAValue:

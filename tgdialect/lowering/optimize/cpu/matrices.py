@@ -20,11 +20,6 @@ from tgdialect.ops import tg
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import MatrixInstruction, matrix_instructions
 
-STEPS = 8
-"""The most instructions in an iteration of the loop over steps. More: longer code; fewer: the
-loop's own instructions take a greater part of the time. With 32 256x512x512 and 256x1024x1024 took
-the same."""
-
 ROWS_PART = 2
 """Reserve one in so many parts of L2 for the rows that a block of columns is multiplied with. More
 rows: the other factor is read from memory less often; fewer: it has more of L2, which it needs as
@@ -39,8 +34,10 @@ took the same. With 4, the copies of 1024 steps and of A fill half of L2, and 25
 
 WASTE = 4
 """The most that padding of rows and columns to whole blocks may multiply the work by. Larger: more
-padding, which takes time and memory; smaller: more products by vectors, though the instruction
-multiplies 16 times as much in a cycle. Ten columns took 21 us instead of 59, padded to 32."""
+padding, which takes time and memory; smaller: more products in f32, though an instruction on
+vectors multiplies twice as much in a cycle, and one on tiles 16 times as much. By tiles 10 columns
+took 21 us instead of 59, padded to 32; by vectors 512x512x10 takes 45 instead of 64, and 2 rows of
+1024x1024 22 instead of 30, padded to 8; one row takes 27 instead of 21."""
 
 
 class _Product(NamedTuple):
@@ -114,7 +111,7 @@ def _multiply(
     bytes = height * depth * itemsize
     if max(bytes, width * depth * itemsize) > target.copied // 2:
         return False
-    if (count := part(axes.extent(axes[steps]), STEPS)) > 1:
+    if (count := part(axes.extent(axes[steps]), instruction.unrolled)) > 1:
         attempt(axes, tg.OptOp.SPLIT, steps, count, tg.AxisType.UNROLL)
     loops = loops_of(axes.ends[axes[rows]])
     outer = [n for range in loops if (n := range.axis.data) not in (rows, columns)]
@@ -124,7 +121,7 @@ def _multiply(
     fitting = max(target.l2 // ROWS_PART // bytes, 1)
     around = math.prod(axes.extent(axes[number]) for number in outer)
     parts = -(-max(target.threads, 2) // around)
-    blocks = _blocks(axes, (rows, columns), fitting, parts, is_packed)
+    blocks = _blocks(axes, (rows, columns), (height, width), fitting, parts, is_packed)
     order, inner = [*outer], {rows: rows, columns: columns}
     for number, size in blocks:
         order.append(inner[number])
@@ -137,7 +134,7 @@ def _multiply(
         order.append(inner[columns])
     column = inner[columns]
     # Columns of several blocks are copied together: more of each row of B is read at once.
-    together = target.copied // 2 // (width * depth * itemsize)
+    together = target.copied // 4 // (width * depth * itemsize)
     if not is_packed and axes.extent(axes[column]) > COPIED <= together:
         if (found := _split(axes, column, COPIED)) is None:
             return False
@@ -158,11 +155,17 @@ def _multiply(
 
 
 def _blocks(
-    axes: Axes, sides: tuple[int, int], fitting: int, parts: int, is_packed: bool
+    axes: Axes,
+    sides: tuple[int, int],
+    tile: tuple[int, int],
+    fitting: int,
+    parts: int,
+    is_packed: bool,
 ) -> list[tuple[int, int]]:
     """The blocks into which rows and columns are divided, the outermost first: the loop of each and
-    how many iterations a block has. `fitting` blocks of rows fit into L2, and there are at least
-    `parts` blocks in all, if there are as many rows or columns.
+    how many iterations a block has. An iteration has the rows or columns of a `tile`. `fitting`
+    blocks of rows fit into L2, and there are at least `parts` blocks in all, if there are as many
+    rows or columns.
 
     A is copied for each part of the columns, and B, unless it is packed, for each block of rows.
     """
@@ -171,8 +174,9 @@ def _blocks(
     by_rows = min(parts, height)
     by_columns = min(parts, width)
     again = -(-max(passes, by_rows) // by_rows) * by_rows
-    copies_by_rows = height + width * again
-    copies_by_columns = height * by_columns + width * passes
+    height_of_all, width_of_all = height * tile[0], width * tile[1]
+    copies_by_rows = height_of_all + width_of_all * again
+    copies_by_columns = height_of_all * by_columns + width_of_all * passes
     if is_packed or (-by_rows, copies_by_rows) <= (-by_columns, copies_by_columns):
         return [(rows, -(-height // again))] if again > 1 else []
     found = [(columns, -(-width // by_columns))] if by_columns > 1 else []
@@ -195,9 +199,17 @@ def _copy(axes: Axes, slot: int, loop: int) -> bool:
     before = {*axes.ranges}
     if not attempt(axes, tg.OptOp.STAGE, slot, loop, "local"):
         return False
-    tile = [r for n, r in axes.ranges.items() if n not in before and is_expanded(r)]
-    load, read, written = _copied(axes, tile)
+    made = [r for n, r in axes.ranges.items() if n not in before]
+    load, read, written = _copied(axes, made)
     lanes = axes.target.lanes(tg.dtype_of(load.result).itemsize)
+    # Neighbours that are in several blocks are loaded together.
+    along = next((r for r in made if read.get(r) == 1), None)
+    if along is not None and not is_expanded(along):
+        count = math.gcd(axes.extent(along), lanes)
+        if count > 1:
+            attempt(axes, tg.OptOp.SPLIT, along.axis.data, count, tg.AxisType.UPCAST)
+    tile = [r for n, r in axes.ranges.items() if n not in before and is_expanded(r)]
+    _, read, written = _copied(axes, tile)
     for range in tile:
         if read.get(range) == 1:
             continue

@@ -102,7 +102,9 @@ class KernelFunction(LLVMFunction):
     ) -> SSAValue:
         return self._vendor.multiply(self, instruction, fragments)
 
-    def begin_sums(self, op: tg.WmmaOp, sums: PointerView[SSAValue] | None) -> None:
+    def begin_sums(
+        self, op: tg.WmmaOp, instruction: MatrixInstruction, sums: PointerView[SSAValue] | None
+    ) -> None:
         assert sums is not None
         struct = llvm.LLVMStructType.from_type_list([tg.F32] * sums.lanes)
         self._sums_memory = self.address(sums)

@@ -6,8 +6,9 @@
 * `accesses.py` has loads and stores; `streams.py` finds what bypasses the caches, and what is
   prefetched;
 * `custom.py` calls intrinsics, and functions of the process and of the caller;
+* `matrices.py` has the sums of matrix instructions of CPUs;
 * `threads.py` runs a THREAD axis on threads;
-* `function.py` has control flow, calls and matrix instructions, and is the output of the walker;
+* `function.py` has control flow and calls, and is the output of the walker;
 * `program.py` renders the symbols of a module.
 """
 

@@ -125,9 +125,9 @@ class LLVMEmitter(tg.OpBuilder):
         self._name = name
         self._flags = flags
         self._region = Region(self.entry)
-        self._preamble: list[Operation] = []
+        self.preamble: list[Operation] = []
         """Constants and allocations, which come first in the function."""
-        self._release: list[Operation] = []
+        self.release: list[Operation] = []
         """Ops that come right before the return."""
         self.declared: dict[str, llvm.FuncOp] = {}
         """The functions of the process that it calls, by name."""
@@ -136,11 +136,11 @@ class LLVMEmitter(tg.OpBuilder):
 
     def finish(self) -> llvm.FuncOp:
         """Return from the current block, and give the function."""
-        for op in (*self._release, created(llvm.ReturnOp, (), ())):
+        for op in (*self.release, created(llvm.ReturnOp, (), ())):
             self.insert(op)
         first = self.entry.first_op
         assert first is not None
-        self.entry.insert_ops_before(self._preamble, first)
+        self.entry.insert_ops_before(self.preamble, first)
         return function(self._name, self.entry.arg_types, self._region, "no_unwind", *self._flags)
 
     # -- ops
@@ -209,7 +209,7 @@ class LLVMEmitter(tg.OpBuilder):
         if (known := self._constants.get(value)) is None:
             type = value.get_type()
             op = created(llvm.ConstantOp, (), (type,), {"value": value})
-            self._preamble.append(op)
+            self.preamble.append(op)
             known = self._constants[value] = op.results[0]
         return known
 
@@ -222,7 +222,7 @@ class LLVMEmitter(tg.OpBuilder):
         properties = {"alignment": _alignment(alignment), "elem_type": builtin.i8}
         alloca = created(llvm.AllocaOp, (self.number(bytes),), (self.stack_pointer,), properties)
         (pointer,) = alloca.results
-        self._preamble += (alloca, self._memset(pointer, bytes)) if is_zeroed else (alloca,)
+        self.preamble += (alloca, self._memset(pointer, bytes)) if is_zeroed else (alloca,)
         return pointer
 
     def clear(self, pointer: SSAValue, bytes: int) -> None:

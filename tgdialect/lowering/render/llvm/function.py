@@ -20,13 +20,14 @@ from tgdialect.lowering.render.llvm.arithmetic import across, any_register, comp
 from tgdialect.lowering.render.llvm.custom import call_host, custom
 from tgdialect.lowering.render.llvm.emitter import ACQUIRE, RELEASE, call
 from tgdialect.lowering.render.llvm.exponentials import EXPONENTIALS
+from tgdialect.lowering.render.llvm.matrices import sums_of
 from tgdialect.lowering.render.llvm.streams import Stream
 from tgdialect.lowering.render.llvm.threads import SharedFrame
 from tgdialect.lowering.render.llvm.types import POINTER, lanes_of, register_type, vector_of
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.ops import tg
-from tgdialect.targets import Target, tile_assembly
+from tgdialect.targets import Target
 from tgdialect.targets.cpu import scales
 from tgdialect.targets.instructions import InstructionForm
 from tgdialect.targets.matrix import MatrixInstruction
@@ -38,14 +39,6 @@ FLAG_BYTES = 8
 def argument_type(value: SSAValue, pointer: LLVMPointerType = POINTER) -> Attribute:
     """The LLVM type of a parameter: a pointer for memory, else a scalar."""
     return pointer if tg.is_memory(value) else register_type(tg.dtype_of(value))
-
-
-def _assembly(
-    lines: Sequence[str], constraints: Sequence[str], operands: Sequence[SSAValue]
-) -> llvm.InlineAsmOp:
-    """Inline assembly that reads and writes memory, and that no other of its kind may pass."""
-    text, clobbers = "\n".join(lines), ",".join([*constraints, "~{memory}"])
-    return llvm.InlineAsmOp(text, clobbers, operands, [], 0, has_side_effects=True)
 
 
 class _OpenLoop(NamedTuple):
@@ -142,45 +135,28 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
     def multiply_matrices(
         self, op: tg.WmmaOp, instruction: MatrixInstruction, fragments: Sequence[SSAValue]
     ) -> SSAValue:
-        """WMMA of sums that are a vector: they go to memory and back, as tiles load no vectors."""
+        """WMMA of sums that are a vector: they go to memory and back."""
         *factors, sums = fragments
         memory = self.allocate(4 * lanes_of(sums.type), self._target.alignment)
         self.store(sums, memory, self._target.alignment)
-        self._use_tiles()
-        self._tiles(tile_assembly.load_sums(), memory, tile_assembly.SUMS_STRIDE)
-        self.multiply_add(op, instruction, [factors])
-        self._tiles(tile_assembly.store_sums(), memory, tile_assembly.SUMS_STRIDE)
+        kept = sums_of(self, instruction)
+        kept.begin(memory)
+        kept.multiply_add(*factors)
+        kept.end(memory)
         return self.load(memory, sums.type, self._target.alignment)
 
-    def begin_sums(self, op: tg.WmmaOp, sums: View | None) -> None:
-        self._use_tiles()
-        if sums is None:
-            self._tiles(tile_assembly.clear_sums())
-        else:
-            address = self.address(sums)
-            self._tiles(tile_assembly.load_sums(), address, tile_assembly.SUMS_STRIDE)
+    def begin_sums(self, op: tg.WmmaOp, instruction: MatrixInstruction, sums: View | None) -> None:
+        self._sums = sums_of(self, instruction)
+        self._sums.begin(None if sums is None else self.address(sums))
 
     def multiply_add(
         self, op: tg.WmmaOp, instruction: MatrixInstruction, factors: Sequence[Sequence[SSAValue]]
     ) -> None:
-        strides = tile_assembly.A_STRIDE, tile_assembly.B_STRIDE
-        for pair in factors:
-            self._tiles(tile_assembly.multiply_add(), *pair, *strides)
+        for a, b in factors:
+            self._sums.multiply_add(a, b)
 
     def end_sums(self, op: tg.WmmaOp, sums: View) -> None:
-        self._tiles(tile_assembly.store_sums(), self.address(sums), tile_assembly.SUMS_STRIDE)
-
-    def _tiles(self, lines: Sequence[str], *operands: SSAValue | int) -> None:
-        """Instructions on the tiles of a CPU, which read and write memory."""
-        values = [self.number(o) if isinstance(o, int) else o for o in operands]
-        self.insert(_assembly(lines, "r" * len(values), values))
-
-    def _use_tiles(self) -> None:
-        """Configure the tiles at the start of the function, and release them at its end."""
-        if not self._release:
-            sizes = self.allocate(tile_assembly.CONFIGURATION, tile_assembly.CONFIGURATION)
-            self._preamble.append(_assembly(tile_assembly.configure(), "r", [sizes]))
-            self._release.append(_assembly(tile_assembly.RELEASE, "", []))
+        self._sums.end(self.address(sums))
 
     def instruction(
         self, op: tg.InsOp, form: InstructionForm, operands: Sequence[SSAValue]

@@ -23,6 +23,7 @@ from tgdialect.lowering.render.source.builder import (
 )
 from tgdialect.ops import tg
 from tgdialect.targets import tile_assembly
+from tgdialect.targets.cpu import DOT_ASSEMBLY, DOT_LANES
 from tgdialect.targets.instructions import InstructionForm, gnu
 from tgdialect.targets.matrix import MatrixInstruction
 
@@ -102,7 +103,8 @@ def call_helper(
     builder: SourceBuilder, instruction: MatrixInstruction, sums: str, factors: Sequence[str]
 ) -> None:
     """A call of a helper on pointers to the factors and to the sums, which it adds to."""
-    make = _tile_helper if instruction.fragments.threads == 1 else _local_helper
+    of_cpu = _tile_helper if instruction.has_tiles else _dots_helper
+    make = of_cpu if instruction.fragments.threads == 1 else _local_helper
     helper = f"tg_{instruction.name.replace('.', '_')}"
     if helper not in builder.helpers:
         builder.helpers[helper] = f"{builder.language.helper}{make(instruction, helper)}"
@@ -166,3 +168,26 @@ def _tile_helper(_: MatrixInstruction, name: str) -> str:
         text = gnu("\\n".join(instructions), has_dialects=True)
         lines.append(f'  __asm__ volatile("{text}" :: {operands} : "memory");')
     return "\n".join([*lines, "}"])
+
+
+def _dots_helper(instruction: MatrixInstruction, name: str) -> str:
+    """A helper for vectors of sums, to which dot products of pairs of steps are added."""
+    rows, columns, steps = instruction.fragments.dims
+    columns, steps = columns // DOT_LANES, steps // 2
+    vector = f"__attribute__((vector_size({4 * DOT_LANES}), aligned(4), may_alias))"
+    text = gnu(DOT_ASSEMBLY, has_dialects=True)
+    return f"""void {name}(float *d, const void *a, const void *b) {{
+  typedef float sums {vector};
+  typedef int words {vector};
+  typedef int word __attribute__((may_alias));
+  const word *pairs = a;
+  for (int row = 0; row < {rows}; row++)
+    for (int step = 0; step < {steps}; step++)
+      for (int i = 0; i < {columns}; i++) {{
+        words factor = (words){{0}} + pairs[row * {steps} + step];
+        words column = ((const words *)b)[step * {columns} + i];
+        sums sum = ((sums *)d)[row * {columns} + i];
+        __asm__("{text}" : "+v"(sum) : "v"(factor), "v"(column));
+        ((sums *)d)[row * {columns} + i] = sum;
+      }}
+}}"""

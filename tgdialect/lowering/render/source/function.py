@@ -221,7 +221,7 @@ class SourceFunction(SourceAccesses, Output[SourceValue]):
         self._check_assembly(op, instruction)
         return multiply_in_place(self, instruction, self._addresses(fragments[:2]), fragments[2])
 
-    def begin_sums(self, op: tg.WmmaOp, sums: View | None) -> None:
+    def begin_sums(self, op: tg.WmmaOp, instruction: MatrixInstruction, sums: View | None) -> None:
         """Each product is added in memory, so that nothing is stored in the end."""
         assert sums is not None
         self._sums = self.start(sums)
