@@ -132,6 +132,8 @@ class Features(NamedTuple):
     """Bytes that come from the last-level cache."""
     into_llc: Count = 0
     """Bytes that come from memory, or go there."""
+    streams: Count = 1
+    """Rows that the innermost loop goes through at a time, each in memory of its own."""
     pages: Count = 0
     """Pages that are accessed while the first-level TLB does not hold them."""
 
@@ -147,6 +149,9 @@ class Counter:
             for moved in nest.moved
         ]
         self._results = {n for n in nest.order if n not in nest.steps}
+        widest = max((work.itemsize for work in nest.work), default=4)
+        self._summed = target.lanes(widest)
+        """The lanes of a vector of sums."""
 
     def counted(self, tiling: Tiling) -> Features:
         """The counts of a tiling, but for what moves between levels of memory."""
@@ -171,7 +176,9 @@ class Counter:
             code = code + each
         # Accesses.
         loads = broadcasts = single = stores = scattered = shuffles = 0.0
+        streams: Count = 0
         live: Count = 0
+        splats: Count = 0
         evicted: Count = 0.0
         for number, (moved, moving) in enumerate(zip(nest.moved, self._moving, strict=True)):
             times = around[max((place.get(n, 0) for n, _ in moving), default=0)]
@@ -193,9 +200,9 @@ class Counter:
                 if moved.is_store:
                     stores = stores + rows * times
                 else:
-                    broadcasts = broadcasts + rows * times
+                    broadcasts, splats = broadcasts + rows * times, splats + rows
                 continue
-            whole = -(-width // lanes)
+            whole, streams = -(-width // lanes), streams + rows
             if along in (1, -1) or in_order:
                 count, live = rows * whole, live + whole
                 code = code + count
@@ -245,7 +252,7 @@ class Counter:
         held, chain = 1, 0.0
         for n, size in sizes.items():
             if n in self._results:
-                held = held * (-(-size // target.lanes(4)) if n == vector else size)
+                held = held * (-(-size // self._summed) if n == vector else size)
         if nest.steps:
             held = held * (nest.chains)
             inner = math.prod(size for n, size in sizes.items() if n in nest.steps and n != vector)
@@ -254,8 +261,8 @@ class Counter:
             steps = around[-1] / whole * code
             chain = around[-1] * inner * np.minimum(steps / AHEAD, 1)
             if vector is not None and vector in nest.steps:
-                width = -(-sizes[vector] // target.lanes(4))
-                folds = (target.lanes(4) - 1).bit_length()
+                width = -(-sizes[vector] // self._summed)
+                folds = (self._summed - 1).bit_length()
                 shuffles = shuffles + whole * folds * held
                 arithmetic = arithmetic + whole * (folds + width - 1) * held
                 held = held * width
@@ -271,9 +278,11 @@ class Counter:
             shuffles,
             copies,
             chain,
-            held + live + 1,
+            # A load-store architecture has all operands of a step in registers.
+            held + live + (splats if target.load_store else 1),
             code,
             evicted,
+            streams=np.maximum(streams, 1),
         )
 
     def near(self, counted: Features, tiling: Tiling) -> Features:

@@ -66,7 +66,7 @@ def host_target(
     if stated := rates(features):
         fields |= dict.fromkeys(stated, 0)
         own: Mapping[str, int] = {}
-    elif {*features} == {*host_features()}:
+    elif features and {*features} == {*host_features()}:
         own = {**rates([llvm_host()[1]]), **calibrated(host_cpu())}
     else:
         own = calibrated("")

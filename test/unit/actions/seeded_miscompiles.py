@@ -583,7 +583,10 @@ def lost_barrier(patch: Patch) -> None:
 
 
 @seed(
-    lambda: chain(30, SUM.format(4, 6), every=5), lowering(), "tg-plan: place: tg.buffer", most=10
+    lambda: chain(30, SUM.format(8, 100), "8x100", every=5),
+    lowering(),
+    "tg-plan: place: tg.buffer",
+    most=10,
 )
 def overlapping_lives(patch: Patch) -> None:
     def assign_offsets(sizes: Sequence[int], lives: Sequence[Any]) -> tuple[list[int], int]:

@@ -259,8 +259,8 @@ def test_random_attentions_on_a_core(seeds: range):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(("rows", "keys"), [(64, 64), (100, 1000), (777, 300), (256, 77)])
 def test_one_kernel_on_a_core(rows: int, keys: int, threads: int):
-    """Vectors lie along the rows, which are copied once for all blocks of keys; threads share
-    blocks of rows, also if the loop over keys depends on them."""
+    """Rows, or keys, are copied for vectors to lie along them; threads share blocks of rows, also
+    if the loop over keys depends on them."""
     rng = np.random.default_rng(0)
     q, k, v = (rng.standard_normal((n, 32)).astype(np.float32) for n in (rows, keys, keys))
     target = replace(cpu(("avx2", "fma")), threads=threads)
@@ -272,7 +272,7 @@ def test_one_kernel_on_a_core(rows: int, keys: int, threads: int):
     (kernel,) = (op for op in module.walk() if isinstance(op, KernelOp))
     (sink,) = (op for op in kernel.walk() if isinstance(op, SinkOp))
     words = [str(each) for each in sink.opts or ()]
-    assert any("stage 1" in each for each in words)
+    assert any("stage" in each for each in words)
     assert any("thread" in each for each in words) == (threads > 1)
 
 

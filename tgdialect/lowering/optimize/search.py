@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, zip_longest
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from tgdialect.analysis.ranges import is_expanded
 from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.expected import expected_cycles
 from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.lowering.optimize.optops.apply import opt, scheduled
 from tgdialect.lowering.optimize.optops.passes import (
@@ -85,6 +86,7 @@ def beam_search(
         most_work = MOST_REPEATED * _work(kernel, target)
 
     def measured(candidates: Iterator[Opts], best: float) -> Iterator[Timed]:
+        made: list[tuple[float, Opts, tg.KernelOp]] = []
         for opts in candidates:
             if opts in seen or (seen and not go_on()):
                 continue
@@ -93,6 +95,12 @@ def beam_search(
                 continue
             is_small = opts in start or _tile_size(candidate, target) <= largest_tile
             if is_small and (opts in start or _work(candidate, target) <= most_work):
+                is_first = opts in start or target.is_grid
+                cycles = 0.0 if is_first else expected_cycles(Axes(candidate, kernel), target)
+                made.append((cycles, opts, candidate))
+        # Those of least expected cycles are tried first: there may be no time for all.
+        for cycles, opts, candidate in sorted(made, key=itemgetter(0)):
+            if cycles == 0 or go_on():
                 yield Timed(timer(candidate, best), opts)
 
     beam = sorted(measured(iter(start), math.inf), key=attrgetter("seconds"))

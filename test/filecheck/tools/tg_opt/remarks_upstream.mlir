@@ -6,7 +6,7 @@
 
 // Upstream's tools read the remarks.
 
-// CHECK:      main_0,1
+// CHECK:      main_0,2
 
 // YAML:       --- !Passed
 // YAML-NEXT:  Pass: {{ +}}tg-optimize

@@ -82,7 +82,7 @@ def loop_of_copy(nests: Nests, access: StridedAccess, end: tg.EndOp) -> tg.Range
         return None  # There is no loop to copy it in.
     around = 0 if _is_part(nests, access, loops, used) else used[-1]
     uses = math.prod(nests.extent(r) for r in loops[around + 1 :])
-    outside = {*loops, *nests.axes.open[end]}
+    outside = {*loops[: around + 1], *nests.axes.open[end]}
     inside = {r: s for r, s in access.strides.items() if r not in outside and s != 0}
     if math.prod(nests.extent(r) for r in inside) * access.itemsize > nests.target.copied:
         return None

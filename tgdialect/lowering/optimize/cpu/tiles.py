@@ -202,6 +202,16 @@ class Tiles:
         return {vector.axis.data}
 
     @cached_property
+    def _is_far(self) -> bool:
+        """Whether no cache holds what the kernel accesses, so that rows are worth reading side by
+        side though they share nothing."""
+        nests, bytes = self._nests, 0
+        for access in nests.accesses:
+            moved = (nests.extent(r) for r, stride in access.strides.items() if stride != 0)
+            bytes += math.prod(moved) * access.itemsize
+        return bytes > self._target.llc
+
+    @cached_property
     def _closers(self) -> Mapping[int, Sequence[tg.EndOp | tg.ReduceOp]]:
         """The nests that are in the loop of each range."""
         found: dict[int, list[tg.EndOp | tg.ReduceOp]] = defaultdict(list)
@@ -256,7 +266,11 @@ class Tiles:
             and r is not vector
             and is_expandable(axes, r)
             and not axes.shared_buffers(r)
-            and (any(not s.get(r, 0) for s in reads) or any(s.get(r) == 1 for s in columns))
+            and (
+                any(not s.get(r, 0) for s in reads)
+                or any(s.get(r) == 1 for s in columns)
+                or (vector in loops and self._is_far)
+            )
         ]
         yield from ((row,) for row in ranges)
         if vector in loops and all(strides.get(vector) == 1 for strides in reads):

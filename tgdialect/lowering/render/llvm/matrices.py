@@ -22,7 +22,7 @@ _WORD = 4
 """The bytes of a sum, and of a pair of steps of a factor."""
 
 
-class Sums(Protocol):
+class MatrixSums(Protocol):
     """The sums of an instruction, from when they are loaded or cleared until they are stored."""
 
     def begin(self, memory: SSAValue | None) -> None:
@@ -35,7 +35,7 @@ class Sums(Protocol):
         """Store the sums to memory."""
 
 
-def sums_of(e: LLVMEmitter, instruction: MatrixInstruction) -> Sums:
+def sums_of(e: LLVMEmitter, instruction: MatrixInstruction) -> MatrixSums:
     """The sums of an instruction, which are not loaded or cleared yet."""
     return _Tiles(e) if instruction.has_tiles else _Vectors(e, instruction.fragments.dims)
 
