@@ -94,13 +94,15 @@ def beam_search(
             if (candidate := scheduled(kernel, opts)) is None:
                 continue
             is_small = opts in start or _tile_size(candidate, target) <= largest_tile
-            if is_small and (opts in start or _work(candidate, target) <= most_work):
-                is_first = opts in start or target.is_grid
-                cycles = 0.0 if is_first else expected_cycles(Axes(candidate, kernel), target)
-                made.append((cycles, opts, candidate))
+            if not is_small or not (opts in start or _work(candidate, target) <= most_work):
+                continue
+            if opts in start or target.is_grid:
+                yield Timed(timer(candidate, best), opts)
+            else:
+                made.append((expected_cycles(Axes(candidate, kernel), target), opts, candidate))
         # Those of least expected cycles are tried first: there may be no time for all.
-        for cycles, opts, candidate in sorted(made, key=itemgetter(0)):
-            if cycles == 0 or go_on():
+        for _, opts, candidate in sorted(made, key=itemgetter(0)):
+            if go_on():
                 yield Timed(timer(candidate, best), opts)
 
     beam = sorted(measured(iter(start), math.inf), key=attrgetter("seconds"))
