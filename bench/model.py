@@ -10,8 +10,8 @@ machine, one after the other. For each kernel and each class of rows it prints
 * the regret of the model: the time of the schedule that it expects to be the quickest, over that of
   the quickest one;
 * the regret of the heuristic: the time of its schedule over that of the quickest one;
-* the cycles that are expected of the heuristic's schedule, in milliseconds by the clock of
-  `--ghz`, over the time.
+* the time that is expected of the heuristic's schedule, by the clock of this machine, over the
+  time.
 
 A schedule that takes more than ten times as long as the heuristic's is timed once.
 """
@@ -23,7 +23,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -39,18 +39,19 @@ from tgdialect.analysis.constants import constant_slots
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.expected import expected_cycles
-from tgdialect.lowering.optimize.optops.apply import begin_schedule, scheduled, spelled
+from tgdialect.lowering.optimize.optops.apply import scheduled, spelled
 from tgdialect.lowering.optimize.search import Opts, neighbours
-from tgdialect.lowering.optimize.stage import schedule_kernel
+from tgdialect.lowering.optimize.stage import heuristic_opts
 from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.ops import tg
 from tgdialect.runtime.optimize import HostBench
+from tgdialect.runtime.peaks import measured_clock
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
 from tgdialect.targets.host import host_features, host_model
 
 SECONDS = 0.01
-"""How long a schedule is repeated; its quickest run counts."""
+"""The seconds in which a schedule is repeated; its quickest run counts. Longer: less noise."""
 HOPELESS = 10
 """The multiple of the heuristic's time from which on a schedule is not repeated."""
 
@@ -99,7 +100,7 @@ def kernels(row: Workload, threads: int, trials: int) -> Iterator[Kernel]:
             continue
         slots = constants.get(name, frozenset())
         trial = _Trial(kernel, HostBench(call, CpuTarget.host(), target), target)
-        trial.add(first := _heuristic(kernel, target, slots))
+        trial.add(first := heuristic_opts(kernel, target, slots))
         if math.isinf(trial.tried.get(first, math.inf)):
             continue
         while len(trial.tried) < trials:
@@ -112,14 +113,6 @@ def kernels(row: Workload, threads: int, trials: int) -> Iterator[Kernel]:
                 break
         texts = ["; ".join(map(spelled, opts)) for opts in trial.tried]
         yield Kernel(row.name, name, texts, trial.cycles, [*trial.tried.values()])
-
-
-def _heuristic(kernel: tg.KernelOp, target: Target, constants: Set[int]) -> Opts:
-    copy = kernel.clone()
-    axes = Axes(copy, kernel, constants)
-    begin_schedule(axes)
-    schedule_kernel(axes, target)
-    return tuple(copy.sink.opts or ())
 
 
 @dataclass
@@ -159,14 +152,14 @@ def _seconds(machine: HostBench, candidate: tg.KernelOp, usual: float) -> float:
     return best
 
 
-def summary(name: str, of: Sequence[Kernel], ghz: float) -> str:
-    """A line of the table."""
+def summary(name: str, of: Sequence[Kernel], clock: float) -> str:
+    """A line of the table, for a clock in Hz."""
     correlation = float(np.mean([kernel.correlation for kernel in of]))
     model, heuristic = (
         geometric_mean(getattr(kernel, each) for kernel in of)
         for each in ("of_model", "of_heuristic")
     )
-    expected = geometric_mean(k.cycles[0] / ghz / 1e9 / k.seconds[0] for k in of if k.cycles[0])
+    expected = geometric_mean(k.cycles[0] / clock / k.seconds[0] for k in of if k.cycles[0])
     count = sum(len(kernel.opts) for kernel in of)
     return f"{name:40}{count:10}{correlation:12.2f}{model:10.3f}{heuristic:11.3f}{expected:10.2f}"
 
@@ -179,7 +172,6 @@ def main(args: Sequence[str] | None = None) -> int:
     parser.add_argument("--rows", nargs="+", help="rows whose names contain one of these")
     parser.add_argument("--trials", type=int, default=100, help="schedules of a kernel at most")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--ghz", type=float, default=3.7, help="the clock of this machine")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures")
     options = parser.parse_args(args)
     rows = [w for w in WORKLOADS if any(text in w.name for text in options.rows or [""])]
@@ -188,20 +180,20 @@ def main(args: Sequence[str] | None = None) -> int:
     print(f"{host_model()}, {options.threads} threads, {options.trials} schedules of a kernel")
     heading = f"{'':40}{'schedules':>10}{'correlation':>12}{'model':>10}{'heuristic':>11}"
     print(f"{heading}{'expected':>10}")
-    found: list[Kernel] = []
+    clock, found = measured_clock(), list[Kernel]()
     for row in tqdm(rows, disable=not sys.stderr.isatty(), leave=False):
         for kernel in kernels(row, options.threads, options.trials):
             found.append(kernel)
-            print(summary(f"{row.name} {kernel.name}"[:39], [kernel], options.ghz), flush=True)
+            print(summary(f"{row.name} {kernel.name}"[:39], [kernel], clock), flush=True)
             if options.json:
                 options.json.write_text(json.dumps([asdict(each) for each in found]), "utf-8")
     print()
     classes = dict.fromkeys(kernel.row.split()[0] for kernel in found)
     for name in classes:
         of = [kernel for kernel in found if kernel.row.split()[0] == name]
-        print(summary(name, of, options.ghz))
+        print(summary(name, of, clock))
     if found:
-        print(summary("all kernels", found, options.ghz))
+        print(summary("all kernels", found, clock))
     return 0
 
 

@@ -9,6 +9,7 @@ used: that is the best form of the tool.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from bench.convolutions import conv, conv_transpose
 from bench.workload import Array, Program, Workload, f32_bytes
 
 EPS = 1e-5
-"""What is added to variances."""
+"""The number that norms add to variances, as PyTorch does by default."""
 
 Axes = tuple[int, ...]
 Loss = Callable[..., Any]
@@ -205,7 +206,7 @@ class InTorch(_Methods):
             return value.detach(), self.torch.autograd.grad(value, leaves)
 
 
-class _Arrays:
+class _Arrays(ABC):
     """Words that are functions of NumPy's and of JAX's."""
 
     np: Any
@@ -272,11 +273,12 @@ class _Arrays:
         factor = w / self.np.sqrt(var + EPS)
         return x * factor.reshape((-1, 1, 1)) + (b - mean * factor).reshape((-1, 1, 1))
 
+    @abstractmethod
     def standardized(self, x: Any) -> Any:
-        raise NotImplementedError
+        """With a mean of 0 and a variance of 1 along the last axis."""
 
-    def softmax(self, x: Any) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def softmax(self, x: Any) -> Any: ...
 
     def attention(self, q: Any, k: Any, v: Any, *mask: Any, is_causal: bool = False) -> Any:
         scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])

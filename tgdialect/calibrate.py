@@ -11,33 +11,35 @@ other programs on the machine make the rates worse.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
-from tgdialect.environment import SettingError
 from tgdialect.runtime.peaks import measured_rates
 from tgdialect.runtime.progress import progress
-from tgdialect.targets.calibrated import MEASURED, target_file, write_calibrated
+from tgdialect.targets.calibrated import MEASURED, calibrated_text, target_file
 from tgdialect.targets.host import host_cpu, host_features, host_model, host_target
+from tgdialect.tools.console import ToolError, exit_code, tool_errors, write_files
+
+_PROGRAM = "tgdialect.calibrate"
 
 
 def main(args: Sequence[str] | None = None) -> int:
     """Measure, print, and write; the exit code."""
+    return exit_code(_PROGRAM, lambda: _calibrate(args))
+
+
+def _calibrate(args: Sequence[str] | None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m tgdialect.calibrate", description=(__doc__ or "").partition("\n\n")[0]
+        prog=f"python -m {_PROGRAM}", description=(__doc__ or "").partition("\n\n")[0]
     )
     parser.add_argument("-o", metavar="FILE", help="the file that is written")
     parser.add_argument("--print", action="store_true", help="measure, and write nothing")
     options = parser.parse_args(args)
-    try:
-        path: str | None = options.o or target_file()
-        before = host_target(host_features(), threads=1)
-    except SettingError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    path: str | None = options.o or target_file()
+    before = host_target(host_features(), threads=1)
     if path is None and not options.print:
-        print("error: there is no cache: name a file by -o or TG_TARGET_FILE", file=sys.stderr)
-        return 1
+        raise ToolError("there is no cache: name a file by -o or TG_TARGET_FILE")
     with progress("measuring this machine", 1) as shown:
         found = measured_rates(before)
         shown.step()
@@ -46,11 +48,10 @@ def main(args: Sequence[str] | None = None) -> int:
         print(f"  {name:18}{found.get(name, '-'):>22}{getattr(before, name):>12}")
     if options.print or path is None:
         return 0
-    try:
-        write_calibrated(path, host_cpu(), found)
-    except OSError as error:
-        print(f"error: {path}: {error.strerror}", file=sys.stderr)
-        return 1
+    with tool_errors(OSError, context=f"cannot write {path}: "):
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    text = calibrated_text(host_cpu(), found).encode()
+    write_files([path], [lambda file: file.write(text)])
     print(f"written to {path}: schedules for this machine use it from now on")
     return 0
 

@@ -24,7 +24,7 @@ LOOP = 1.0
 STREAM = 0.4
 """The part of the time by which memory takes longer for one stream of a core than for many: with n
 streams it is an nth of that. Larger: sums read more rows at a time. From timing: one stream reads
-33 GB/s on two cores, eight 46."""
+33 GB/s on two cores, eight 46 (docs/notes/heuristic.md has the processor)."""
 
 ENTRY = 5.0
 """The cycles of entering and leaving the innermost loop: addresses, and a branch that is not always

@@ -1,9 +1,9 @@
 """Features of loop nests: how often a nest does what, and what it moves, for one cost model.
 
 A `Nest` has what a kernel says of a nest: loops, accesses with strides, arithmetic. A `Tiling` is
-one way to execute it: the loop that vectors lie along, what is kept in registers, the order of
-loops. A `Counter` counts for a tiling, or for many at once, and no kernel is changed for it. What
-the counts cost is the business of `cycles.py` alone.
+one way to execute it: the loop that vectors lie along, and what is kept in registers. A `Counter`
+counts for a tiling, or for many at once, and no kernel is changed for it. What the counts cost is
+the business of `cycles.py` alone.
 
 Source: features, cost and search are apart as in Halide's autoscheduler (Adams et al., "Learning to
 Optimize Halide with Tree Search and Random Programs", 2019).
@@ -81,15 +81,13 @@ class Nest:
 
 @dataclass(frozen=True)
 class Tiling:
-    """One way to execute a nest."""
+    """One way to execute a nest, in the order of its loops."""
 
     vector: int | None = None
     """The loop that vectors lie along."""
     sizes: Mapping[int, Count] = field(default_factory=dict[int, Any])
     """The iterations of loops that are written out in an iteration of the tile's loop: elements of
     vectors, rows of a register tile, steps of a reduction."""
-    order: Sequence[int] | None = None
-    """The loops, outermost first, where they are not in the order of the nest."""
     masks: Set[int] = frozenset()
     """The loops whose last part is masked where sizes do not divide them; that of others overlaps
     the one before."""
@@ -325,8 +323,9 @@ class Counter:
         iterations."""
         extents = self.nest.extents
         sizes = {n: size for n, size in tiling.sizes.items() if n in extents}
-        order = self.nest.order if tiling.order is None else tiling.order
-        trips = ((n, -(-extents[n] // sizes[n]) if n in sizes else extents[n]) for n in order)
+        trips = (
+            (n, -(-extents[n] // sizes[n]) if n in sizes else extents[n]) for n in self.nest.order
+        )
         return sizes, [(n, count) for n, count in trips if not isinstance(count, int) or count > 1]
 
 

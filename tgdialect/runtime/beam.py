@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,7 +40,7 @@ from tgdialect.lowering.optimize.optops.apply import (
 )
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.optimize.search import Opts, Timed, beam_search, scheduled
-from tgdialect.lowering.optimize.stage import BEAM, schedule_kernel, schedule_prepacking
+from tgdialect.lowering.optimize.stage import BEAM, heuristic_opts, schedule_prepacking
 from tgdialect.lowering.overwritten_memory import copy_overwritten
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype
@@ -174,7 +174,7 @@ def search_schedules(
     with progress("searching schedules", len(kernels)) as shown:
         for kernel in kernels:
             kernel.sink.opts = ArrayAttr[tg.OptAttr]([])
-            opts = _heuristic(kernel, target, constants.get(kernel.sym_name.data, frozenset()))
+            opts = heuristic_opts(kernel, target, constants.get(kernel.sym_name.data, frozenset()))
             call = calls.get(kernel.sym_name.data)
             if call is not None and all(map(_is_static, call.arguments)):
                 search = _Search(kernel, target, bench(kernel, call))
@@ -185,14 +185,6 @@ def search_schedules(
             schedule_prepacking(axes, target)
             pass_packed({kernel: axes.prepacked})
             shown.step()
-
-
-def _heuristic(kernel: tg.KernelOp, target: Target, constants: Set[int]) -> Opts:
-    copy = kernel.clone()
-    axes = Axes(copy, kernel, constants)
-    begin_schedule(axes)
-    schedule_kernel(axes, target)
-    return tuple(copy.sink.opts or ())
 
 
 def _is_static(value: SSAValue) -> bool:

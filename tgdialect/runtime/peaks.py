@@ -30,8 +30,6 @@ _UNROLLED = 4
 BYTES = 1 << 28
 """The bytes that are read and copied: more than caches hold. Larger: more memory and a longer
 measurement."""
-
-
 _COUNT = 1 << 22
 """The additions by which the clock is measured, each of which takes a cycle."""
 
@@ -81,40 +79,28 @@ def measured_peaks(threads: int) -> Peaks:
     )
 
 
+def measured_clock() -> float:
+    """The clock of a core of this machine while it works, in Hz."""
+    return _COUNT / _seconds("count", 1, _COUNT)
+
+
 def measured_rates(target: Target) -> Mapping[str, int]:
     """Fields of a target, a CPU, that are measured on one core of this machine: those that the cost
     model reads of a core (`MEASURED` of `targets/calibrated.py`). Takes some seconds and 256 MiB.
     """
     lanes, size = max(target.vector_bits // 32, 1), max(target.vector_bits // 8, 4)
-    host = CpuTarget.host()
-
-    def seconds(name: str, wide: int, amount: int, memory: int = 1 << 10, times: int = 1) -> float:
-        ir = native_ir("peaks", WIDE=wide, UNROLLED=_UNROLLED * lanes)
-        code = load(host.object_code(ir))
-        kind: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
-        function: Callable[[int, int, int], None] = kind(code.address(name))
-        a, b = _aligned(memory), _aligned(4 << 10)
-        a[:] = 0
-        best = float("inf")
-        for _ in range(9):
-            start = time.perf_counter()
-            for _ in range(times):
-                function(a.ctypes.data, b.ctypes.data, amount)
-            best = min(best, time.perf_counter() - start)
-        return best / times
-
-    clock = _COUNT / seconds("count", lanes, _COUNT)
+    clock = measured_clock()
 
     def read_rate(memory: int) -> int:
         """Bytes of a cycle, read again and again from so much memory."""
         step = _UNROLLED * size
         amount = memory // step
         times = max((1 << 24) // memory, 1)
-        taken = seconds("read", lanes, amount, memory, times)
+        taken = _seconds("read", lanes, amount, _UNROLLED * lanes, memory, times)
         return max(round(amount * step / taken / clock), 1)
 
-    fmas = CHAINS * STEPS / seconds("fma", CHAINS * lanes, STEPS) / clock
-    latency = seconds("fma", lanes, STEPS) / STEPS * clock
+    fmas = CHAINS * STEPS / _seconds("fma", CHAINS * lanes, STEPS) / clock
+    latency = _seconds("fma", lanes, STEPS) / STEPS * clock
     ports = max(round(fmas), 1)
     return {
         "vector_ports": ports,
@@ -125,6 +111,26 @@ def measured_rates(target: Target) -> Mapping[str, int]:
         "llc_bytes": read_rate(max(target.llc // 4, 2 * target.l2)),
         "bytes_per_cycle": read_rate(BYTES),
     }
+
+
+def _seconds(
+    name: str, wide: int, amount: int, unrolled: int = 1, memory: int = 1 << 10, times: int = 1
+) -> float:
+    """The time of a function of `native/peaks.ll` on one core, which reads so much memory: of the
+    quickest of some runs of so many calls."""
+    ir = native_ir("peaks", WIDE=wide, UNROLLED=unrolled)
+    code = load(CpuTarget.host().object_code(ir))
+    kind: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+    function: Callable[[int, int, int], None] = kind(code.address(name))
+    a, b = _aligned(memory), _aligned(4 << 10)
+    a[:] = 0
+    best = float("inf")
+    for _ in range(9):
+        start = time.perf_counter()
+        for _ in range(times):
+            function(a.ctypes.data, b.ctypes.data, amount)
+        best = min(best, time.perf_counter() - start)
+    return best / times
 
 
 def _aligned(size: int) -> np.ndarray[Any, Any]:

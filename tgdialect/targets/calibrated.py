@@ -82,10 +82,6 @@ def _read(path: str, changed: int, size: int) -> tuple[str, Mapping[str, int]]:
     return cpu, cast("dict[str, int]", fields)
 
 
-def write_calibrated(path: str, cpu: str, fields: Mapping[str, int]) -> None:
-    """Write a file, whole or not at all. Raises OSError if that fails."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    part = f"{path}.{os.getpid()}"
-    with open(part, "w", encoding="utf-8") as file:
-        json.dump({"cpu": cpu, "fields": dict(fields)}, file, indent=2)
-    os.replace(part, path)
+def calibrated_text(cpu: str, fields: Mapping[str, int]) -> str:
+    """The text of a file."""
+    return json.dumps({"cpu": cpu, "fields": dict(fields)}, indent=2)

@@ -63,16 +63,16 @@ def host_target(
     if name != DEFAULT_TARGET:
         return found
     # A processor that is named has its own caches and rates, and this one those that are measured.
-    if stated := rates(features):
-        fields |= dict.fromkeys(stated, 0)
-        own: Mapping[str, int] = {}
-    elif features and {*features} == {*host_features()}:
+    stated = rates(features)
+    settled = {*fields, *stated}
+    own: Mapping[str, int] = {}
+    if features and {*features} == {*host_features()}:
         own = {**rates([llvm_host()[1]]), **calibrated(host_cpu())}
-    else:
-        own = calibrated("")
-    detected = {name: size for name, size in own.items() if name not in fields}
+    elif not stated:
+        own = calibrated("")  # Of a file that is named, whichever CPU it is of.
+    detected = {name: size for name, size in own.items() if name not in settled}
     for field, detect in _DETECTED.items():
-        if field not in fields and (size := detect()) is not None:
+        if field not in settled and (size := detect()) is not None:
             detected[field] = size
     return replace(found, **detected)
 

@@ -11,7 +11,7 @@ import pytest
 from tgdialect import calibrate
 from tgdialect.environment import SettingError
 from tgdialect.targets import target_named
-from tgdialect.targets.calibrated import MEASURED, calibrated, write_calibrated
+from tgdialect.targets.calibrated import MEASURED, calibrated, calibrated_text
 from tgdialect.targets.host import host_cpu, host_features, host_target
 from tgdialect.targets.processors import PROCESSORS
 
@@ -29,11 +29,11 @@ def test_a_measurement_is_used_from_then_on(
     assert {*found["fields"]} == {*MEASURED}
     assert all(value >= 1 for value in found["fields"].values())
     marked = {**found["fields"], "llc_bytes": 12345}
-    write_calibrated(str(path), host_cpu(), marked)
+    path.write_text(calibrated_text(host_cpu(), marked))
     assert host_target(host_features(), threads=1).llc_bytes == 12345
     assert host_target(["avx2"], threads=1).llc_bytes != 12345
     assert host_target(["znver2"], threads=1).llc_bytes != 12345
-    write_calibrated(str(path), "another CPU", marked)
+    path.write_text(calibrated_text("another CPU", marked))
     assert host_target(host_features(), threads=1).llc_bytes != 12345
 
 
@@ -45,6 +45,19 @@ def test_nothing_is_written_by_print(
     assert calibrate.main(["--print"]) == 0
     assert "mulacc_latency" in capsys.readouterr().out
     assert json.loads((tmp_path / "target.json").read_text())["fields"] == {}
+
+
+def test_names_of_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """One of this folder is written there; one that cannot be leaves nothing."""
+    monkeypatch.chdir(tmp_path)
+    assert calibrate.main(["-o", "target.json"]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["target.json"]
+    capsys.readouterr()
+    assert calibrate.main(["-o", "target.json/other"]) == 1
+    assert "error: cannot write target.json/other: " in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["target.json"]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
@@ -143,16 +143,29 @@ class Nests:
                 found.setdefault(frozenset(closed_ranges(op)), op)
         return list(found.values())
 
-    @cached_property
+    @property
     def models(self) -> Mapping[tg.EndOp | tg.ReduceOp, Nest]:
         """The arithmetic and the accesses of each nest that no nest inside has, inner nests
         first."""
+        return self._models[0]
+
+    @property
+    def moved_by(self) -> Mapping[Operation, tuple[Operation, int]]:
+        """For each access, the nest that has it in `models`, and its number there."""
+        return self._models[1]
+
+    @cached_property
+    def _models(
+        self,
+    ) -> tuple[Mapping[tg.EndOp | tg.ReduceOp, Nest], Mapping[Operation, tuple[Operation, int]]]:
         axes = self.axes
         work: dict[Operation, dict[tuple[Ranges, int], float]] = {c: {} for c in self.closers}
         moved: dict[Operation, list[Moved]] = {c: [] for c in self.closers}
-        self.moved_by: dict[Operation, tuple[Operation, int]] = {}
+        moved_by: dict[Operation, tuple[Operation, int]] = {}
         seen: dict[object, Operation] = {}
         closed = [(closer, frozenset(closed_ranges(closer))) for closer in self.closers]
+        reduces = (op for op in axes.ops if isinstance(op, tg.ReduceOp))
+        chains = Counter(frozenset(closed_ranges(op)) for op in reduces)
         strided = {access.op: access for access in self.accesses}
         for op in self.work:
             around = self.around(op)
@@ -168,7 +181,7 @@ class Nests:
             memory = tg.memory_of(op.operands[0])
             if (place := tg.place(memory)).addrspace is tg.AddrSpace.REG:
                 continue
-            self.moved_by[op] = closer, len(moved[closer])
+            moved_by[op] = closer, len(moved[closer])
             is_near = place.addrspace is not tg.AddrSpace.GLOBAL
             # Cells that a nest beside accesses in the same iteration of the loops around are near.
             shared = axes.open[closer] & around
@@ -191,7 +204,6 @@ class Nests:
         for closer, ranges in closed:
             order = [*self._enclosing(closer), *outermost_first(closer)]
             steps = ranges if isinstance(closer, tg.ReduceOp) else frozenset[tg.RangeOp]()
-            alike = (c for c in axes.ops if isinstance(c, tg.ReduceOp))
             found[closer] = Nest(
                 {r.axis.data: self.extent(r) for r in order},
                 [r.axis.data for r in order],
@@ -201,9 +213,9 @@ class Nests:
                     for (around, size), cycles in work[closer].items()
                 ],
                 moved[closer],
-                sum(frozenset(closed_ranges(c)) == ranges for c in alike) or 1,
+                chains[ranges] or 1,
             )
-        return found
+        return found, moved_by
 
     def _enclosing(self, closer: tg.EndOp | tg.ReduceOp) -> Sequence[tg.RangeOp]:
         """The loops around a nest, outermost first."""

@@ -148,6 +148,18 @@ def schedule_kernel(axes: Axes, target: Target) -> None:
     grid.schedule_grid(axes, target)
 
 
+def heuristic_opts(
+    kernel: tg.KernelOp, target: Target, constants: Set[int]
+) -> tuple[tg.OptAttr, ...]:
+    """The OptOps that a heuristic chooses for a kernel, which stays as it is. `constants` are the
+    slots whose arguments are constants."""
+    copy = kernel.clone()
+    axes = Axes(copy, kernel, constants)
+    begin_schedule(axes)
+    schedule_kernel(axes, target)
+    return tuple(copy.sink.opts or ())
+
+
 SHORT_PACKING = 1 << 24
 """The most bytes that a kernel packs of a constant without a schedule, in all its CALLs, as it is
 done once. Larger: first calls that pack one element after the other, in up to 7 ns each; smaller:

@@ -7,6 +7,8 @@ that runs long enough is shared among threads.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.copies import block_reductions, pack_tiles
 from tgdialect.lowering.optimize.cpu.loops import (
@@ -25,7 +27,6 @@ from tgdialect.lowering.optimize.cpu.tiles import (
 )
 from tgdialect.lowering.optimize.cpu.vectors import cycles
 from tgdialect.lowering.optimize.nests import Nests, merge_loops, split_loops
-from tgdialect.ops import tg
 from tgdialect.targets import Target
 
 
@@ -41,14 +42,12 @@ def schedule_loops(axes: Axes, target: Target) -> None:
     if multiply_blocks(axes, target, is_shared=long_enough):
         return
     # Vectors and register tiles.
-    tiles, vectors = None, list[tg.RangeOp]()
-    if target.vector_bits:
-        tiles = Tiles(nests)
-        vectors = tiles.vectors()
+    tiles = Tiles(nests)
+    vectors: Sequence[tg.RangeOp] = tiles.vectors() if target.vector_bits else ()
     if order_reductions(nests, vectors):
         nests = Nests(axes, target)
         tiles = Tiles(nests)
-    for opts in [tile_opts(nests, range, tiles.best(range)) for range in vectors if tiles]:
+    for opts in [tile_opts(nests, range, tiles.best(range)) for range in vectors]:
         parts = [part for each in opts if (part := split_off(axes, each)) is not None]
         nest_parts(axes, parts)
     if not axes.ends:

@@ -37,7 +37,8 @@ WASTE = 4
 padding, which takes time and memory; smaller: more products in f32, though an instruction on
 vectors multiplies twice as much in a cycle, and one on tiles 16 times as much. By tiles 10 columns
 took 21 us instead of 59, padded to 32; by vectors 512x512x10 takes 45 instead of 64, and 2 rows of
-1024x1024 22 instead of 30, padded to 8; one row takes 27 instead of 21."""
+1024x1024 22 instead of 30, padded to 8; one row takes 27 instead of 21
+(docs/notes/tensor-cores.md has the processors)."""
 
 
 class _Product(NamedTuple):

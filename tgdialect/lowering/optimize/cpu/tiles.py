@@ -193,7 +193,7 @@ class Tiles:
         sizes |= {each.axis.data: self._nests.extent(each) for each in written}
         packed = self._packed.get(vector, {})
         for closer in self._closers[axis]:
-            yield closer, Tiling(axis, sizes, None, self._masked(vector), packed.get(closer, ()))
+            yield closer, Tiling(axis, sizes, self._masked(vector), packed.get(closer, ()))
 
     def _masked(self, vector: tg.RangeOp) -> Set[int]:
         """The loop that vectors lie along, if its last part may not overlap the one before."""
