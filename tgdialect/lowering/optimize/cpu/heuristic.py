@@ -27,6 +27,7 @@ from tgdialect.lowering.optimize.cpu.tiles import (
 )
 from tgdialect.lowering.optimize.cpu.vectors import cycles
 from tgdialect.lowering.optimize.nests import Nests, merge_loops, split_loops
+from tgdialect.ops import tg
 from tgdialect.targets import Target
 
 
