@@ -2,7 +2,7 @@
 
 // The lanes of a vector that are not neighbours: the first of them is aligned to an element, wherever the buffer is.
 
-// CHECK:      llvm.alloca %{{.*}} x i8 {alignment = 64 : i64}
+// CHECK:      llvm.alloca %{{.*}} x !llvm.array<256 x i8> {alignment = 64 : i64}
 // CHECK:      llvm.extractelement
 // CHECK-NEXT: llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr
 // CHECK:      llvm.extractelement

@@ -112,16 +112,17 @@ tg.program @buffers {
 }
 
 // CHECK-LABEL: llvm.func @buffers(%o_3: !llvm.ptr) attributes {no_unwind, no_inline} {
-// CHECK-NEXT:   %19 = llvm.mlir.constant(16) : i64
+// CHECK-NEXT:   %19 = llvm.mlir.constant(1) : i64
 // CHECK-NEXT:   %20 = llvm.mlir.constant(0 : i8) : i8
-// CHECK-NEXT:   %acc = llvm.alloca %19 x i8 {alignment = 64 : i64} : (i64) -> !llvm.ptr
-// CHECK-NEXT:   "llvm.intr.memset"(%acc, %20, %19) <{isVolatile = false}> : (!llvm.ptr, i8, i64) -> ()
-// CHECK-NEXT:   %21 = llvm.mlir.constant(0) : i64
-// CHECK-NEXT:   %22 = llvm.mlir.constant(3) : i64
-// CHECK-NEXT:   %23 = llvm.getelementptr %acc[%22] : (!llvm.ptr, i64) -> !llvm.ptr, f32
-// CHECK-NEXT:   %v_3 = llvm.load %23 {alignment = 4 : i64} : !llvm.ptr -> f32
-// CHECK-NEXT:   %24 = llvm.getelementptr %o_3[%21] : (!llvm.ptr, i64) -> !llvm.ptr, f32
-// CHECK-NEXT:   llvm.store %v_3, %24 {alignment = 4 : i64} : f32, !llvm.ptr
+// CHECK-NEXT:   %21 = llvm.mlir.constant(16) : i64
+// CHECK-NEXT:   %acc = llvm.alloca %19 x !llvm.array<16 x i8> {alignment = 64 : i64} : (i64) -> !llvm.ptr
+// CHECK-NEXT:   "llvm.intr.memset"(%acc, %20, %21) <{isVolatile = false}> : (!llvm.ptr, i8, i64) -> ()
+// CHECK-NEXT:   %22 = llvm.mlir.constant(0) : i64
+// CHECK-NEXT:   %23 = llvm.mlir.constant(3) : i64
+// CHECK-NEXT:   %24 = llvm.getelementptr %acc[%23] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK-NEXT:   %v_3 = llvm.load %24 {alignment = 4 : i64} : !llvm.ptr -> f32
+// CHECK-NEXT:   %25 = llvm.getelementptr %o_3[%22] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK-NEXT:   llvm.store %v_3, %25 {alignment = 4 : i64} : f32, !llvm.ptr
 // CHECK-NEXT:   llvm.return
 // CHECK-NEXT: }
 
@@ -138,13 +139,13 @@ tg.program @atomic {
 }
 
 // CHECK-LABEL: llvm.func @atomic(%o_4: !llvm.ptr) attributes {no_unwind, no_inline} {
-// CHECK-NEXT:   %25 = llvm.mlir.constant(1.000000e+00 : f32) : f32
-// CHECK-NEXT:   %26 = llvm.mlir.constant(3) : i64
-// CHECK-NEXT:   %27 = llvm.getelementptr %o_4[%26] : (!llvm.ptr, i64) -> !llvm.ptr, f32
-// CHECK-NEXT:   %28 = llvm.load %27 {alignment = 4 : i64} : !llvm.ptr -> f32
-// CHECK-NEXT:   %29 = llvm.fadd %28, %25 : f32
-// CHECK-NEXT:   %30 = llvm.getelementptr %o_4[%26] : (!llvm.ptr, i64) -> !llvm.ptr, f32
-// CHECK-NEXT:   llvm.store %29, %30 {alignment = 4 : i64} : f32, !llvm.ptr
+// CHECK-NEXT:   %26 = llvm.mlir.constant(1.000000e+00 : f32) : f32
+// CHECK-NEXT:   %27 = llvm.mlir.constant(3) : i64
+// CHECK-NEXT:   %28 = llvm.getelementptr %o_4[%27] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK-NEXT:   %29 = llvm.load %28 {alignment = 4 : i64} : !llvm.ptr -> f32
+// CHECK-NEXT:   %30 = llvm.fadd %29, %26 : f32
+// CHECK-NEXT:   %31 = llvm.getelementptr %o_4[%27] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK-NEXT:   llvm.store %30, %31 {alignment = 4 : i64} : f32, !llvm.ptr
 // CHECK-NEXT:   llvm.return
 // CHECK-NEXT: }
 
@@ -165,12 +166,12 @@ tg.program @bytes {
 }
 
 // CHECK-LABEL: llvm.func @bytes(%o_5: !llvm.ptr, %x_3: !llvm.ptr) attributes {no_unwind, no_inline} {
-// CHECK-NEXT:   %31 = llvm.mlir.constant(0) : i64
-// CHECK-NEXT:   %32 = llvm.mlir.constant(2) : i64
-// CHECK-NEXT:   %33 = llvm.getelementptr %x_3[%32] : (!llvm.ptr, i64) -> !llvm.ptr, f32
-// CHECK-NEXT:   %v_4 = llvm.load %33 {alignment = 1 : i64} : !llvm.ptr -> f32
-// CHECK-NEXT:   %34 = llvm.getelementptr %o_5[%31] : (!llvm.ptr, i64) -> !llvm.ptr, f32
-// CHECK-NEXT:   llvm.store %v_4, %34 {alignment = 4 : i64} : f32, !llvm.ptr
+// CHECK-NEXT:   %32 = llvm.mlir.constant(0) : i64
+// CHECK-NEXT:   %33 = llvm.mlir.constant(2) : i64
+// CHECK-NEXT:   %34 = llvm.getelementptr %x_3[%33] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK-NEXT:   %v_4 = llvm.load %34 {alignment = 1 : i64} : !llvm.ptr -> f32
+// CHECK-NEXT:   %35 = llvm.getelementptr %o_5[%32] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK-NEXT:   llvm.store %v_4, %35 {alignment = 4 : i64} : f32, !llvm.ptr
 // CHECK-NEXT:   llvm.return
 // CHECK-NEXT: }
 

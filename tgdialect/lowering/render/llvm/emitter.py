@@ -218,9 +218,14 @@ class LLVMEmitter(tg.OpBuilder):
         return self.constant(number_literal(value, type))
 
     def allocate(self, bytes: int, alignment: int, *, is_zeroed: bool = True) -> SSAValue:
-        """Memory on the stack, for as long as the function runs."""
-        properties = {"alignment": _alignment(alignment), "elem_type": builtin.i8}
-        alloca = created(llvm.AllocaOp, (self.number(bytes),), (self.stack_pointer,), properties)
+        """Memory on the stack, for as long as the function runs.
+
+        It is one array, and not a number of bytes, which LLVM keeps in memory until a pass makes it
+        an array.
+        """
+        array = llvm.LLVMArrayType(bytes, builtin.i8)
+        properties = {"alignment": _alignment(alignment), "elem_type": array}
+        alloca = created(llvm.AllocaOp, (self.number(1),), (self.stack_pointer,), properties)
         (pointer,) = alloca.results
         self.preamble += (alloca, self._memset(pointer, bytes)) if is_zeroed else (alloca,)
         return pointer
