@@ -200,6 +200,8 @@ def is_small(a: Polynomial[A]) -> bool:
 
 def times(a: Polynomial[A], b: Polynomial[A]) -> Polynomial[A] | None:
     """The product of polynomials, or None where it is too large."""
+    if not b.terms and a.summands <= _MAX_SUMMANDS:  # Hot: the extents of most axes are constant.
+        return a * b.constant
     degree = sum(max(map(len, of.terms), default=0) for of in (a, b))
     if a.summands * b.summands > _MAX_SUMMANDS or degree > _MAX_DEGREE:
         return None

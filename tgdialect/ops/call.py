@@ -216,7 +216,7 @@ class KernelOp(TgOp):
     @property
     def calls(self) -> bool:
         """Whether it calls other kernels, and computes nothing but which memory they get."""
-        return any(isinstance(op, CallOp) for op in ops_of(self.body.block))
+        return CallOp in map(type, ops_of(self.body.block))
 
     @property
     def sink(self) -> SinkOp:

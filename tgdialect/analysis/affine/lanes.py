@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple, TypeGuard
 
 import numpy as np
@@ -87,12 +88,18 @@ def scalar_of(value: SSAValue) -> SSAValue | None:
 def _lane_constants(op: Operation | Block) -> Sequence[int] | None:
     """The lanes of a VCONST or of a STACK of constants; None for other ops."""
     if isinstance(op, tg.VConstOp):
-        return compact(np.frombuffer(op.values.data.data, "<i8"))
+        return _lanes_of(op.values.data.data)
     if not isinstance(op, tg.StackOp) or tg.tensor(op.sources[0]).get_shape():
         return None
     attributes = [constant_attribute(source) for source in op.sources]
     numbers = [int(tg.number(a)) for a in attributes if a is not None]
     return compact(numbers) if len(numbers) == len(attributes) else None
+
+
+@lru_cache
+def _lanes_of(data: bytes) -> Sequence[int]:
+    """The lanes of a VCONST, cached: each analysis asks for them, and many VCONSTs are equal."""
+    return compact(np.frombuffer(data, "<i8"))
 
 
 def only_locates(op: Operation) -> bool:

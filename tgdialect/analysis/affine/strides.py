@@ -14,13 +14,16 @@ Strides = Mapping[tg.RangeOp, int | None]
 
 
 def strides(
-    location: SSAValue, ranges_around: Callable[[SSAValue], Iterable[tg.RangeOp]]
+    location: SSAValue,
+    ranges_around: Callable[[SSAValue], Iterable[tg.RangeOp]],
+    known: dict[SSAValue, tg.Polynomial] | None = None,
 ) -> Strides:
     """The strides of a location of a kernel. A range that is missing has stride 0.
 
-    `ranges_around` gives the loops that a value depends on.
+    `ranges_around` gives the loops that a value depends on. `known` keeps the polynomials of
+    indices from one call to the next; the ops that they have seen must not change.
     """
-    position = _row_major(location)
+    position = _row_major(location, {} if known is None else known)
     if position is None:
         return dict.fromkeys(ranges_around(location), None)
     result: dict[tg.RangeOp, int | None] = {}
@@ -34,7 +37,7 @@ def strides(
     return result
 
 
-def _row_major(location: SSAValue) -> tg.Polynomial | None:
+def _row_major(location: SSAValue, known: dict[SSAValue, tg.Polynomial]) -> tg.Polynomial | None:
     """The row-major position of a location in its buffer as a polynomial; None if it has none."""
     owner = tg.behind(location, tg.AfterOp).owner
     if not isinstance(owner, tg.IndexOp) or len(owner.indices) < len(tg.shape_of(owner.source)):
@@ -47,7 +50,7 @@ def _row_major(location: SSAValue) -> tg.Polynomial | None:
     for index, extent in zip(owner.indices, tg.shape_of(owner.source), strict=True):
         assert not isinstance(extent, tg.UnknownDim)
         scaled = None if total is None else times(total, tg.polynomial(extent))
-        total = None if scaled is None else scaled + tg.polynomial(unclamped(index))
+        total = None if scaled is None else scaled + tg.polynomial(unclamped(index), (), known)
     return total
 
 

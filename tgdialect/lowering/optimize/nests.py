@@ -58,7 +58,8 @@ class Nests:
         """`target` is the machine that the model is of."""
         self.axes, self.target = axes, target
         ops = [op for op in axes.ops if isinstance(op, tg.LoadOp | tg.StoreOp | tg.AtomicAddOp)]
-        along = [(op, strides(op.operands[0], axes.around)) for op in ops]
+        known: dict[SSAValue, tg.Polynomial] = {}
+        along = [(op, strides(op.operands[0], axes.around, known)) for op in ops]
         self.accesses = [StridedAccess(*each, self._is_weight(*each)) for each in along]
         self.stride_of = {access.op: access.strides for access in self.accesses}
 

@@ -243,7 +243,7 @@ def is_leaf(op: Operation) -> bool:
 
 
 def is_effect(op: Operation) -> bool:
-    return op.results[0].type == tg.VOID
+    return type(op.results[0].type) is tg.VoidType
 
 
 def _owner_of(value: SSAValue) -> Operation:

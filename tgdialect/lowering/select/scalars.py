@@ -48,6 +48,8 @@ _CLASSES: dict[str, type[tg.TgOp]] = {
 }
 """The op class of each elementwise op and of BITCAST, by name."""
 
+_INDEX = tg.DTYPES[tg.INDEX]
+
 _TYPED = ("cast", "bitcast")
 """Ops that have the dtype of the result as a property."""
 
@@ -93,7 +95,13 @@ class Scalars(tg.OpBuilder):
     # -- the protocol of recipe.Semantics
 
     def constant(self, value: int | float, dtype: Dtype) -> SSAValue:
-        return self.literal(tg.number_attribute(value, tg.TYPES[dtype]))
+        if type(value) is not int:  # 0 == -0.0, which is another constant.
+            return self.literal(tg.number_attribute(value, tg.TYPES[dtype]))
+        key = (value, dtype)  # Hot: an attribute is made and hashed in ten times as long.
+        if (known := self._known.get(key)) is None:
+            known = self.literal(tg.number_attribute(value, tg.TYPES[dtype]))
+            self._known[key] = known
+        return known
 
     def apply(self, primitive: str, operands: Sequence[TilePiece], dtype: Dtype) -> SSAValue:
         """An elementwise op or a BITCAST by name on registers, with a result of `dtype`."""
@@ -111,12 +119,14 @@ class Scalars(tg.OpBuilder):
         if (same := _neutral(primitive, values)) is not None:
             return same
         # Decompose an op that the target does not support.
-        handles = [RecipeValue(self, value, dtype_name(value)) for value in values]
         if primitive in RECIPES and not self._is_native(primitive, dtype):
-            return RECIPES[primitive](*handles).handle
-        result = RecipeValue(self, self._put(primitive, values, dtype), dtype)
+            return self.carried_out(RECIPES[primitive], values)
+        made = self._put(primitive, values, dtype)
+        if primitive != "gate":
+            return made
         # A CPU's GATE does not hold in the tails.
-        return (gate_around(result, *handles) if primitive == "gate" else result).handle
+        handles = (RecipeValue(self, value, dtype_name(value)) for value in values)
+        return gate_around(RecipeValue(self, made, dtype), *handles).handle
 
     def _put(self, primitive: str, values: Sequence[SSAValue], dtype: Dtype) -> SSAValue:
         """An op that the target has."""
@@ -175,7 +185,7 @@ class Scalars(tg.OpBuilder):
     def index(self, index: LaneIndex) -> SSAValue:
         """An index in a register."""
         if isinstance(index, int):
-            return self.constant(tg.wrap_to(tg.DTYPES[tg.INDEX], index), "index")
+            return self.constant(tg.wrap_to(_INDEX, index), "index")
         if is_sum(index):
             return self.apply("add", (index.base, self.index(index.distance)), "index")
         return self.register(index)
@@ -188,7 +198,7 @@ class Scalars(tg.OpBuilder):
         """A register as an index; a constant becomes a Python integer."""
         if is_ramp(value):
             return value
-        if tg.dtype_of(value) is not tg.DTYPES[tg.INDEX]:
+        if tg.dtype_of(value) is not _INDEX:
             value = self.apply("cast", (value,), "index")
         attribute = constant_attribute(value)
         return value if attribute is None else int(tg.number(attribute))
@@ -196,7 +206,7 @@ class Scalars(tg.OpBuilder):
     def add(self, a: LaneIndex, b: LaneIndex) -> LaneIndex:
         if isinstance(a, int):
             if isinstance(b, int):
-                return tg.wrap_to(tg.DTYPES[tg.INDEX], a + b)
+                return tg.wrap_to(_INDEX, a + b)
             a, b = b, a
         if is_ramp(b):
             a, b = b, a
@@ -207,7 +217,7 @@ class Scalars(tg.OpBuilder):
         # Add constants last, so that sums that differ in the constant share the rest.
         (a, p), (b, q) = apart(a), apart(b)
         total = cast(SSAValue, a) if b == 0 else self._arithmetic("add", a, b)
-        distance = tg.wrap_to(tg.DTYPES[tg.INDEX], p + q)
+        distance = tg.wrap_to(_INDEX, p + q)
         if distance == 0:
             return total
         if lanes_of(total) > 1:
@@ -219,7 +229,7 @@ class Scalars(tg.OpBuilder):
         the last index wraps."""
         if step and isinstance(start, int):
             last = start + step * (lanes - 1)
-            if tg.wrap_to(tg.DTYPES[tg.INDEX], last) != last:
+            if tg.wrap_to(_INDEX, last) != last:
                 return self.register(Ramp(start, step, lanes))
         return ramp(start, step, lanes)
 
@@ -235,7 +245,7 @@ class Scalars(tg.OpBuilder):
     def mul(self, a: LaneIndex, b: LaneIndex) -> LaneIndex:
         if isinstance(a, int):
             if isinstance(b, int):
-                return tg.wrap_to(tg.DTYPES[tg.INDEX], a * b)
+                return tg.wrap_to(_INDEX, a * b)
             a, b = b, a
         if b == 1:
             return a
@@ -293,8 +303,8 @@ class Scalars(tg.OpBuilder):
             return piece
         base, first = apart(piece.start)
         values: Sequence[int] = range(first, first + piece.step * piece.lanes, piece.step)
-        if tg.wrap_to(tg.DTYPES[tg.INDEX], values[-1]) != values[-1]:
-            values = tuple(tg.wrap_to(tg.DTYPES[tg.INDEX], value) for value in values)
+        if tg.wrap_to(_INDEX, values[-1]) != values[-1]:
+            values = tuple(tg.wrap_to(_INDEX, value) for value in values)
         steps = self.emit(
             tg.VConstOp, (), _vector(values), tg.tensor_type(tg.INDEX, (piece.lanes,))
         )

@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.unchecked import array_values, dense, tensor_of
 from tgdialect.ops.attributes import NumberAttr, PlaceAttr, is_tensor
-from tgdialect.ops.dtypes import BOOL, DType, dtype_row
+from tgdialect.ops.dtypes import DType, dtype_row
 from tgdialect.ops.properties.symbolic import Dim, Shape, show_shape
 
 _NOWHERE = PlaceAttr.of()
@@ -121,8 +121,9 @@ def number(value: Attribute) -> int | float:
     """The Python number of an integer or float attribute; a bool is 0 or 1."""
     of: Any = value  # Hot: `isinstance` with an attribute's class, an abstract one, is slow.
     if of.__class__ is builtin.IntegerAttr:
-        data = of.value.data
-        return data & 1 if of.type == BOOL else data
+        data, type = of.value.data, of.type
+        is_bool = type.__class__ is builtin.IntegerType and type.width.data == 1
+        return data & 1 if is_bool else data
     if of.__class__ is builtin.FloatAttr:
         return of.value.data
     raise VerifyException(f"{value} is not a number")

@@ -132,6 +132,8 @@ class LLVMEmitter(tg.OpBuilder):
         self.declared: dict[str, llvm.FuncOp] = {}
         """The functions of the process that it calls, by name."""
         self._constants: dict[Attribute, SSAValue] = {}
+        self._numbers: dict[float, SSAValue] = {}
+        """Those of i64. To make an attribute and look that up takes ten times as long."""
         self._splats: dict[tuple[SSAValue, int, Block], SSAValue] = {}
 
     def finish(self) -> llvm.FuncOp:
@@ -215,7 +217,11 @@ class LLVMEmitter(tg.OpBuilder):
 
     def number(self, value: float, type: Attribute = builtin.i64) -> SSAValue:
         """A number of this type, in every lane of a vector; an integer is taken modulo 2^width."""
-        return self.constant(number_literal(value, type))
+        if type is not builtin.i64:
+            return self.constant(number_literal(value, type))
+        if (known := self._numbers.get(value)) is None:
+            known = self._numbers[value] = self.constant(number_literal(value, type))
+        return known
 
     def allocate(self, bytes: int, alignment: int, *, is_zeroed: bool = True) -> SSAValue:
         """Memory on the stack, for as long as the function runs.
