@@ -15,15 +15,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tgdialect.analysis.memory_order import accesses
+from tgdialect.analysis.parts import REPAID
 from tgdialect.analysis.symbols import is_foreign, symbols_around
 from tgdialect.fast_xdsl.walk import nested_ops, ops_of
 from tgdialect.ops import tg
-
-MANY_STEPS = 8
-"""The fewest steps of a loop whose common operands count as constant, so that they are packed once
-before it. Smaller: packing takes longer than it saves; larger: loops load unpacked operands again.
-Packing takes about as long as one step, an eighth of the time with 8 steps."""
-
 
 _COMPUTED = (tg.ElementwiseOp, tg.LoadOp, tg.MovementOp, tg.ReduceOp, tg.StackOp)
 """The ops whose results depend on their operands alone, before there are kernels."""
@@ -145,12 +140,13 @@ def _slots(
 
 def _loop_constants(kernel: tg.KernelOp) -> Set[SSAValue]:
     """The parameters of a kernel that calls others of which each step of its loop passes the whole,
-    and which it does not write."""
+    and which it does not write: they count as constant, so that they are packed once before the
+    loop, if it takes enough steps. Packing takes about as long as one."""
     ops = ops_of(kernel.body.block)
     steps = max(
         (tg.known_index(op.bound) or 0 for op in ops if isinstance(op, tg.RangeOp)), default=0
     )
-    if steps < MANY_STEPS:
+    if steps < REPAID:
         return frozenset()
     written = {access.memory for access in accesses(ops) if access.writes}
     views = {tg.memory_of(op.results[0]) for op in ops if isinstance(op, tg.MovementOp)}

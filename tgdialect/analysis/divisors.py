@@ -14,11 +14,21 @@ def _gcd(divisors: Sequence[int]) -> int:
     return math.gcd(*divisors)
 
 
+def _of_mulacc(divisors: Sequence[int]) -> int:
+    *factors, addend = divisors
+    return math.gcd(math.prod(factors), addend)
+
+
+def _of_where(divisors: Sequence[int]) -> int:
+    _, *alternatives = divisors
+    return math.gcd(*alternatives)
+
+
 _RULES: dict[type, Callable[[Sequence[int]], int]] = {
     **dict.fromkeys((tg.AddOp, tg.SubOp, tg.MaxOp, tg.NegOp, tg.ModOp), _gcd),
     tg.MulOp: math.prod,
-    tg.MulAccOp: lambda divisors: math.gcd(divisors[0] * divisors[1], divisors[2]),
-    tg.WhereOp: lambda divisors: math.gcd(*divisors[1:]),
+    tg.MulAccOp: _of_mulacc,
+    tg.WhereOp: _of_where,
 }
 """A divisor of the result, from divisors of the operands. Of 0 every number is one; 0 says so."""
 

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from tgdialect.analysis.parts import REPAID
 from tgdialect.analysis.symbols import is_foreign
 from tgdialect.fast_xdsl.unchecked import array_values
 from tgdialect.ops import tg
@@ -25,10 +26,6 @@ cache had; larger: stores load lines of results for nothing. Bounds: loops over 
 MB were quicker than memory with an `llc` of 32 MiB, and a decode step of GPT-2, which accesses 150
 to 500 MB after each copy of keys and values, takes 0.955 of the time."""
 
-LEAST_PART = 1 / 8
-"""The part of L2 that such a result has at least. Smaller results cost little either way. Not
-fitted: results of 1.5 MB gain with an L2 of 2 MiB, and others were not timed."""
-
 
 def evicted_slots(module: ModuleOp, target: Target) -> Mapping[str, Set[int]]:
     """By kernel, the slots whose argument in every CALL is a result that no later CALL accesses and
@@ -44,7 +41,8 @@ def evicted_slots(module: ModuleOp, target: Target) -> Mapping[str, Set[int]]:
 
 
 def _add_slots(found: dict[str, Set[int]], function: FuncOp, target: Target) -> None:
-    """Add the slots of a function's CALLs; those of a kernel are in all CALLs of it."""
+    """Add the slots of a function's CALLs; those of a kernel are in all CALLs of it. Results that
+    are a small part of L2 cost little either way."""
     later, moved = set[SSAValue](), 0
     for call in reversed([op for op in function.body.block.ops if isinstance(op, tg.CallOp)]):
         memory = [tg.memory_of(argument) for argument in call.arguments]
@@ -54,7 +52,7 @@ def _add_slots(found: dict[str, Set[int]], function: FuncOp, target: Target) -> 
             if moved > EVICTING * target.llc
             and each not in later
             and _is_result(each)
-            and static_bytes(each) >= LEAST_PART * target.l2
+            and static_bytes(each) * REPAID >= target.l2
         }
         name = call.callee.string_value()
         found[name] = slots & found.get(name, slots)

@@ -8,6 +8,7 @@ from functools import partial, reduce
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 
+from tgdialect.analysis.limits import MANY
 from tgdialect.analysis.min_max import UNBOUNDED, MinMax
 from tgdialect.ops import tg
 from tgdialect.ops.affine import monomials
@@ -24,10 +25,6 @@ from tgdialect.ops.expressions import (
 MAX_DEPTH = 6
 """The number of ops, other than sums and products, that an expression has one after the other. A
 polynomial may have each of them several times."""
-
-LONG = 32
-"""The most tokens of a factor that stands in other expressions as it is. A longer one is an
-argument of its own, so that expressions do not grow with the number of ops that compute them."""
 
 _FACTORS = OPERATIONS.keys() - {"neg", "add", "sub", "mul", "shl", "shr"}
 """The operations that compute factors. Sums and products of index values are the expression itself;
@@ -113,10 +110,11 @@ class ComputedExtents:
         return self._arguments[expression][0]
 
     def _factor(self, value: SSAValue) -> Expression | None:
-        """The expression of a factor, whose own factors are known: an argument if it is long."""
+        """The expression of a factor, whose own factors are known: an argument if it is long, so that
+        expressions do not grow with the number of ops that compute them."""
         expression = _computed(value, self._known, MAX_DEPTH - 1)
         if expression is not None:
-            if len(expression) > LONG:
+            if len(expression) > MANY:
                 if expression not in self._arguments:
                     self._put(expression, value, {})
                 expression = argument_at(self._arguments[expression][1])

@@ -18,16 +18,11 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.affine.bounds import exact_polynomial
 from tgdialect.analysis.conditions import Order, conjuncts, order
+from tgdialect.analysis.limits import MANY
 from tgdialect.analysis.min_max import MinMax, keeps_integer
+from tgdialect.analysis.parts import CELLS_OF_PART, REPAID
 from tgdialect.analysis.ranges import Ranges, needed_ops, open_ranges
 from tgdialect.ops import tg
-
-SPLIT_COST = 4096
-"""The choices that each further kernel has to save: elements times conditions. Larger: fewer loops
-are split, and keep their conditions; smaller: more kernels, each of which takes a call and has to
-be compiled. A choice takes up to a nanosecond, a call half a microsecond, and a kernel 20 ms to
-compile. With a quarter of it, `cat` of 30x30 and 30x31 takes 3.3 us instead of 5.2, but small
-stencils have more kernels in vain."""
 
 BORDER = 3
 """The widest border, in cells, that is no part of its own at either end of a loop, if it is a small
@@ -35,13 +30,6 @@ part of it: `lowering/linearize/peel.py` takes as many iterations out of a loop.
 keep conditions in more iterations; smaller: more kernels to compile. The border of a stencil or of
 a convolution is seldom wider. As kernels, the borders of a stencil in three dimensions took 0.5 s
 more to compile, for the same speed."""
-
-LEAST_SHARE = 8
-"""One of how many cells a border is at most. Of 8 channels, 3 of one operand and 5 of another are
-parts. An order of magnitude."""
-
-MANY_PARTS = 32
-"""The number of parts beyond which a loop is not split: each is a kernel to compile."""
 
 _PLAIN = (
     *(tg.ConstOp, tg.ParamOp, tg.RangeOp, tg.ElementwiseOp, tg.MovementOp, tg.LoadOp, tg.ReduceOp),
@@ -75,9 +63,10 @@ def index_set_split(block: Block) -> IndexSetSplit | None:
             saved[loop] += _trips(open_at[op])
             cuts[loop].add(start)
     for loop in sorted(saved, key=saved.__getitem__, reverse=True):
+        # Each further kernel has to save choices: elements times conditions.
         starts = sorted({0} | cuts[loop])
-        enough = SPLIT_COST * (len(starts) - 1)
-        if 1 < len(starts) <= MANY_PARTS and saved[loop] >= enough and _is_free(loop, ops, open_at):
+        enough = CELLS_OF_PART * (len(starts) - 1)
+        if 1 < len(starts) <= MANY and saved[loop] >= enough and _is_free(loop, ops, open_at):
             return IndexSetSplit(loop, starts)
     return None
 
@@ -103,7 +92,8 @@ def _cut(condition: SSAValue, holds: bool, intervals: MinMax) -> tuple[tg.RangeO
     extent = tg.known_index(loop.bound)
     if extent is None or not 0 < start < extent:
         return None
-    is_border = min(start, extent - start) <= min(BORDER, extent // LEAST_SHARE)
+    # Of 8 channels, 3 of one operand and 5 of another are parts.
+    is_border = min(start, extent - start) <= min(BORDER, extent // REPAID)
     return None if is_border else (loop, start)
 
 

@@ -16,11 +16,8 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
-from tgdialect.ops.intervals import dtype_range
+from tgdialect.ops.intervals import constant, dtype_range
 from tgdialect.ops.properties import Row, rule_of
-
-_NOTHING = tg.Interval(0, 0)
-"""The interval of a value without elements: `!tg.void`."""
 
 _MAKING_MEMORY = frozenset({"tg.copy", "tg.contiguous"})
 
@@ -50,7 +47,7 @@ class MinMax(tg.Computed[tg.Interval]):
         interval = row.min_max(owner, [self._known[o] for o in owner.operands])
         if owner.name in _MAKING_MEMORY and not self._validity[owner.operands[0]]:
             # An invalid cell that is made into memory is 0.
-            interval = interval.union(_NOTHING)
+            interval = interval.union(constant(0))
         return interval
 
     def forget(self, value: SSAValue) -> None:
@@ -81,7 +78,7 @@ def _type_range(value: SSAValue) -> tg.Interval:
         dtype := tg.DTYPES.get(tg.tensor(value).element_type)
     ):
         return dtype_range(dtype)
-    return _NOTHING
+    return constant(0)  # `!tg.void` has no elements.
 
 
 def _argument_range(value: SSAValue) -> tg.Interval:
@@ -102,7 +99,7 @@ def keeps_integer(op: tg.CastOp, intervals: MinMax) -> bool:
     return is_integer and intervals[op.source].within(dtype.low, dtype.high)
 
 
-UNBOUNDED = 2**63 - 1
+UNBOUNDED = tg.DTYPES[tg.INDEX].high
 """The greatest i64: an extent with this maximum counts as unbounded."""
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from xdsl.ir import Block, Operation
 
+from tgdialect.analysis.limits import MANY
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
@@ -27,10 +28,6 @@ MAX_EXPANDED = 1 << 16
 """The greatest cost of the elements of all values of a kernel that have expanded ranges, where one
 of an ADD is 1, as in the cost model. Larger: longer compilation; smaller: schedules are refused.
 Those of `test_work.py` have up to a third of it."""
-
-LONGEST = 64
-"""The most iterations of a loop that become straight code, whose buffers are then registers.
-Larger: longer code; smaller: buffers stay in memory. An order of magnitude."""
 
 _NONE: Ranges = frozenset()
 _CHANGES_RANGES = frozenset({tg.RangeOp, tg.EndOp, tg.ReduceOp})
@@ -159,5 +156,5 @@ def register_loops(ops: Sequence[Operation]) -> Ranges:
         for op in tg.computed_from(*indices, until=(tg.RangeOp,))
         if isinstance(op, tg.RangeOp)
         and (extent := tg.known_index(op.bound)) is not None
-        and extent <= LONGEST
+        and extent <= MANY
     )

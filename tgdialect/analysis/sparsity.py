@@ -11,12 +11,8 @@ from collections.abc import Callable, Collection, Sequence
 
 from xdsl.ir import SSAValue
 
+from tgdialect.analysis.limits import MANY
 from tgdialect.ops import tg
-
-MANY_VALUES = 32
-"""The most values of a tree that are looked at. Larger: programs of long elementwise chains are
-walked again for each sum in them; smaller: zeros in larger trees are not found. An order of
-magnitude: the gradient of a maximum has 5."""
 
 _IF_ANY = (tg.MulOp, tg.AndOp)
 """Ops that are 0 if any operand is. A zero times infinity counts as 0, as padding does in sums."""
@@ -39,13 +35,13 @@ _IF_ALL = (
 
 def elementwise_leaves(root: SSAValue, is_inner: Callable[[SSAValue], bool]) -> Sequence[SSAValue]:
     """The leaves of a tree of elementwise ops: the nearest values to the root that are not
-    `is_inner`, or are defined by other ops. Beyond MANY_VALUES values, each is a leaf."""
+    `is_inner`, or are defined by other ops. Beyond MANY values, each is a leaf."""
     values = [root]
     seen = {root}
     leaves: list[SSAValue] = []
     for value in values:  # which grows
         op = value.owner
-        if len(values) < MANY_VALUES and isinstance(op, tg.ElementwiseOp) and is_inner(value):
+        if len(values) < MANY and isinstance(op, tg.ElementwiseOp) and is_inner(value):
             new = [operand for operand in dict.fromkeys(op.operands) if operand not in seen]
             values += new
             seen.update(new)

@@ -16,6 +16,7 @@ from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.symbolic import SymInt, greatest, larger
 from tgdialect.ops import tg
 from tgdialect.ops.reduce import ALU
+from tgdialect.targets.cpu import CPU
 
 AxisArgument = int | Sequence[int] | None
 
@@ -265,8 +266,9 @@ class Reduction(Functions, Creation):
         if is_static and isinstance(self.device, str) and not is_cpu(self.device):
             parts = scan_blocks_of(extent)
         else:
-            parts = parts_of(extent, self.numel(), self.numel() // extent) if is_static else 0
-            parts = parts if parts and extent % parts == 0 else 0
+            rows, itemsize = self.numel() // extent, self.dtype.itemsize
+            found = parts_of(extent, self.numel(), itemsize, rows, CPU) if is_static else None
+            parts = found[0] if found and math.prod(found) == extent else 0
         if not is_static and extent > _BLOCK:
             # Windows have the greatest extent, so that blocks of a symbolic axis are small.
             present = last.shape[-1]

@@ -356,7 +356,11 @@ def wrong_substitution(patch: Patch) -> None:
 def wrong_parts(patch: Patch) -> None:
     """The remainder is lost. Reductions are split that are short enough for a test."""
     owner = module("lowering.rangeify.split_reductions")
-    patch.setattr(owner, "parts_of", lambda extent, *_: 4 if extent > 4 else 0)
+    patch.setattr(
+        owner,
+        "parts_of",
+        lambda extent, *_, **__: (4, extent // 4) if extent > 4 else None,
+    )
     patch.setattr(owner, "ALU", dict.fromkeys(owner.ALU, lambda a, b: tg.AddOp(a, a)))
 
 

@@ -12,13 +12,10 @@ from typing import cast
 
 from xdsl.ir import SSAValue
 
+from tgdialect.analysis.limits import MANY
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops import tg
 from tgdialect.ops.affine import monomials, polynomial_interval, times
-
-MAX_ROUNDS = 4
-"""The rounds in which RANGEs are replaced by their bounds. More: RANGEs whose bounds depend on
-others, one more level each, are resolved; fewer: less compile time."""
 
 
 def exact_polynomial(
@@ -45,9 +42,10 @@ def interval(of: tg.Polynomial, min_max: MinMax) -> tg.Interval:
 
 
 def greatest(of: tg.Polynomial, min_max: MinMax, atoms: Collection[SSAValue] = ()) -> int:
-    """An upper bound of a polynomial, using that each RANGE is less than its bound."""
+    """An upper bound of a polynomial, using that each RANGE is less than its bound. Each
+    round resolves one more level of RANGEs whose bounds depend on others."""
     result = int(interval(of, min_max).hi)
-    for _ in range(MAX_ROUNDS):
+    for _ in range(MANY):
         bound = _at_last_iteration(of, min_max, atoms)
         if bound == of:
             break

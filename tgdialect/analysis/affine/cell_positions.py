@@ -18,6 +18,7 @@ from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.movement import moved
 from tgdialect.analysis.affine.positions import (
+    EXACT,
     Index,
     LoopVariable,
     Position,
@@ -29,9 +30,6 @@ from tgdialect.analysis.conditions import conjuncts, order
 from tgdialect.analysis.memory_order import LocationNumbering
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops import tg
-
-_EXACT = 2**62
-"""Sums beyond this magnitude might wrap an i64: they are numbers of which nothing is known."""
 
 _ARITHMETIC: Mapping[type, Callable[[Positions, Position, Position], Position]] = {
     tg.AddOp: Positions.add,
@@ -116,7 +114,8 @@ class CellPositions(Positions):
         operands = [self._known[operand] for operand in self._operands(value)]
         if operands:
             found = _ARITHMETIC[type(op)](self, *operands)
-            if interval_of(found).within(-_EXACT, _EXACT):
+            # Of a number that might wrap nothing is known.
+            if interval_of(found).within(-EXACT, EXACT):
                 return found
         value = self._alike.setdefault(self._numbering[value], value)
         loops = tg.dependent_ranges(value, self._dependent)

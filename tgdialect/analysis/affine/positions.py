@@ -25,7 +25,7 @@ from tgdialect.ops.affine import monomials, without
 from tgdialect.ops.intervals import product
 
 Bound = int | float
-_EXACT = 2**62
+EXACT = 2**62
 """Sums beyond this magnitude might wrap an i64, so division does not distribute over them. Half the
 range of i64 leaves room for one more addition."""
 
@@ -257,7 +257,7 @@ class Positions:
             return ZERO, ZERO
         if not a.terms:
             return a.split(n)
-        if n < 0 or not interval_of(a).within(-_EXACT, _EXACT):
+        if n < 0 or not interval_of(a).within(-EXACT, EXACT):
             return None
         while True:
             high, low = a.split(n)
@@ -324,12 +324,12 @@ class Positions:
     def _opaque(self, kind: str, a: Position, b: Position) -> Position:
         """A quotient or remainder as an atom, with its interval."""
         x, y = interval_of(a), interval_of(b)
-        if y.lo <= 0 or not x.within(-_EXACT, _EXACT):
+        if y.lo <= 0 or not x.within(-EXACT, EXACT):
             interval = tg.Interval(-(2**63), 2**63 - 1)
         elif kind == "mod":
             interval = tg.Interval(0, y.hi - 1)
         else:
-            ends = [int(p) // int(q) for p in (x.lo, x.hi) for q in (y.lo, min(y.hi, _EXACT))]
+            ends = [int(p) // int(q) for p in (x.lo, x.hi) for q in (y.lo, min(y.hi, EXACT))]
             interval = tg.Interval(min(ends), max(ends))
         return tg.Affine({self._atom(kind, (a, b), interval, depends_of(a, b)): 1})
 

@@ -18,8 +18,8 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.affine.lanes import compact, scalar_of
+from tgdialect.analysis.limits import MANY
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
-from tgdialect.analysis.ranges import LONGEST
 from tgdialect.analysis.zeros import is_positive_zero
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
@@ -280,7 +280,7 @@ def _load(
     loops = [value.owner for value in cells.terms if isinstance(value.owner, tg.RangeOp)]
     loops.sort(key=lambda loop: -cells.terms[loop.result])
     own, extents = [loop.result for loop in loops], [tg.known_index(loop.bound) for loop in loops]
-    if not loops or any(extent is None or extent > LONGEST for extent in extents):
+    if not loops or any(extent is None or extent > MANY for extent in extents):
         return None
     strides = [cells.terms[value] for value in own]
     rest = frozenset((v, factor) for v, factor in cells.terms.items() if v not in own)

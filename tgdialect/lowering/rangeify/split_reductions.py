@@ -19,12 +19,10 @@ from xdsl.rewriter import Rewriter
 from tgdialect.analysis.affine.views import affine_views
 from tgdialect.analysis.one_hot import constant_values, may_be_one_hot, scatters
 from tgdialect.analysis.parts import (
-    COLUMNS,
-    PARTS,
-    grid_parts_of,
+    NEIGHBOURS,
+    Parts,
     parts_of,
     product_parts_of,
-    scatter_parts_of,
 )
 from tgdialect.diagnostics import RemarkKind, begins, emit_remark
 from tgdialect.fast_xdsl.walk import ops_of
@@ -96,9 +94,9 @@ class SplitReductionsPass(TargetFunctionPass):
             if (split := _axis(op, target, is_scatter=is_scatter)) is not None:
                 if not begins("split", op):
                     continue
-                axis, parts, size = split
-                message = f"split along axis {axis} into {parts} parts of {size}"
-                more = {"Axis": axis, "Parts": parts, "Size": size}
+                axis, (count, size) = split
+                message = f"split along axis {axis} into {count} parts of {size}"
+                more = {"Axis": axis, "Parts": count, "Size": size}
                 emit_remark(op, message, "SplitReduction", RemarkKind.PASSED, **more)
                 # Parts are the batch of a product or scatter, whose results lie as the whole's do.
                 realise(_split(op, *split, is_first=is_scatter or _is_tiled(op)))
@@ -122,39 +120,37 @@ def _is_splittable(op: tg.ReduceOp) -> bool:
     )
 
 
-def _axis(op: tg.ReduceOp, target: Target, *, is_scatter: bool) -> tuple[int, int, int] | None:
-    """The axis to split, the number of parts, and their size; None where splitting does not pay.
-    That of a scatter is the axis of the updates."""
-    source, result = tg.tensor(op.source).get_shape(), tg.tensor(op.result).get_shape()
-    if is_scatter:
-        (axis,) = tg.integers(op, "axes")
-        parts = scatter_parts_of(source[axis], math.prod(result))
-        return (axis, parts, source[axis] // parts) if parts else None
-    if may_be_one_hot(op):
+def _axis(op: tg.ReduceOp, target: Target, *, is_scatter: bool) -> tuple[int, Parts] | None:
+    """The axis to split, and its parts; None where splitting does not pay. That of a scatter is the
+    axis of the updates."""
+    source, results = tg.tensor(op.source).get_shape(), math.prod(tg.tensor(op.result).get_shape())
+    cells, itemsize = math.prod(source), tg.dtype_of(op.source).itemsize
+    if may_be_one_hot(op) and not is_scatter:
         return None
     for axis in tg.integers(op, "axes"):
-        extent, cells, results = source[axis], math.prod(source), math.prod(result)
-        is_last = math.prod(source[axis + 1 :]) == 1
-        if target.is_grid and _is_tiled(op):
-            if split := product_parts_of(extent, results, target.units, WHOLE_STEPS):
-                return axis, *split
-        elif target.is_grid:
-            workgroups = results if is_last else math.ceil(results / COLUMNS)
-            whole = WHOLE if is_last else WHOLE_COLUMN
-            if split := grid_parts_of(extent, cells, workgroups, target.units, whole):
-                return axis, *split
-        elif parts := parts_of(extent, cells, results):
-            if is_last and (size := extent // (PARTS * WHOLE) * WHOLE):
-                return axis, PARTS, size
-            return axis, parts, extent // parts
+        extent, is_last = source[axis], math.prod(source[axis + 1 :]) == 1
+        if is_scatter:
+            parts = parts_of(extent, extent, itemsize, results, target, workgroups=1)
+        elif target.is_grid and _is_tiled(op):
+            parts = product_parts_of(extent, results, target.units, WHOLE_STEPS)
+        else:
+            columns = NEIGHBOURS if target.is_grid and not is_last else 1
+            whole = WHOLE if is_last else WHOLE_COLUMN if target.is_grid else 1
+            workgroups = math.ceil(results / columns)
+            parts = parts_of(
+                extent, cells, itemsize, results, target, workgroups=workgroups, whole=whole
+            )
+        if parts is not None:
+            return axis, parts
     return None
 
 
-def _split(op: tg.ReduceOp, axis: int, parts: int, size: int, *, is_first: bool) -> tg.ReduceOp:
+def _split(op: tg.ReduceOp, axis: int, parts: Parts, *, is_first: bool) -> tg.ReduceOp:
     """Replace a REDUCE by two, and one of the remainder; returns the first. The axis of parts
     `is_first` if it is to be."""
     kind, source = op.kind.data, tg.tensor(op.source).get_shape()
-    put, even, whole = tg.OpBuilder.before(op).put, op.source, parts * size
+    put, even, (count, size) = tg.OpBuilder.before(op).put, op.source, parts
+    whole = count * size
     start, before, after = [0] * len(source), source[:axis], source[axis + 1 :]
     if left := source[axis] - whole:
         even = put(tg.ShrinkOp(even, start, (*before, whole, *after)))

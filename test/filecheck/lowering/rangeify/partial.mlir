@@ -36,14 +36,14 @@ func.func @main(%x: tensor<512x512xi32>) -> tensor<1x1xi32> {
 // What parts of whole vectors leave is added when they are put together.
 // CHECK-LABEL: builtin.module
 // CHECK:         tg.kernel @main_0
-// CHECK:           %[[PARTS:.*]] = tg.const 64
+// CHECK:           %[[PARTS:.*]] = tg.const 44
 // CHECK:           tg.range 0 loop to %[[PARTS]]
-// CHECK:           %[[EACH:.*]] = tg.const 16256
+// CHECK:           %[[EACH:.*]] = tg.const 23808
 // CHECK:           tg.range 1 reduce to %[[EACH]]
 // CHECK:         tg.kernel @main_1
-// CHECK:           %[[LEFT:.*]] = tg.const 8189
+// CHECK:           %[[LEFT:.*]] = tg.const 1021
 // CHECK:           %[[I:.*]] = tg.range {{.*}} reduce to %[[LEFT]]
-// CHECK:           %[[START:.*]] = tg.const 1040384
+// CHECK:           %[[START:.*]] = tg.const 1047552
 // CHECK:           tg.add %[[I]], %[[START]]
 // CHECK:         func.func @main
 func.func @main(%x: tensor<1048573xf32>) -> tensor<1xf32> {
@@ -53,10 +53,10 @@ func.func @main(%x: tensor<1048573xf32>) -> tensor<1xf32> {
 
 // -----
 
-// Rows have as many parts as leave fewest of them: 63 of 16.
+// Rows have as many parts as leave fewest of them: 56 of 18.
 // CHECK-LABEL: builtin.module
 // CHECK:         tg.kernel @main_0
-// CHECK:           %[[PARTS:.*]] = tg.const 63
+// CHECK:           %[[PARTS:.*]] = tg.const 56
 // CHECK:           tg.range {{.*}} loop to %[[PARTS]]
 // CHECK:         tg.kernel @main_1
 // CHECK:           tg.reduce max

@@ -47,10 +47,10 @@ func.func @rows(%at: tensor<16x6xi32>) -> tensor<16x3xf32> {
   func.return %result : tensor<16x3xf32>
 }
 
-// Many updates of few cells are done in 16 parts, each with cells of its own, which are added up.
+// Many updates of few cells are done in 32 parts, each with cells of its own, which are added up.
 
 // CHECK-LABEL: tg.kernel @parts_0
-// CHECK:         tg.param 0 : tensor<16x3x1xf32, #tg.place<global>>
+// CHECK:         tg.param 0 : tensor<32x3x1xf32, #tg.place<global>>
 // CHECK-NOT:     tg.atomicadd
 // CHECK-LABEL: tg.kernel @parts_1
 // CHECK:         tg.reduce add
