@@ -110,8 +110,8 @@ class ComputedExtents:
         return self._arguments[expression][0]
 
     def _factor(self, value: SSAValue) -> Expression | None:
-        """The expression of a factor, whose own factors are known: an argument if it is long, so that
-        expressions do not grow with the number of ops that compute them."""
+        """The expression of a factor, whose own factors are known: an argument if it is long, so
+        that expressions do not grow with the number of ops that compute them."""
         expression = _computed(value, self._known, MAX_DEPTH - 1)
         if expression is not None:
             if len(expression) > MANY:

@@ -38,10 +38,6 @@ neighbours are along the vectors: fewer uses do not repay a copy. An order of ma
 schedule packs such an operand for 128 rows of results, or for few if its steps span many pages
 (`copies.py`), which is not known here."""
 
-_SWEEPS = 4
-"""The times that each buffer of connected kernels is reconsidered, given the others. More: longer
-compilation; fewer: orders that are not the cheapest together."""
-
 _Vectors = tuple[LoopVariable, ...]
 """Where the vectors of a kernel lie: along a loop, or along two that are one, the inner first."""
 
@@ -273,13 +269,12 @@ def _settle(part: Sequence[_Memory]) -> None:
     for wanted in sorted({axis for memory in part for axis in memory.choices[1:]}):
         choices = {m: wanted if wanted in m.choices else m.choices[0] for m in part}
         cost_of(choices)
-        for _ in range(_SWEEPS):
+        before: dict[_Memory, int] = {}
+        while choices != before:  # Each change costs less.
             before = dict(choices)
             for memory, axis in before.items():
                 costs = {axis: near(memory, axis) for axis in (axis, *memory.choices)}
                 memory.last = choices[memory] = min(costs, key=costs.__getitem__)
-            if choices == before:
-                break
         found.append(choices)
     best = min(found, key=cost_of)
     if cost_of(best) > (1 - LEAST_GAIN) * cost_of(in_order):

@@ -9,19 +9,17 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import depends_of, trips_of
 from tgdialect.analysis.one_hot import paths_to_comparisons
+from tgdialect.analysis.parts import REPAID
 from tgdialect.lowering.rangeify.planning.demand import Demand, Demands
 from tgdialect.ops import tg
 from tgdialect.ops.reduce import ALU
 
-SHORT_LOOP = 8
-"""A reduction of at most this many elements counts as elementwise work: it is cheap enough to be
-computed again (a 2x2 pool, a small dot product). Longer ones are worth a buffer of their result."""
-
 
 def is_long(demands: Demands, op: tg.ReduceOp) -> bool:
-    """Whether a reduction has more than SHORT_LOOP steps for each result."""
+    """Whether a reduction is worth a buffer of its result: a shorter one counts as elementwise
+    work, which is cheap enough to be computed again (a 2x2 pool, a small dot product)."""
     steps = all_elements(demands, op, op.source).trips
-    return steps > SHORT_LOOP * all_elements(demands, op, op.result).trips
+    return steps > REPAID * all_elements(demands, op, op.result).trips
 
 
 def all_elements(demands: Demands, root: Operation, value: SSAValue) -> Demand:
@@ -71,7 +69,7 @@ def is_contraction(demands: Demands, reductions: Iterable[Demand], row: Demand) 
     elements = trips_of(row.depends)
     return any(
         demand.trips >= elements
-        and next(iter(demands.operands(demand))).trips > SHORT_LOOP * demand.trips
+        and next(iter(demands.operands(demand))).trips > REPAID * demand.trips
         for demand in reductions
     )
 

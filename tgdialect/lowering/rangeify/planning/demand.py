@@ -25,6 +25,7 @@ from tgdialect.analysis.affine.positions import (
     surrounding,
     trips_of,
 )
+from tgdialect.analysis.limits import MANY
 from tgdialect.ops import tg
 from tgdialect.targets.costs import own_cost
 
@@ -40,11 +41,6 @@ timing programs of `python -m bench`."""
 LOCAL_LOAD, LOCAL_STORE = 1.0, 2.0
 """The cost of a load from a LOCAL buffer and of a store to it, in the same unit: less than LOAD and
 STORE, as the buffer stays in a cache close to the core."""
-
-_BUDGET = 128
-"""The number of demands after which a walk gives up: a value with more is not worth computing
-twice. The bound keeps planning linear in programs such as sorting networks, where each step needs
-twice as many elements as the one before."""
 
 
 class Demand(NamedTuple):
@@ -212,7 +208,9 @@ _UNKNOWN_TRIPS = 1024
 class DemandCost(NamedTuple):
     """The cost of some demands together, and the reductions among all that they lead to.
 
-    The walk is not complete if there were too many demands; the cost is greater then.
+    The walk is not complete if there were too many demands; the cost is greater then, and the value
+    not worth computing twice. In a sorting network each step needs twice as many elements as the
+    one before.
     """
 
     cost: float
@@ -240,7 +238,7 @@ def demand_cost(
         if op in stored and demand.value not in first:
             cost += stored[op] * demand.trips
             continue
-        if len(walk.seen) > _BUDGET:
+        if len(walk.seen) > MANY:
             return DemandCost(cost, reductions, is_complete=False)
         if price := own_cost(type(op)):
             cost += price * demand.trips

@@ -19,12 +19,14 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.builtin import DYNAMIC_INDEX, f32
 from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import depends_of, is_of_loops, surrounding, trips_of
 from tgdialect.analysis.constants import derived_values
+from tgdialect.analysis.limits import MANY
 from tgdialect.analysis.one_hot import constant_values, scatters
+from tgdialect.analysis.parts import REPAID
 from tgdialect.diagnostics import (
     SHAPES,
     RemarkArgument,
@@ -80,43 +82,22 @@ CHEAP = 12
 kernel of its own would take a STORE (16) and LOADs (4 each) instead. A value with a transcendental
 op (8) and some arithmetic is cheap, two of them are not."""
 
-FREE, MANY_RUNS = 1.5, 8
-"""Recompute an operand inside a reduction only if it costs at most FREE operations beyond one LOAD,
-or fewer than MANY_RUNS results per element use it; else store it first. Larger: more is computed
+FREE = 1.5
+"""Recompute an operand inside a reduction only if it costs at most so many operations beyond one
+LOAD, or fewer than REPAID results per element use it; else store it first. Larger: more is computed
 again; smaller: more kernels that do not pay. A value that depends on constants alone is also stored
-if it costs more than FREE beyond a LOAD: its kernel runs once, but it is compiled. Found with the
-ResNet of `bench`."""
+if it costs more: its kernel runs once, but it is compiled. Found with the ResNet of `bench`."""
 
-BLOCK_ROWS = 8
-"""The fewest rows of a product that a workgroup computes at once, where it keeps them in LOCAL
-memory. Each value of the other factor is loaded once for all of them. Fewer: the loads cost more
-than a pass of the product's results through memory; more: fewer programs are fused. An order of
-magnitude."""
+MAX_FUSED = REPAID * (LOAD + STORE)
+"""The greatest cost of the elementwise ops that one kernel computes for an element, in the units of
+CHEAP; beyond it values that are not cheap get kernels of their own. With a greater limit long
+chains take longer to compile, since equal parts are compiled once; with a smaller one there are
+more passes through memory. By counting, kernels of `examples` and of `bench` have at most 80."""
 
 _BLOCK_BUFFERS = 4
 """The LOCAL buffers like one of a product's rows that a kernel is assumed to need: scores,
 exponentials and weights of an attention are three. Larger: fewer programs are fused; smaller: the
-schedule has to make do with fewer rows than BLOCK_ROWS."""
-
-_ITEMSIZE = 4
-"""The bytes of an element for which the lanes of a vector are counted, where axes are ordered."""
-
-_MANY_DEMANDS = 16
-"""Demands of one value beyond which it gets a buffer, whatever recomputing it would cost. Without a
-bound the cost of planning would be quadratic in programs such as sorting networks."""
-
-MAX_FUSED = 512
-"""The greatest cost of the elementwise ops that one kernel computes for an element, in the units of
-CHEAP; beyond it values that are not cheap get kernels of their own. With a greater limit long
-chains take longer to compile, since equal parts are compiled once; with a smaller one there are
-more passes through memory, of which each adds a STORE and a LOAD, a twenty-fifth of this limit. An
-order of magnitude: by counting, kernels of `examples` and of `bench` have at most 80."""
-
-_MANY_CUTS = 4
-"""The most kernels that MAX_FUSED has cut off and that compute a value again, each for itself. A
-recurrence over n earlier values has n values at each cut. Below this number each of their kernels
-computes up to MAX_FUSED; beyond, each value of the recurrence has a kernel of its own. A greater
-number has kernels compute more again, and takes longer to compile. An order of magnitude."""
+schedule has to make do with fewer rows than REPAID."""
 
 
 @kept_facts(SHAPES)
@@ -202,8 +183,6 @@ class _Planner:
         """The views of memory of which more than the cells matters."""
         self.fused_cost: dict[Operation, float] = defaultdict(float)
         """The cost of the ops that the kernel of each root computes for an element."""
-        self.cuts: set[Operation] = set()
-        """The values that are stored because the kernels that use them would exceed MAX_FUSED."""
 
     def plan(self) -> Fusion:
         constants = constant_values(self.block)
@@ -237,7 +216,7 @@ class _Planner:
     def order_axes(self) -> None:
         """Decide in which order buffers have their axes, and the loops that store them."""
         constants = {a for a in self.block.args if "tg.constant" in tg.argument_attributes(a)}
-        lanes = self.target.lanes(_ITEMSIZE)
+        lanes = self.target.lanes(tg.DTYPES[f32].itemsize)
         roots = {op: i for op, i in self.roots.indices.items() if op not in self.fusion.online}
         # The buffer of a value that is stored inside of that of a PAD is the latter.
         paddings, padded_by = self.fusion.paddings, self.fusion.padded_by
@@ -301,11 +280,11 @@ class _Planner:
         workgroup cannot keep in LOCAL memory."""
         for group in online_sums(self.block, self.is_valid, self.stored):
             rows = group.results
-            size = BLOCK_ROWS * _BLOCK_BUFFERS * group.steps * tg.dtype_of(group.scores).itemsize
+            size = REPAID * _BLOCK_BUFFERS * group.steps * tg.dtype_of(group.scores).itemsize
             if (
                 self.target.is_grid
                 and size <= self.target.local
-                and rows >= BLOCK_ROWS * self.target.units
+                and rows >= REPAID * self.target.units
             ):
                 continue
             if (blocks := blocks_of(group, self.target)) is not None:
@@ -379,18 +358,15 @@ class _Planner:
         # Few values are asked for where their cost matters, and each walk has up to 128 steps.
         once = cache(lambda: demand_cost(self.demands, [fresh], self.prices))
         if not is_gather and self.is_too_long(op, asked) and once().cost > CHEAP * elements:
-            self.cuts.add(op)
             why = f"a kernel would compute more than {MAX_FUSED} for an element"
             return self.realise(op, f"realised: {why}")
-        if self.is_for_cuts(op, asked):
-            return asked
         is_hot = not is_gather and self.is_hot(op, asked, elements, once)
         if len(asked) == 1 and asked[0].trips <= elements and not is_hot:
             return asked
         # The costs of realising, of fusing, and of a local buffer.
         cost, reads = once().cost, sum(demand.trips for demand in asked)
         realised = cost + STORE * elements + LOAD * reads
-        has_many = len(asked) > _MANY_DEMANDS
+        has_many = len(asked) > MANY
         again = None if has_many else demand_cost(self.demands, asked, self.prices)
         fused = again.cost if again and again.is_complete else math.inf
         row = None if is_gather else self.local_demand(asked, is_hot=is_hot)
@@ -442,17 +418,6 @@ class _Planner:
         """Whether a kernel that fuses a value would compute more than MAX_FUSED for an element."""
         cost = own_cost(type(op))
         return any(self.fused_cost[demand.root] + cost > MAX_FUSED for demand in asked)
-
-    def is_for_cuts(self, op: Operation, asked: Sequence[Demand]) -> bool:
-        """Whether several kernels that store `cuts` use a value, and to compute it in each costs
-        less than a buffer. Its operands are not counted: with a buffer, too, several kernels would
-        need them, that of the buffer and the others."""
-        roots = {demand.root for demand in asked}
-        if not 1 < len(roots) == len(asked) <= _MANY_CUTS or not roots <= self.cuts:
-            return False
-        if not isinstance(op, tg.ElementwiseOp | tg.StackOp):
-            return False
-        return own_cost(type(op)) * (len(roots) - 1) < STORE + LOAD * len(roots)
 
     def is_widened(self, op: Operation) -> bool:
         """Whether an op converts computed floats to more bits. It is never stored on a grid, where
@@ -516,7 +481,7 @@ class _Planner:
 
     def computes_product(self, op: Operation) -> bool:
         """Whether a kernel that stores a value may compute a product for it."""
-        walk = tg.Walk([op], _MANY_DEMANDS - 1)
+        walk = tg.Walk([op], MANY - 1)
         for op in walk:
             if op in self.products:
                 return True
@@ -613,7 +578,7 @@ class _Planner:
             return None
         is_block = is_hot and self.may_share_products
         least = 1 if is_block else 2
-        if not least <= len(asked) <= _MANY_DEMANDS or any(d.root is not root for d in asked):
+        if not least <= len(asked) <= MANY or any(d.root is not root for d in asked):
             return None
         if (row := self.row_of(asked[0], self.inner_axes(asked))) is None:
             return None
@@ -643,15 +608,15 @@ class _Planner:
         return inside.cost + LOCAL_STORE * row.trips + LOCAL_LOAD * reads
 
     def has_blocks(self, row: Demand) -> bool:
-        """Whether each workgroup can keep BLOCK_ROWS rows of a value in LOCAL memory that it
+        """Whether each workgroup can keep REPAID rows of a value in LOCAL memory that it
         declares, so that a processor has room for several, and there are enough rows for all
         processors."""
         if not self.may_share_products:
             return False
         rows = trips_of(loop for loop in surrounding(row.depends) if loop[0] in self.roots.known)
         size = row.trips / max(rows, 1) * tg.dtype_of(row.value).itemsize
-        fits = BLOCK_ROWS * _BLOCK_BUFFERS * size <= self.target.declared_local
-        return fits and rows >= BLOCK_ROWS * self.target.units
+        fits = REPAID * _BLOCK_BUFFERS * size <= self.target.declared_local
+        return fits and rows >= REPAID * self.target.units
 
     # -- inner loops
 
@@ -672,7 +637,7 @@ class _Planner:
             is_part = any(isinstance(use.operation, tg.StackOp) for use in op.results[0].uses)
             is_wider = any(demand.trips > elements for demand in asked)
             return runs > 0 or has_parts or is_part or is_wider or op in self.addends
-        return runs >= MANY_RUNS * elements and once().cost > (LOAD + FREE) * elements
+        return runs >= REPAID * elements and once().cost > (LOAD + FREE) * elements
 
     def runs_in_steps(self, asked: Sequence[Demand]) -> float:
         """How often a value would be computed in the loops of reductions; 0 outside of them."""

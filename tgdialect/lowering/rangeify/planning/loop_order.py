@@ -17,9 +17,9 @@ from tgdialect.lowering.rangeify.planning.demand import Demand, Demands
 from tgdialect.ops import tg
 
 _NEAR = 48
-"""Demands that are followed from a root to find the reductions that decide its loop order. The
-bound keeps planning linear in the size of the program; reductions that are hoisted out of a root's
-loops, as those of a normalization, are a few ops away from it."""
+"""Demands that are followed from a root to find the reductions that decide its loop order, of which
+those of a normalization are a few ops away. Larger: planning takes longer (with 64 that of BERT 3 %
+more calls); smaller: loops in orders that run reductions more often."""
 
 
 @dataclass

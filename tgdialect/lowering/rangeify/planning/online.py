@@ -22,13 +22,9 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.analysis.affine.movement import operand_indices
 from tgdialect.analysis.affine.positions import Index, Position, Positions
 from tgdialect.analysis.conditions import Condition
+from tgdialect.analysis.limits import MANY
 from tgdialect.analysis.sparsity import constant_of
 from tgdialect.ops import tg
-
-MOST = 64
-"""The most ops between the products that scores are made of and the results. It keeps recognition
-linear in the size of a program; smaller: attentions with many masks are not recognized. An
-attention with all masks has some 30."""
 
 
 class Operand(NamedTuple):
@@ -159,7 +155,7 @@ def unmasked(value: SSAValue) -> Iterator[Condition]:
 
 def _is_of_indices(value: SSAValue) -> bool:
     """Whether a value depends on no memory."""
-    walk = tg.Walk([value], MOST)
+    walk = tg.Walk([value], MANY)
     for each in walk:
         if tg.is_memory(each) or not isinstance(op := each.owner, tg.TgOp):
             return False

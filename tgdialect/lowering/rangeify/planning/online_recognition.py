@@ -17,12 +17,12 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.affine.movement import broadcast, moved, operand_indices
 from tgdialect.analysis.affine.positions import ZERO, Index, LoopVariable, Position, depends_of
+from tgdialect.analysis.limits import MANY
 from tgdialect.analysis.sparsity import constant_of
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.planning.contractions import epilogue, is_long, is_product
 from tgdialect.lowering.rangeify.planning.demand import Demands
 from tgdialect.lowering.rangeify.planning.online import (
-    MOST,
     Factor,
     OnlineSum,
     OnlineSums,
@@ -116,7 +116,7 @@ class _Recognizer:
     def find_products(self, scores: SSAValue) -> Sequence[tg.ReduceOp]:
         """The products of matrices that scores are elementwise functions of."""
         found: list[tg.ReduceOp] = []
-        walk = tg.Walk([scores], MOST)
+        walk = tg.Walk([scores], MANY)
         for value in walk:
             op = value.owner
             if isinstance(op, tg.ReduceOp):
@@ -163,7 +163,7 @@ class _Recognizer:
     def find_sums(self, powers: Operation) -> list[tg.ReduceOp]:
         """The sums that are linear in the exponentials; none if these are used otherwise."""
         found: dict[tg.ReduceOp, None] = {}
-        walk = tg.Walk([powers], MOST)
+        walk = tg.Walk([powers], MANY)
         for each in walk:
             for use in each.results[0].uses:
                 op = use.operation
@@ -180,7 +180,7 @@ class _Recognizer:
     @staticmethod
     def between(products: Sequence[tg.ReduceOp], root: Operation) -> set[Operation] | None:
         """The ops that depend on products, up to a root; None if they have users beside it."""
-        walk: tg.Walk[Operation] = tg.Walk(products, MOST)
+        walk: tg.Walk[Operation] = tg.Walk(products, MANY)
         for op in walk:
             for result in op.results:
                 users = {use.operation for use in result.uses} - {root}
@@ -309,7 +309,7 @@ class _Recognizer:
         walk = tg.Walk([(value, index)])
         for value, index in walk:
             op, further = value.owner, list[tuple[int, Index]]()
-            if isinstance(op, tg.ElementwiseOp | tg.MovementOp) and len(walk.seen) <= MOST:
+            if isinstance(op, tg.ElementwiseOp | tg.MovementOp) and len(walk.seen) <= MANY:
                 further = [*operand_indices(self.demands, op, index)]
             if not further:
                 found |= _loops(index)
