@@ -6,7 +6,7 @@ import math
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
-from typing import NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
@@ -164,6 +164,11 @@ class Axes:
         """The accesses in the loop of each range."""
         found = (op for op in self.ops if isinstance(op, tg.LoadOp | tg.StoreOp | tg.AtomicAddOp))
         return by_range((op, self.open[op]) for op in found)
+
+    @cached_property
+    def kept(self) -> dict[type, Any]:
+        """Models of the kernel by their class, until it changes."""
+        return {}
 
     def changed(self) -> None:
         for name in _ANALYSES:

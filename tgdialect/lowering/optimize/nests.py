@@ -63,6 +63,13 @@ class Nests:
         self.accesses = [StridedAccess(*each, self._is_weight(*each)) for each in along]
         self.stride_of = {access.op: access.strides for access in self.accesses}
 
+    @classmethod
+    def of(cls, axes: Axes, target: Target) -> Nests:
+        """Those of a kernel, which are found again only if it has changed."""
+        if (found := axes.kept.get(cls)) is None:
+            found = axes.kept[cls] = cls(axes, target)
+        return found
+
     def _is_weight(self, op: Operation, strides: Strides) -> bool:
         """Whether an access loads constants, each of which a reduction uses several times."""
         if not isinstance(op, tg.LoadOp) or not self.axes.constants:

@@ -185,7 +185,7 @@ def block_reductions(nests: Nests) -> None:
             if is_load and access.strides.get(vector) == 1:
                 over = _over_pages(nests, access)
                 if over is not None and _block(nests, access, over, end):
-                    nests = Nests(axes, nests.target)  # The kernel has changed.
+                    nests = Nests.of(axes, nests.target)  # The kernel has changed.
                     break
 
 

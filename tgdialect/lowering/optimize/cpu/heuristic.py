@@ -36,7 +36,7 @@ def schedule_loops(axes: Axes, target: Target) -> None:
     # Loops without divisions in their indices, and as few as possible.
     split_loops(axes)
     merge_loops(axes)
-    nests = Nests(axes, target)
+    nests = Nests.of(axes, target)
     if any(not nests.extent(range) for range in axes.ranges.values()):
         return
     long_enough = target.threads > 1 and cycles(nests) >= target.parallel_cycles
@@ -46,7 +46,7 @@ def schedule_loops(axes: Axes, target: Target) -> None:
     tiles = Tiles(nests)
     vectors: Sequence[tg.RangeOp] = tiles.vectors() if target.vector_bits else ()
     if order_reductions(nests, vectors):
-        nests = Nests(axes, target)
+        nests = Nests.of(axes, target)
         tiles = Tiles(nests)
     for opts in [tile_opts(nests, range, tiles.best(range)) for range in vectors]:
         parts = [part for each in opts if (part := split_off(axes, each)) is not None]
@@ -54,9 +54,9 @@ def schedule_loops(axes: Axes, target: Target) -> None:
     if not axes.ends:
         write_out_reductions(axes)
     # The loops around the tiles; each step changes the kernel, and so looks at it anew.
-    interleave_scans(Nests(axes, target))
-    shared = order_loops(Nests(axes, target), target.threads if long_enough else 1)
+    interleave_scans(Nests.of(axes, target))
+    shared = order_loops(Nests.of(axes, target), target.threads if long_enough else 1)
     if long_enough:
-        share_among_threads(Nests(axes, target), shared)
-    block_reductions(Nests(axes, target))
-    pack_tiles(Nests(axes, target))
+        share_among_threads(Nests.of(axes, target), shared)
+    block_reductions(Nests.of(axes, target))
+    pack_tiles(Nests.of(axes, target))

@@ -145,7 +145,7 @@ def _multiply(
     if len(order) > 1 and not attempt(axes, tg.OptOp.ORDER, *order):
         return False
     if is_shared:
-        share_among_threads(Nests(axes, target))
+        share_among_threads(Nests.of(axes, target))
     # Without blocks or loops outside, A is copied in the loop over rows.
     around = len(outer) + len(blocks)
     if not _copy(axes, a, order[around - 1] if around else rows):
