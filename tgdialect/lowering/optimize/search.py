@@ -199,7 +199,7 @@ def _extended(kernel: tg.KernelOp, opts: Opts, target: Target) -> Iterator[Opts]
     rounding = [each.rounds for each in matrix_instructions(target)]
     axes = Axes(now, kernel)
     passes = (*_PASSES, *(_GRID_PASSES if target.is_grid else ()))
-    kinds = [each.candidates(axes, now.sym_name.data) for each in passes]
+    kinds = [each.candidates(axes) for each in passes]
     for found in chain.from_iterable(zip_longest(*kinds)):
         if found is None:
             continue

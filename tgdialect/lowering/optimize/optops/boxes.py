@@ -7,7 +7,7 @@ range, as `stage.py` makes it, would have one for the lane, and hold each cell s
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial, reduce
 
@@ -19,15 +19,11 @@ from tgdialect.analysis.conditions import conjuncts
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.kernel_memory import new_buffer
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.optops.tile_loads import Digit, Numbers, copy_loops, load_instead
 from tgdialect.lowering.recomputation import emit_sum
 from tgdialect.ops import tg
-from tgdialect.ops.affine import times
-from tgdialect.targets.local_factors import CORE_ROWS
-
-RUN = 16
-"""The bytes that one access of a copy moves, and by which rows of a padded tile are longer: the
-widest access of a work item, to an address that stays aligned. Rows of 64 bytes plus 16 put the 8
-rows of a fragment of `mma.sync` into different banks of LOCAL memory."""
+from tgdialect.ops.affine import composed
+from tgdialect.targets.local_factors import CORE_BYTES, CORE_ROWS
 
 
 @dataclass(frozen=True)
@@ -45,16 +41,17 @@ class _Side:
 
 @dataclass(frozen=True)
 class _Order:
-    """The order of the cells of a tile in the buffer, and that in which they are copied."""
+    """The order of the cells of a tile, as digits of their numbers, outermost first."""
 
-    shape: Sequence[int]
-    """The extents of the buffer."""
-    ranges: Sequence[tg.RangeOp]
-    """The ranges of the copy, outermost first."""
-    digits: Mapping[int, SSAValue]
-    """By the number of an axis of the parameter, which index of the tile is copied."""
-    cell: Sequence[SSAValue]
-    """Where it is in the buffer."""
+    buffer: Sequence[Digit]
+    """The axes of the buffer."""
+    copied: Sequence[Digit]
+    """The order of copying; the last digit counts the cells of a run, which are copied at once."""
+    padding: int = 0
+    """By how many cells rows of the buffer are longer."""
+    swizzled_runs: int = 1
+    """The runs of a row of a block whose places, the last but one axis of the buffer, are swizzled:
+    the number of a run XOR that of its row, the axis before."""
 
 
 def copy_box(
@@ -68,16 +65,18 @@ def copy_box(
     """Copy the cells that LOADs are of in an iteration of the loop `at` to a buffer with an axis
     for each axis of the parameter, and load from there.
 
-    The order of the buffer is that of the parameter, with `pad` in rows that are longer by RUN
-    bytes; or with `cores` that of core matrices of 8 rows of RUN bytes, and with `swizzle` that of
-    blocks of 8 rows of up to 8 such runs (`targets/local_factors.py`).
+    The order of the buffer is that of the parameter, with `pad` in rows that are longer by one run
+    of 16 bytes; or with `cores` that of core matrices of 8 rows of one run, and with `swizzle` that
+    of blocks of 8 rows of up to 8 such runs (`targets/local_factors.py`).
 
     before -> after:
         in the loop of %0, %v = load %x[8 * %0 + %1 / 4, %1 mod 4] ->
             %b = buffer local; store %b[%2 / 4, %2 mod 4], (load %x[8 * %0 + %2 / 4, %2 mod 4])
             end over %2; ... %v = load (after %b, %end)[%1 / 4, %1 mod 4]
 
-    The copy has one loop over runs of 16 bytes, so that work items can share it evenly.
+    The copy has one loop over runs of 16 bytes, so that work items can share it evenly. That is the
+    widest access of a work item, to an address that stays aligned in rows with `pad`: rows of 64
+    bytes plus 16 put the 8 rows of a fragment of `mma.sync` into different banks of LOCAL memory.
     """
     first = loads[0]
     index = first.buffer.owner
@@ -87,167 +86,106 @@ def copy_box(
     ends = tg.tensor(index.source).get_shape()
     pairs = zip(index.indices, ends, strict=True)
     sides = [_side(axes, value, around, intervals, end) for value, end in pairs]
-    tile = [number for number, side in enumerate(sides) if side.extent > 1]
-    if not tile:
+    extents = {axis: side.extent for axis, side in enumerate(sides) if side.extent > 1}
+    if not extents:
         raise IllegalOptError("the tile is one element")
-    cells = RUN // max(tg.dtype_of(first.result).itemsize, 1)
+    run = CORE_BYTES // max(tg.dtype_of(first.result).itemsize, 1)
+    if order in BLOCKS:
+        cells = _by_blocks(axes, at, sides, extents, run, most=1 if order == "cores" else CORE_ROWS)
+    else:
+        cells = _by_rows(extents, run, padding=run if order == "pad" else 0)
     builder = tg.OpBuilder.before(first)
     put, constant = builder.put, builder.index_constant
-    if order in BLOCKS:
-        blocks = _blocks(axes, at, sides, tile, cells, BLOCKS[order])
-        copy, cell_of = _by_blocks(builder, blocks, cells), partial(_block_cell, blocks, cells)
-    else:
-        extents = {number: sides[number].extent for number in tile}
-        copy, cell_of = _by_rows(builder, extents, cells, has_padding=order == "pad"), _row_cell
-    # The buffer.
-    buffer = new_buffer(builder, tg.tensor(first.result).element_type, copy.shape, space)
+    *outer, lane = cells.copied
+    kinds = [(tg.AxisType.LOOP, outer), (tg.AxisType.UPCAST, [lane])]
+    loops, numbers = copy_loops(builder, kinds[: 1 if lane.extent == 1 else 2])
+    cell = _cell(builder, cells, numbers)
+    *shape, last = (digit.extent for digit in cells.buffer)
+    dtype = tg.tensor(first.result).element_type
+    buffer = new_buffer(builder, dtype, [*shape, last + cells.padding], space)
     # Copy each cell, then have the LOADs read the buffer after all of the copy.
     indices: list[SSAValue] = []
-    gated = {number for number, _ in limits}
-    for number, side in enumerate(sides):
+    gated = {axis for axis, _ in limits}
+    for axis, side in enumerate(sides):
         position = emit_sum(builder, side.start)
-        if number in copy.digits:
-            position = put(tg.AddOp(position, copy.digits[number]))
+        if axis in numbers:
+            position = put(tg.AddOp(position, numbers[axis]))
         # A gate is of the index without a clamp, which would hide what is past the end.
-        if side.last is not None and number not in gated:
+        if side.last is not None and axis not in gated:
             exists = put(tg.CmpLtOp(position, constant(side.last + 1)))
             position = put(tg.WhereOp(exists, position, constant(side.last)))
         indices.append(position)
     location = put(tg.IndexOp(index.source, indices))
-    gates = [put(tg.CmpLtOp(indices[number], end)) for number, end in limits]
+    gates = [put(tg.CmpLtOp(indices[axis], end)) for axis, end in limits]
     gate = reduce(lambda a, b: put(tg.AndOp(a, b)), gates) if gates else None
     value = put(tg.LoadOp(location, first.alt if gates else None, gate))
-    cell = put(tg.IndexOp(put(tg.AfterOp(buffer, [at.result])), copy.cell))
-    end = put(tg.EndOp(put(tg.StoreOp(cell, value)), [r.result for r in reversed(copy.ranges)]))
-    own = {number: emit_sum(builder, sides[number].inner) for number in tile}
-    result = put(tg.LoadOp(put(tg.IndexOp(put(tg.AfterOp(buffer, [end])), cell_of(builder, own)))))
-    for load in loads:
-        load.result.replace_all_uses_with(result)
+    written = put(tg.IndexOp(put(tg.AfterOp(buffer, [at.result])), cell))
+    end = put(tg.EndOp(put(tg.StoreOp(written, value)), loops[::-1]))
+    own: Numbers = {axis: emit_sum(builder, sides[axis].inner) for axis in extents}
+    copied = put(tg.AfterOp(buffer, [end]))
+    load_instead(axes, builder, loads, copied, _cell(builder, cells, own))
     axes.erase_dead_ops()
 
 
-def _by_rows(
-    builder: tg.OpBuilder, extents: Mapping[int, int], cells: int, *, has_padding: bool
-) -> _Order:
+# -- the order of cells ----------------------------------------------------------------------------
+
+BLOCKS = ("cores", "swizzle")
+"""The orders that are of blocks of 8 rows."""
+
+
+def _by_rows(extents: Mapping[int, int], run: int, *, padding: int) -> _Order:
     """The order of the parameter, in runs of at most so many cells."""
-    put, constant = builder.put, builder.index_constant
-    (*outer, last), shape = extents, list(extents.values())
-    width = math.gcd(shape[-1], cells)
-    run = builder.range(tg.AxisType.LOOP, math.prod(shape) // width)
-    rest, digits = run.result, dict[int, SSAValue]()
-    for number in reversed([*outer[1:], last] if outer else []):
-        extent = constant(extents[number] // (width if number == last else 1))
-        digits[number], rest = put(tg.ModOp(rest, extent)), put(tg.IDivOp(rest, extent))
-    digits[outer[0] if outer else last] = rest
-    ranges = [run]
-    if width > 1:
-        ranges.append(lane := builder.range(tg.AxisType.UPCAST, width))
-        digits[last] = put(tg.AddOp(put(tg.MulOp(digits[last], constant(width))), lane))
-    if has_padding and outer:
-        shape[-1] += cells
-    return _Order(shape, ranges, digits, _row_cell(builder, digits))
+    *outer, last = (Digit(axis, extent, extent) for axis, extent in extents.items())
+    width = math.gcd(last.extent, run)
+    along = partial(Digit, last.of, last.whole)
+    runs = along(last.extent // width, width), along(width)
+    return _Order([*outer, last], [*outer, *runs], padding if outer else 0)
 
 
-def _row_cell(builder: tg.OpBuilder, digits: Mapping[int, SSAValue]) -> Sequence[SSAValue]:
-    """Where the element of a tile is in a buffer in the order of the parameter."""
-    return [digits[number] for number in sorted(digits)]
+def _by_blocks(
+    axes: Axes,
+    at: tg.RangeOp,
+    sides: Sequence[_Side],
+    extents: Mapping[int, int],
+    run: int,
+    *,
+    most: int,
+) -> _Order:
+    """The order of blocks, with at most so many runs in a row. Those along the axis that the loop
+    `at` moves lie next to each other, so that the tiles of instructions along the other axis follow
+    each other.
 
-
-@dataclass(frozen=True)
-class _Blocks:
-    """A tile as blocks of 8 rows."""
-
-    rows: int
-    """The axis of the parameter along which the rows of a block follow each other."""
-    columns: int
-    """The axis along which they lie, the last one of the tile."""
-    runs: int
-    """The runs of RUN bytes in a row: 1 in a core matrix, 2, 4 or 8 in a swizzled block."""
-    extents: Mapping[int, int]
-    """How many blocks each of the two axes has."""
-    inner: int
-    """The axis along which blocks lie next to each other: that of the loop around the tile, so that
-    the tiles of instructions along the other axis follow each other."""
-
-    @property
-    def order(self) -> tuple[int, int]:
-        """The axes of blocks in the buffer."""
-        return (self.columns if self.inner == self.rows else self.rows), self.inner
-
-
-BLOCKS = {"cores": 1, "swizzle": CORE_ROWS}
-"""By the order that STAGE names, how many runs the rows of a block have at most."""
-
-
-def _blocks(
-    axes: Axes, at: tg.RangeOp, sides: Sequence[_Side], tile: Sequence[int], cells: int, runs: int
-) -> _Blocks:
-    """A tile as blocks of rows of at most so many runs. Raises IllegalOptError where there are
-    none."""
-    if len(tile) != 2:
+    The rows of a block are copied together, then those beside it: both LOCAL and GLOBAL memory are
+    accessed in whole sectors. Raises IllegalOptError where there are no such blocks.
+    """
+    if len(extents) != 2:
         raise IllegalOptError("core matrices are of tiles of two axes")
-    rows, columns = tile
-    if sides[rows].extent % CORE_ROWS or sides[columns].extent % cells:
-        sizes = f"{sides[rows].extent}x{sides[columns].extent}"
-        raise IllegalOptError(f"a tile of {sizes} is not made of core matrices {CORE_ROWS}x{cells}")
-    starts = {number: _atoms(sides[number].start) for number in tile}
-    moved = [n for n, atoms in starts.items() if any(at in axes.around(atom) for atom in atoms)]
+    (rows, height), (columns, width) = extents.items()
+    if height % CORE_ROWS or width % run:
+        sizes = f"{height}x{width}"
+        raise IllegalOptError(f"a tile of {sizes} is not made of core matrices {CORE_ROWS}x{run}")
+    moved = [n for n in extents if any(at in _around(axes, p) for p in sides[n].start.terms)]
     if len(moved) != 1:
         raise IllegalOptError(f"range {at.axis.data} does not move the tile along one axis")
-    runs = math.gcd(sides[columns].extent // cells, runs)
-    width = runs * cells
-    extents = {rows: sides[rows].extent // CORE_ROWS, columns: sides[columns].extent // width}
-    return _Blocks(rows, columns, runs, extents, moved[0])
+    runs = math.gcd(width // run, most)
+    across, along = partial(Digit, rows, height), partial(Digit, columns, width)
+    above, beside = across(height // CORE_ROWS, CORE_ROWS), along(width // runs // run, runs * run)
+    inside = across(CORE_ROWS), along(runs, run), along(run)
+    blocks = (beside, above) if moved == [rows] else (above, beside)
+    return _Order([*blocks, *inside], [above, beside, *inside], swizzled_runs=runs)
 
 
-def _by_blocks(builder: tg.OpBuilder, blocks: _Blocks, cells: int) -> _Order:
-    """The order of blocks. The rows of one are copied together, then those beside it: both LOCAL
-    and GLOBAL memory are accessed in whole sectors."""
-    put, constant = builder.put, builder.index_constant
-    runs, rows = constant(blocks.runs), constant(CORE_ROWS)
-    size = math.prod(blocks.extents.values()) * CORE_ROWS * blocks.runs
-    run = builder.range(tg.AxisType.LOOP, size)
-    lane = builder.range(tg.AxisType.UPCAST, cells)
-    line, number = _divided(builder, run.result, blocks.runs)
-    block, row = _divided(builder, line, CORE_ROWS)
-    above, beside = _divided(builder, block, blocks.extents[blocks.columns])
-    at = {blocks.rows: above, blocks.columns: beside}
-    whole = put(tg.AddOp(put(tg.MulOp(at[blocks.columns], runs)), number))
-    line = put(tg.AddOp(put(tg.MulOp(at[blocks.rows], rows)), row))
-    column = put(tg.AddOp(put(tg.MulOp(whole, constant(cells))), lane))
-    digits = {blocks.rows: line, blocks.columns: column}
-    shape = [*(blocks.extents[axis] for axis in blocks.order), CORE_ROWS, blocks.runs, cells]
-    place = _swizzled(builder, number, row, blocks.runs)
-    cell = [*(at[axis] for axis in blocks.order), row, place, lane.result]
-    return _Order(shape, (run, lane), digits, cell)
+def _cell(builder: tg.OpBuilder, order: _Order, numbers: Numbers) -> Sequence[SSAValue]:
+    """Where the cell of these numbers along the axes of the tile is in the buffer."""
+    found = [digit.value(builder, numbers) for digit in order.buffer]
+    if (runs := order.swizzled_runs) > 1:
+        *_, row, run, _ = found
+        shared = builder.put(tg.IDivOp(row, builder.index_constant(CORE_ROWS // runs)))
+        found[-2] = builder.put(tg.XorOp(run, shared))
+    return found
 
 
-def _swizzled(builder: tg.OpBuilder, run: SSAValue, row: SSAValue, runs: int) -> SSAValue:
-    """Where a run of a row is among the runs of a block in that row."""
-    if runs == 1:
-        return run
-    shared = builder.put(tg.IDivOp(row, builder.index_constant(CORE_ROWS // runs)))
-    return builder.put(tg.XorOp(run, shared))
-
-
-def _block_cell(
-    blocks: _Blocks, cells: int, builder: tg.OpBuilder, digits: Mapping[int, SSAValue]
-) -> Sequence[SSAValue]:
-    """Where the element of a tile is in a buffer in the order of blocks."""
-    rows, row = _divided(builder, digits[blocks.rows], CORE_ROWS)
-    runs, lane = _divided(builder, digits[blocks.columns], cells)
-    columns, run = _divided(builder, runs, blocks.runs)
-    outer = {blocks.rows: rows, blocks.columns: columns}
-    place = _swizzled(builder, run, row, blocks.runs)
-    return [*(outer[axis] for axis in blocks.order), row, place, lane]
-
-
-def _divided(builder: tg.OpBuilder, value: SSAValue, by: int) -> tuple[SSAValue, SSAValue]:
-    """A quotient and its remainder."""
-    if by == 1:
-        return value, builder.index_constant(0)
-    divisor = builder.index_constant(by)
-    return builder.put(tg.IDivOp(value, divisor)), builder.put(tg.ModOp(value, divisor))
+# -- the cells of a tile ---------------------------------------------------------------------------
 
 
 def _limits(load: tg.LoadOp, index: tg.IndexOp) -> Sequence[tuple[int, SSAValue]]:
@@ -279,41 +217,36 @@ def _side(
     the tile decide.
     """
     start: tg.Polynomial = tg.Affine()
-    inner: tg.Polynomial = tg.Affine()
     total, is_clamped = _unclamped(index)
     for product, factor in total.terms.items():
-        atoms = [atom for atom in product if isinstance(atom, SSAValue)]
-        depends = {range for atom in atoms for range in axes.around(atom)}
+        depends, atoms = _around(axes, product), [a for a in product if isinstance(a, SSAValue)]
         if depends <= around:
             start += tg.Affine({product: factor})
         elif depends & around or any(axes.is_bound_to(atom, depends) for atom in atoms):
             raise IllegalOptError("the cells of the tile are no interval of each axis")
-        else:
-            inner += tg.Affine({product: factor})
+    inner = total - start
     cells = interval(inner, intervals)
     low, high = int(cells.lo), int(cells.hi)
-    last = end - 1 if is_clamped else None
-    return _Side(start + low + total.constant, inner - low, high - low + 1, last)
+    return _Side(start + low, inner - low, high - low + 1, end - 1 if is_clamped else None)
+
+
+def _around(axes: Axes, product: Iterable[SSAValue | tg.UnknownDim]) -> Set[tg.RangeOp]:
+    """The ranges in whose loops some atoms of a polynomial are."""
+    return {range for a in product if isinstance(a, SSAValue) for range in axes.around(a)}
 
 
 def _unclamped(index: SSAValue) -> tuple[tg.Polynomial, bool]:
     """An index as a polynomial without the clamps of PADTO, and whether there were any."""
     plain = unclamped(index)
-    found, is_clamped = tg.polynomial(plain), plain is not index
-    total: tg.Polynomial = tg.Affine(constant=found.constant)
-    for product, factor in found.terms.items():
-        term: tg.Polynomial = tg.Affine(constant=factor)
-        for atom in product:
-            here, has_clamp = tg.Affine({(atom,): 1}), False
-            if isinstance(atom, SSAValue) and unclamped(atom) is not atom:
-                here, has_clamp = _unclamped(atom)[0], True
-            is_clamped |= has_clamp
-            if (product_with := times(term, here)) is None:
-                raise IllegalOptError("the cells of the tile are no interval of each axis")
-            term = product_with
-        total += term
-    return total, is_clamped
+    is_clamped = plain is not index
 
+    def value(atom: SSAValue | tg.UnknownDim) -> tg.Polynomial:
+        nonlocal is_clamped
+        if not isinstance(atom, SSAValue) or unclamped(atom) is atom:
+            return tg.Affine({(atom,): 1})
+        is_clamped = True
+        return _unclamped(atom)[0]
 
-def _atoms(of: tg.Polynomial) -> Sequence[SSAValue]:
-    return [atom for product in of.terms for atom in product if isinstance(atom, SSAValue)]
+    if (found := composed(tg.polynomial(plain), value)) is None:
+        raise IllegalOptError("the cells of the tile are no interval of each axis")
+    return found, is_clamped

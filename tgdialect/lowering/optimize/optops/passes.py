@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from typing import Any, Self, cast
 
@@ -36,29 +36,28 @@ FACTORS = (2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64, 128, 256)
 missed."""
 
 
+@dataclass(frozen=True)
 class OptOpPass(LoweringPass, ABC):
     """One OptOp."""
 
-    level_before = "kernels"
-    level_after = "kernels"
+    level_before = level_after = "kernels"
 
-    kernel: str | None
+    kernel: str | None = field(default=None, kw_only=True)
     """The kernel that the OptOp is for; all of the module's if it is not said."""
 
     @property
     def attribute(self) -> tg.OptAttr:
         """The record of the OptOp on the kernel: what the fields say, of flags the names."""
         arguments: list[int | str] = []
-        for field in fields(self):
-            value: Any = getattr(self, field.name)
-            if field.name != "kernel" and value is not False:
-                values = cast("Sequence[int | str]", value if type(value) is tuple else (value,))
-                arguments += (field.name if each is True else each for each in values)
+        for name in (each.name for each in fields(self) if each.name != "kernel"):
+            value: Any = getattr(self, name)
+            values = cast("Sequence[int | str]", value if type(value) is tuple else (value,))
+            arguments += (name if each is True else each for each in values if each is not False)
         return checked_opt(tg.OptOp(self.name.removeprefix("tg-")), *arguments)
 
     @classmethod
     @abstractmethod
-    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
+    def candidates(cls, axes: Axes) -> Iterator[Self]:
         """Applications to a kernel, legal or not."""
 
     def lower(self, module: ModuleOp) -> None:
@@ -75,13 +74,13 @@ class OptOpPass(LoweringPass, ABC):
     @classmethod
     def schedule_space(cls, ctx: Context, module_op: ModuleOp) -> tuple[Self, ...]:
         """The applications that are legal, each to one kernel of the module."""
-        found: list[Self] = []
-        for kernel in module_op.ops:
-            if isinstance(kernel, tg.KernelOp):
-                for candidate in cls.candidates(Axes(kernel), kernel.sym_name.data):
-                    if scheduled(kernel, [candidate.attribute]) is not None:
-                        found.append(candidate)
-        return tuple(found)
+        return tuple(
+            replace(candidate, kernel=kernel.sym_name.data)
+            for kernel in module_op.ops
+            if isinstance(kernel, tg.KernelOp)
+            for candidate in cls.candidates(Axes(kernel))
+            if scheduled(kernel, [candidate.attribute]) is not None
+        )
 
 
 @dataclass(frozen=True)
@@ -109,14 +108,13 @@ class TcPass(OptOpPass):
     """0: products of loads in whole tiles; 1: also of computed values; 2: ranges are padded."""
     mode: int = 1
     """1, or 2 to split the ranges and use no matrix instruction."""
-    kernel: str | None = None
 
     @classmethod
-    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
+    def candidates(cls, axes: Axes) -> Iterator[Self]:
         instructions = len(matrix_instructions(axes.target))
         reduced = [axis for axis, each in axes.ranges.items() if each not in axes.ends]
         for axis, index, level in product(reduced, range(instructions), (0, 1, 2)):
-            yield cls(axis, index, level, 1, kernel)
+            yield cls(axis, index, level, 1)
 
 
 @dataclass(frozen=True)
@@ -143,17 +141,16 @@ class SplitPass(OptOpPass):
     """The new part is the outer one."""
     overlap: bool = False
     """The factor need not divide the range: the last part begins in the one before."""
-    kernel: str | None = None
 
     @classmethod
-    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
+    def candidates(cls, axes: Axes) -> Iterator[Self]:
         for axis, range in axes.ranges.items():
             if not (extent := tg.known_index(range.bound)):
                 continue  # There is no factor of an extent that is dynamic or 0.
             for factor in sorted({each for each in FACTORS if each <= extent} | {extent}):
                 overlap = extent % factor != 0
                 for target, top in product(SPLIT_FROM, (False,) if overlap else (False, True)):
-                    yield cls(axis, factor, target.value, top, overlap, kernel)
+                    yield cls(axis, factor, target.value, top, overlap)
 
 
 @dataclass(frozen=True)
@@ -175,13 +172,12 @@ class PadToPass(OptOpPass):
     """The number that its extent becomes a multiple of."""
     clamp: bool = False
     """LOADs past the end are of the last iteration, also those that a vector could gate."""
-    kernel: str | None = None
 
     @classmethod
-    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
+    def candidates(cls, axes: Axes) -> Iterator[Self]:
         for axis in axes.ranges:
             for multiple, clamp in product(FACTORS, (False, True)):
-                yield cls(axis, multiple, clamp, kernel)
+                yield cls(axis, multiple, clamp)
 
 
 @dataclass(frozen=True)
@@ -201,13 +197,12 @@ class SwapPass(OptOpPass):
     """The id of one range."""
     second: int
     """The id of the other."""
-    kernel: str | None = None
 
     @classmethod
-    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
+    def candidates(cls, axes: Axes) -> Iterator[Self]:
         for first, second in product(axes.ranges, repeat=2):
             if first < second:
-                yield cls(first, second, kernel)
+                yield cls(first, second)
 
 
 @dataclass(frozen=True)
@@ -228,10 +223,9 @@ class OrderPass(OptOpPass):
 
     axes: tuple[int, ...]
     """The ids of the ranges, outermost first."""
-    kernel: str | None = None
 
     @classmethod
-    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
+    def candidates(cls, axes: Axes) -> Iterator[Self]:
         """Each range of a nest as its innermost loop, and the loop of each REDUCE around some of
         its loops."""
         reduced = [r for r in axes.ranges.values() if r not in axes.ends]
@@ -239,10 +233,10 @@ class OrderPass(OptOpPass):
             nest = [r.axis.data for r in reversed(closed_ranges(end))]
             for last in nest:
                 if len(nest) > 1:
-                    yield cls((*(axis for axis in nest if axis != last), last), kernel)
+                    yield cls((*(axis for axis in nest if axis != last), last))
             loops = [a for a in nest if is_loop(axes[a])]
             for range, first in product(reduced, loops):
-                yield cls((range.axis.data, *loops[loops.index(first) :]), kernel)
+                yield cls((range.axis.data, *loops[loops.index(first) :]))
 
 
 @dataclass(frozen=True)
@@ -266,12 +260,11 @@ class MergePass(OptOpPass):
     """The id of the outer range, which remains."""
     second: int
     """The id of the inner one."""
-    kernel: str | None = None
 
     @classmethod
-    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
+    def candidates(cls, axes: Axes) -> Iterator[Self]:
         for first, second in mergeable(axes):
-            yield cls(first, second, kernel)
+            yield cls(first, second)
 
 
 @dataclass(frozen=True)
@@ -280,11 +273,9 @@ class NoLocalsPass(OptOpPass):
 
     name = "tg-nolocals"
 
-    kernel: str | None = None
-
     @classmethod
-    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
-        yield cls(kernel)
+    def candidates(cls, axes: Axes) -> Iterator[Self]:
+        yield cls()
 
 
 @dataclass(frozen=True)
@@ -309,14 +300,13 @@ class StagePass(OptOpPass):
     """Whether the copy is in the order of core matrices, 8 rows of 16 bytes."""
     swizzle: bool = False
     """Whether it is in that of blocks of 8 rows of up to 128 bytes, whose runs are swizzled."""
-    kernel: str | None = None
 
     @classmethod
-    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
+    def candidates(cls, axes: Axes) -> Iterator[Self]:
         slots = {op.slot.data for op in axes.params}
         pads = (True, False) if axes.target.is_grid else (False,)
         for axis, slot, pad in product(axes.ranges, sorted(slots), pads):
-            yield cls(slot, axis, pad=pad, kernel=kernel)
+            yield cls(slot, axis, pad=pad)
 
 
 @dataclass(frozen=True)
@@ -333,10 +323,9 @@ class SoftwarePipelinePass(OptOpPass):
     """The id of the range whose loop has the copies."""
     buffers: int = 2
     """How many buffers there are, one more than the tiles that are copied early."""
-    kernel: str | None = None
 
     @classmethod
-    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
+    def candidates(cls, axes: Axes) -> Iterator[Self]:
         for axis, range in axes.ranges.items():
             if range in axes.ends:
-                yield from (cls(axis, buffers, kernel) for buffers in (2, 3, 4))
+                yield from (cls(axis, buffers) for buffers in (2, 3, 4))

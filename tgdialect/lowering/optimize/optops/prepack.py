@@ -15,7 +15,15 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from tgdialect.analysis.ranges import loops_of
 from tgdialect.lowering.kernel_memory import buffer_type
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, Packing
-from tgdialect.lowering.optimize.optops.tile_loads import Digit, digits, in_tile_order, staged_loads
+from tgdialect.lowering.optimize.optops.tile_loads import (
+    Digit,
+    copy_loops,
+    digits,
+    in_tile_order,
+    load_instead,
+    staged_loads,
+    whole_number,
+)
 from tgdialect.lowering.passed_memory import calls_by_callee, filled_memory
 from tgdialect.lowering.recomputation import IN_LOOPS
 from tgdialect.ops import tg
@@ -37,8 +45,8 @@ def prepack(axes: Axes, slot: int, axis: int) -> None:
     """
     loads, outer, inner = _checked(axes, slot, axes[axis])
     first, ranges = loads[0], [*outer, *inner]
-    cells = [*(Digit(range, axes.extent(range)) for range in outer), *digits(axes, first, inner)]
-    block, param = axes.kernel.body.block, tg.memory_of(first.buffer).owner
+    cells = [*(whole_number(axes, range) for range in outer), *digits(axes, first, inner)]
+    param = tg.memory_of(first.buffer).owner
     assert isinstance(param, tg.ParamOp)
     shape = tuple(digit.extent for digit in cells)
     packing = Packing(slot, tg.dtype_of(first.result).name, shape)
@@ -46,14 +54,10 @@ def prepack(axes: Axes, slot: int, axis: int) -> None:
     kernel = _packing_kernel(axes, first, ranges, cells, packed)
     tg.OpBuilder.before(param).insert(packed)
     builder = tg.OpBuilder.before(first)
-    cell = builder.insert(tg.IndexOp(packed, [digit.value(axes, builder, {}) for digit in cells]))
-    value = tg.LoadOp(cell)
-    builder.insert(value)
-    for load in loads:
-        load.result.replace_all_uses_with(value.result)
-        block.erase_op(load)
+    cell = [digit.value(builder, {}) for digit in cells]
+    load_instead(axes, builder, loads, packed.result, cell)
     axes.erase_dead_ops()
-    block.erase_op(param)
+    axes.kernel.body.block.erase_op(param)
     axes.changed()
     axes.prepacked[kernel] = packing
     if not axes.is_copy and axes.kernel.parent is not None:
@@ -115,17 +119,15 @@ def _packing_kernel(
     these say."""
     source = tg.memory_of(load.buffer)
     block = Block()
-
     builder = tg.OpBuilder.at_end(block, load.location)
     put = builder.put
     result = put(tg.ParamOp(0, tg.tensor(packed.result)))
     copies = {source: put(tg.ParamOp(1, tg.tensor(source)))}
-    for number, range in enumerate(ranges):
-        bound = builder.index_constant(axes.extent(range))
-        copies[range.result] = put(tg.RangeOp(number, tg.AxisType.LOOP, bound))
-    loops = [copies[range.result] for range in ranges]
+    whole = [(tg.AxisType.LOOP, [whole_number(axes, range)]) for range in ranges]
+    loops, numbers = copy_loops(builder, whole)
+    copies |= zip((range.result for range in ranges), loops, strict=True)
     value = builder.clone(load.result, copies, everything=True)
-    cell = put(tg.IndexOp(result, [digit.value(axes, builder, copies) for digit in cells]))
+    cell = put(tg.IndexOp(result, [digit.value(builder, numbers) for digit in cells]))
     store = put(tg.StoreOp(cell, value))
     put(tg.SinkOp([put(tg.EndOp(store, loops[::-1]))]))
     kernel = tg.KernelOp(_name(axes.kernel, packed.slot.data), Region(block))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, cast
+from functools import partial
+from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import is_expanded, loops_of
@@ -16,7 +17,15 @@ from tgdialect.lowering.matrix_products import is_zero
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.boxes import BLOCKS, copy_box
 from tgdialect.lowering.optimize.optops.prepack import prepack
-from tgdialect.lowering.optimize.optops.tile_loads import Digit, digits, in_tile_order, staged_loads
+from tgdialect.lowering.optimize.optops.tile_loads import (
+    Digit,
+    copy_loops,
+    digits,
+    in_tile_order,
+    load_instead,
+    staged_loads,
+    whole_number,
+)
 from tgdialect.lowering.recomputation import computed_again, emit_sum
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import WORK_ITEMS
@@ -76,74 +85,53 @@ def _stage(
     """Insert the copy of a tile before its first LOAD, and load from the copy."""
     first = loads[0]
     cells = digits(axes, first, inner)
-    extents = [digit.extent for digit in cells]
-    block = axes.kernel.body.block
-
     builder = tg.OpBuilder.before(first)
     put = builder.put
     dtype = tg.tensor(first.result).element_type
-    padded = tuple(extent + padding * (i == 1) for i, extent in enumerate(extents))
+    padded = [digit.extent + padding * (i == 1) for i, digit in enumerate(cells)]
     buffer = new_buffer(builder, dtype, padded, space)
-    copies: dict[SSAValue, SSAValue] = {}
-
-    def again(value: SSAValue) -> SSAValue:
-        return computed_again(builder, value, copies)
-
     # The loops of the copy: in the order of memory, the axes of the register tile innermost.
     merged = _merged(axes, first, inner)
+    width = 1 if merged else _cells_at_once(axes, first, cells[-1])
     tile = [r for r in inner if is_expanded(r)]
     along = strides(first.buffer, axes.around)
-    loops = [r for r in inner if r not in (*tile, *merged)]
-    loops.sort(key=lambda r: -abs(along.get(r) or 0))
-    size = math.prod(map(axes.extent, merged))
-    outer = [builder.range(tg.AxisType.LOOP, axes.extent(r)).result for r in loops]
+    outer = [r for r in inner if r not in (*tile, *merged)]
+    outer.sort(key=lambda r: -abs(along.get(r) or 0))
+    loops = [(tg.AxisType.LOOP, [whole_number(axes, r)]) for r in outer]
     # Loops over whole trailing axes of the parameter are one loop, whose number is divided.
     if merged:
-        outer.append(whole := builder.range(tg.AxisType.LOOP, size).result)
-        for range in reversed(merged):
-            extent = builder.index_constant(axes.extent(range))
-            copies[range.result] = put(tg.ModOp(whole, extent))
-            whole = put(tg.IDivOp(whole, extent))
-    wide = None if merged else wide_cells(axes, first, cells[-1])
-    sizes = {} if wide is None else {wide.range: wide.width}
-    extents = [axes.extent(r) // sizes.get(r, 1) for r in tile]
-    parts = [builder.range(tg.AxisType.UPCAST, extent).result for extent in extents]
-    starts = [
-        put(tg.MulOp(part, builder.index_constant(sizes[r]))) if r in sizes else part
-        for r, part in zip(tile, parts, strict=True)
-    ]
-    new = (*outer[: len(loops)], *starts)
-    copies.update(zip((r.result for r in (*loops, *tile)), new, strict=True))
+        loops.append((tg.AxisType.LOOP, [whole_number(axes, r) for r in merged]))
+    for range in tile:
+        unit = width if range is cells[-1].of else 1
+        loops.append((tg.AxisType.UPCAST, [whole_number(axes, range, unit)]))
+    ranges, numbers = copy_loops(builder, loops)
+    copies: dict[SSAValue, SSAValue] = {r.result: numbers[r] for r in inner}
+    again = partial(computed_again, builder, mapping=copies)
+    index = first.buffer.owner
     # The copy loads through a flat view of those axes, so that no index is divided.
     if merged:
-        index = first.buffer.owner
         assert isinstance(index, tg.IndexOp)
+        whole = ranges[len(outer)]
         rest = len(index.indices) - len(merged)
         shape = tg.tensor(index.source).get_shape()[:rest]
         lead = [again(i) for i in index.indices[:rest]]
+        size = math.prod(map(axes.extent, merged))
         flat = put(tg.ReshapeOp(index.source, [*shape, size]))
-        copies[first.buffer] = put(tg.IndexOp(flat, [*lead, outer[-1]]))
+        copies[first.buffer] = put(tg.IndexOp(flat, [*lead, whole]))
     # Copy each cell, then have the LOADs read the buffer after all of the copy.
-    if wide is None:
+    written = put(tg.AfterOp(buffer, [at.result]))
+    cell = [digit.value(builder, numbers) for digit in cells]
+    if width == 1:
         value = put(first.rebuild([again(operand) for operand in first.operands]))
-        written = put(tg.AfterOp(buffer, [at.result]))
-        indices = [digit.value(axes, builder, copies) for digit in cells]
     else:
-        part = parts[tile.index(wide.range)]
-        value = put(wide.load(builder, again, part))
-        narrow = [wide.digit_of(digit, part) for digit in cells[:-1]]
-        written = put(tg.BitcastOp(put(tg.AfterOp(buffer, [at.result])), wide.dtype))
-        indices = [digit.value(axes, builder, copies) for digit in narrow]
-        indices.append(builder.index_constant(0))
-    cell = put(tg.IndexOp(written, indices))
-    end = put(tg.EndOp(put(tg.StoreOp(cell, value)), [*parts[::-1], *outer[::-1]]))
-    indices = [digit.value(axes, builder, {}) for digit in cells]
-    staged = put(tg.IndexOp(put(tg.AfterOp(buffer, [end])), indices))
-    result = put(tg.LoadOp(staged))
-    for load in loads:
-        load.result.replace_all_uses_with(result)
-        block.erase_op(load)
-    axes.changed()
+        range = cast(tg.RangeOp, cells[-1].of)
+        part = ranges[len(outer) + tile.index(range)]
+        value = _integer(builder, first, range, width, part, again)
+        written = put(tg.BitcastOp(written, tg.tensor(value).element_type))
+        cell[-1] = builder.index_constant(0)
+    store = put(tg.StoreOp(put(tg.IndexOp(written, cell)), value))
+    copied = put(tg.AfterOp(buffer, [put(tg.EndOp(store, ranges[::-1]))]))
+    load_instead(axes, builder, loads, copied, [digit.value(builder, {}) for digit in cells])
 
 
 def _merged(axes: Axes, load: tg.LoadOp, ranges: Sequence[tg.RangeOp]) -> Sequence[tg.RangeOp]:
@@ -172,72 +160,28 @@ def _merged(axes: Axes, load: tg.LoadOp, ranges: Sequence[tg.RangeOp]) -> Sequen
 # one integer: it is a transpose of integers, which vectors do.
 
 
-WIDEST = 8
-"""The bytes of the widest integer."""
-
-
-class WideCells(NamedTuple):
-    """The cells of a LOAD of a tile, `width` neighbours along a range as one integer."""
-
-    source: tg.LoadOp
-    range: tg.RangeOp
-    width: int
-
-    @property
-    def dtype(self) -> Attribute:
-        """The integer."""
-        bits = 8 * self.width * tg.dtype_of(self.source.buffer).itemsize
-        return tg.TYPES[f"ui{bits}"]
-
-    def digit_of(self, digit: Digit, part: SSAValue) -> Digit:
-        """An axis of the copy, as an axis of integers, which lie along the range `part` of the
-        copy."""
-        if digit.range is not self.range or digit.divisor < self.width:
-            return digit
-        return Digit(cast(tg.RangeOp, part.owner), digit.extent, digit.divisor // self.width)
-
-    def load(
-        self, builder: tg.OpBuilder, again: Callable[[SSAValue], SSAValue], part: SSAValue
-    ) -> tg.LoadOp:
-        """A LOAD of an integer; `again` computes a value for the ranges of the copy, in which
-        integers lie along `part`."""
-        index, put = self.source.buffer.owner, builder.put
-        assert isinstance(index, tg.IndexOp)
-        found, own = tg.polynomial(index.indices[-1]), (self.range.result,)
-        whole: tg.Polynomial = tg.Affine(
-            {p: c // self.width for p, c in found.terms.items() if p != own}
-        )
-        last = emit_sum(builder, whole + found.constant // self.width, again)
-        last = put(tg.AddOp(last, part))
-        view = put(tg.BitcastOp(index.source, self.dtype))
-        cell = put(tg.IndexOp(view, [*map(again, index.indices[:-1]), last]))
-        if self.source.gate is None:
-            return tg.LoadOp(cell)
-        return tg.LoadOp(cell, put(tg.ConstOp(0, self.dtype)), again(self.source.gate))
-
-
-def wide_cells(axes: Axes, load: tg.LoadOp, last: Digit) -> WideCells | None:
-    """How a LOAD of a tile loads several cells at once, which are the last axis of its copy; None
+def _cells_at_once(axes: Axes, load: tg.LoadOp, last: Digit) -> int:
+    """How many cells a LOAD of a tile loads as one integer, which are the last axis of its copy; 1
     if they are not known to be neighbours in memory, and in it all together or not at all."""
-    range, width, index = last.range, last.extent, load.buffer.owner
-    bytes = width * tg.dtype_of(load.buffer).itemsize
-    if width < 2 or last.divisor > 1 or bytes > WIDEST or bytes & (bytes - 1):
-        return None
+    range, width, index = cast(tg.RangeOp, last.of), last.extent, load.buffer.owner
+    is_integer = f"ui{8 * width * tg.dtype_of(load.buffer).itemsize}" in tg.TYPES
+    if width < 2 or last.unit > 1 or not is_integer:
+        return 1
     # Ranges that are no axes of the register tile are work items, with a cell each.
-    if (
-        not is_expanded(range)
-        or not isinstance(index, tg.IndexOp)
-        or not isinstance(index.source.owner, tg.ParamOp)
+    if not (
+        is_expanded(range)
+        and isinstance(index, tg.IndexOp)
+        and isinstance(index.source.owner, tg.ParamOp)
     ):
-        return None
+        return 1
     *lead, at = index.indices
     shape = tg.tensor(index.source).get_shape()
-    if axes.extent(range) % width or DYNAMIC_INDEX in shape or shape[-1] % width:
-        return None
-    if any(axes.depends(i, range) for i in lead) or not _is_aligned(at, range, width):
-        return None
+    if last.whole % width or DYNAMIC_INDEX in shape or shape[-1] % width:
+        return 1
+    if any(axes.depends(i, range) for i in lead) or _beside(at, range, width) is None:
+        return 1
     if load.gate is None:
-        return WideCells(load, range, width)
+        return width
     walk = tg.Walk([load.gate])
     for value in walk:
         op = value.owner
@@ -246,15 +190,39 @@ def wide_cells(axes: Axes, load: tg.LoadOp, last: Digit) -> WideCells | None:
         elif axes.depends(value, range):
             bound = tg.known_index(op.rhs) if isinstance(op, tg.CmpLtOp) else None
             if not isinstance(op, tg.CmpLtOp) or bound is None or bound % width:
-                return None
-            if not _is_aligned(op.lhs, range, width):
-                return None
-    return WideCells(load, range, width) if load.alt is not None and is_zero(load.alt) else None
+                return 1
+            if _beside(op.lhs, range, width) is None:
+                return 1
+    return width if load.alt is not None and is_zero(load.alt) else 1
 
 
-def _is_aligned(index: SSAValue, range: tg.RangeOp, width: int) -> bool:
-    """Whether an index is the number of an iteration plus a multiple of a width."""
+def _beside(index: SSAValue, range: tg.RangeOp, width: int) -> tg.Polynomial | None:
+    """A multiple of a width that is an index without the number of an iteration, divided by the
+    width; None if it is no such index."""
     found, own = tg.polynomial(index), (range.result,)
-    rest = [found.constant, *(c for product, c in found.terms.items() if product != own)]
+    rest = found - tg.Affine({own: 1})
     are_values = all(isinstance(atom, SSAValue) for product in found.terms for atom in product)
-    return are_values and found.terms.get(own) == 1 and not any(c % width for c in rest)
+    is_beside = are_values and own not in rest.terms and rest.is_multiple_of(width)
+    return rest.divided(width) if is_beside else None
+
+
+def _integer(
+    builder: tg.OpBuilder,
+    load: tg.LoadOp,
+    range: tg.RangeOp,
+    width: int,
+    part: SSAValue,
+    again: Callable[[SSAValue], SSAValue],
+) -> SSAValue:
+    """The cells of a LOAD that are neighbours along a range, as one integer; `again` computes a
+    value for the ranges of the copy, in which integers lie along `part`."""
+    index, put = load.buffer.owner, builder.put
+    assert isinstance(index, tg.IndexOp)
+    *lead, last = index.indices
+    beside = _beside(last, range, width)
+    assert beside is not None, "the cells are neighbours"
+    dtype = tg.TYPES[f"ui{8 * width * tg.dtype_of(load.buffer).itemsize}"]
+    last = put(tg.AddOp(emit_sum(builder, beside, again), part))
+    cell = put(tg.IndexOp(put(tg.BitcastOp(index.source, dtype)), [*map(again, lead), last]))
+    gate = () if load.gate is None else (put(tg.ConstOp(0, dtype)), again(load.gate))
+    return put(tg.LoadOp(cell, *gate))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -15,22 +16,56 @@ from tgdialect.ops.axis_types import EXPANDED, WORK_ITEMS
 
 
 class Digit(NamedTuple):
-    """An axis of a copy: the number of an iteration of a range, or some of its bits."""
+    """An axis of a copy, or of its loops: `number / unit mod extent`, of a number less than
+    `whole`, that of an iteration of a range or of a cell along an axis of a parameter."""
 
-    range: tg.RangeOp
+    of: tg.RangeOp | int
+    whole: int
     extent: int
-    divisor: int = 1
+    unit: int = 1
 
-    def value(
-        self, axes: Axes, builder: tg.OpBuilder, copies: Mapping[SSAValue, SSAValue]
-    ) -> SSAValue:
-        """The index along this axis, where ranges may have copies."""
-        result = copies.get(self.range.result, self.range.result)
-        if self.divisor > 1:
-            result = builder.put(tg.IDivOp(result, builder.index_constant(self.divisor)))
-        if self.divisor * self.extent < axes.extent(self.range):
-            result = builder.put(tg.ModOp(result, builder.index_constant(self.extent)))
-        return result
+    def value(self, builder: tg.OpBuilder, numbers: Numbers) -> SSAValue:
+        """The digit, where ranges are as they are unless they have other numbers."""
+        if (number := numbers.get(self.of)) is None:
+            assert isinstance(self.of, tg.RangeOp), "an axis has no number of its own"
+            number = self.of.result
+        if self.unit > 1:
+            number = builder.put(tg.IDivOp(number, builder.index_constant(self.unit)))
+        if self.unit * self.extent < self.whole:
+            number = builder.put(tg.ModOp(number, builder.index_constant(self.extent)))
+        return number
+
+
+Numbers = Mapping[tg.RangeOp | int, SSAValue]
+"""The numbers of iterations of ranges, and of cells along axes."""
+
+
+def whole_number(axes: Axes, range: tg.RangeOp, unit: int = 1) -> Digit:
+    """The number of an iteration of a range as one digit, which counts units."""
+    extent = axes.extent(range)
+    return Digit(range, extent, extent // unit, unit)
+
+
+def copy_loops(
+    builder: tg.OpBuilder, loops: Sequence[tuple[tg.AxisType, Sequence[Digit]]]
+) -> tuple[Sequence[SSAValue], Numbers]:
+    """New loops, each over some digits, outermost first; and the numbers that their digits make."""
+    put, constant = builder.put, builder.index_constant
+    sizes = [math.prod(digit.extent for digit in digits) for _, digits in loops]
+    kinds = (kind for kind, _ in loops)
+    ranges = [builder.range(*each).result for each in zip(kinds, sizes, strict=True)]
+    numbers: dict[tg.RangeOp | int, SSAValue] = {}
+    for (_, (first, *others)), range in zip(reversed(loops), reversed(ranges), strict=True):
+        rest, found = range, list[tuple[Digit, SSAValue]]()
+        for digit in reversed(others):
+            extent = constant(digit.extent)
+            found.append((digit, put(tg.ModOp(rest, extent))))
+            rest = put(tg.IDivOp(rest, extent))
+        for digit, value in (*found, (first, rest)):
+            scaled = put(tg.MulOp(value, constant(digit.unit))) if digit.unit > 1 else value
+            known = numbers.get(digit.of)
+            numbers[digit.of] = scaled if known is None else put(tg.AddOp(scaled, known))
+    return ranges, numbers
 
 
 def is_of_parameter(op: tg.LoadOp, slot: int) -> bool:
@@ -51,6 +86,22 @@ def staged_loads(axes: Axes, slot: int, ops: Iterable[Operation]) -> Sequence[tg
     if any(tuple(load.operands) != tuple(loads[0].operands) for load in loads):
         raise IllegalOptError(f"several tiles of parameter {slot} are loaded")
     return loads
+
+
+def load_instead(
+    axes: Axes,
+    builder: tg.OpBuilder,
+    loads: Sequence[tg.LoadOp],
+    memory: SSAValue,
+    cell: Sequence[SSAValue],
+) -> None:
+    """Have one LOAD of a copy stand for LOADs of what has been copied."""
+    value = builder.put(tg.LoadOp(builder.put(tg.IndexOp(memory, cell))))
+    for load in loads:
+        load.result.replace_all_uses_with(value)
+        load.detach()
+        load.erase()
+    axes.changed()
 
 
 def in_tile_order(
@@ -91,7 +142,7 @@ def digits(axes: Axes, load: tg.LoadOp, ranges: Sequence[tg.RangeOp]) -> Sequenc
     before -> after, for a layout "k0 n0 n1 k1 k2":
         ranges %2, %u to 8, %n to 4  ->  digits %2, %u / 2, %n, %u mod 2
     """
-    found = [Digit(range, axes.extent(range)) for range in ranges]
+    found = [whole_number(axes, range) for range in ranges]
     for op in axes.ops:
         if not isinstance(op, tg.ReduceOp) or op.wmma is None or op.wmma.threads > 1:
             continue
@@ -108,7 +159,9 @@ def digits(axes: Axes, load: tg.LoadOp, ranges: Sequence[tg.RangeOp]) -> Sequenc
         of_letter["k"] = steps
         layout = op.wmma.layout("a" if side == "m" else "b")
         own = (of_letter[side], steps)
-        outer = [digit for digit in found if digit.range not in own]
-        bits = [(run[0], 1 << len(run)) for run in reversed(fields(layout))]
-        return [*outer, *(Digit(of_letter[bit[0]], n, 1 << int(bit[1:])) for bit, n in bits)]
+        outer = [digit for digit in found if digit.of not in own]
+        bits = [(of_letter[run[0][0]], run) for run in reversed(fields(layout))]
+        extent = axes.extent
+        inner = (Digit(r, extent(r), 1 << len(run), 1 << int(run[0][1:])) for r, run in bits)
+        return [*outer, *inner]
     return found
