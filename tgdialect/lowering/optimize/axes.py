@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.affine.strides import unclamped
+from tgdialect.analysis.affine.strides import Strides, strides, unclamped
 from tgdialect.analysis.overwriting import check_overwriting
 from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
 from tgdialect.diagnostics import acted, told
@@ -143,15 +143,21 @@ class Axes:
         return [op for op in self.ops if isinstance(op, tg.ParamOp)]
 
     @cached_property
+    def closers(self) -> Sequence[tg.EndOp | tg.ReduceOp]:
+        """The ops that close ranges, inner nests first."""
+        return [op for op in self.ops if isinstance(op, tg.EndOp | tg.ReduceOp)]
+
+    @cached_property
     def ends(self) -> dict[tg.RangeOp, tg.EndOp]:
         """The END that closes each range that one closes."""
-        ends = [op for op in self.ops if isinstance(op, tg.EndOp)]
+        ends = (op for op in self.closers if isinstance(op, tg.EndOp))
         return {range: end for end in ends for range in closed_ranges(end)}
 
     @cached_property
     def reductions(self) -> Mapping[tg.RangeOp, Sequence[tg.ReduceOp]]:
         """The REDUCEs over each range."""
-        return by_range((op, closed_ranges(op)) for op in self.ops if isinstance(op, tg.ReduceOp))
+        found = (op for op in self.closers if isinstance(op, tg.ReduceOp))
+        return by_range((op, closed_ranges(op)) for op in found)
 
     @cached_property
     def written(self) -> Set[SSAValue]:
@@ -223,15 +229,27 @@ class Axes:
         if range.axis_type.data is tg.AxisType.WARP or axis in self.fragments:
             raise IllegalOptError(f"range {axis} is of the fragments of a WMMA")
 
+    def check_unordered(self, range: tg.RangeOp) -> None:
+        """Raise IllegalOptError for a loop whose iterations have an order."""
+        if range in self.ends and range.axis_type.data is tg.AxisType.REDUCE:
+            raise IllegalOptError(f"the iterations of range {range.axis.data} have an order")
+
+    def check_bounds_none(self, range: tg.RangeOp) -> None:
+        """Raise IllegalOptError for a range on which the extent of another one depends."""
+        if range in self.bounding:
+            raise IllegalOptError(f"the extent of another range depends on range {range.axis.data}")
+
+    def has_atomics(self, range: tg.RangeOp) -> bool:
+        """Whether an ATOMICADD is in the loop of a range."""
+        return any(isinstance(op, tg.AtomicAddOp) for op in self.accesses.get(range, ()))
+
     def check_work_items(self, range: tg.RangeOp, kind: tg.AxisType, extent: int) -> None:
         """Raise IllegalOptError if a range of this type and extent gave a nest more work items than
         the workgroups of a grid can have."""
         most, name = self.target.workgroup, self.target.name
         if kind not in WORKGROUP or not self.target.is_grid:
             return
-        for op in self.ops:
-            if not isinstance(op, tg.EndOp | tg.ReduceOp):
-                continue
+        for op in self.closers:
             nest = {*self.open[op], *closed_ranges(op)}
             items = [r for r in nest if r.axis_type.data in WORKGROUP and r is not range]
             count = math.prod(tg.known_index(r.bound) or 1 for r in items) * extent
@@ -242,12 +260,8 @@ class Axes:
     @cached_property
     def fragments(self) -> Set[int]:
         """The axis ids of the ranges of the fragments of WMMAs."""
-        return {axis for op in self.ops if _is_of_wmma(op) for axis in tg.integers(op, "fragment")}
-
-    @cached_property
-    def has_matrix_instructions(self) -> bool:
-        """Whether a REDUCE is a matrix instruction."""
-        return any(map(_is_of_wmma, self.ops))
+        reduces = (op for op in self.closers if isinstance(op, tg.ReduceOp) and op.wmma)
+        return {axis for op in reduces for axis in tg.integers(op, "fragment")}
 
     @cached_property
     def bounding(self) -> Mapping[tg.RangeOp, tg.RangeOp]:
@@ -284,6 +298,23 @@ class Axes:
     def depends(self, value: SSAValue, range: tg.RangeOp) -> bool:
         return range in self.around(value)
 
+    def strides(self, location: SSAValue) -> Strides:
+        """The strides of a location along the ranges (`analysis/affine/strides.py`)."""
+        if (known := self._strides.get(location)) is None:
+            known = strides(location, self.around, self._polynomials)
+            self._strides[location] = known
+        return known
+
+    @cached_property
+    def _strides(self) -> dict[SSAValue, Strides]:
+        """Those that have been asked for."""
+        return {}
+
+    @cached_property
+    def _polynomials(self) -> dict[SSAValue, tg.Polynomial]:
+        """The indices that they have in common."""
+        return {}
+
     def reads(self, range: tg.RangeOp) -> Iterator[tg.LoadOp]:
         return (op for op in self.accesses.get(range, ()) if isinstance(op, tg.LoadOp))
 
@@ -314,29 +345,27 @@ class Axes:
         overlap: bool = False,
     ) -> tuple[tg.RangeOp, tg.RangeOp]:
         """Two ranges, the outer first, in place of one. The new one is the inner, or with `top` the
-        outer; the other keeps its axis id. Where the product of `parts` is more than the extent,
-        the last part overlaps the one before."""
+        outer; the other keeps its axis id. With `overlap` the last part begins in the one
+        before."""
         builder = tg.OpBuilder.before(range)
         old, new = range.axis.data, next(builder.free_axes)
         numbers = (new, old) if top else (old, new)
         dtype, (count, size) = tg.tensor(range.bound).element_type, parts
-        bounds = [
-            p if isinstance(p, SSAValue) else builder.put(tg.ConstOp(p, dtype)) for p in parts
-        ]
+        put, constant = builder.put, builder.index_constant
+        bounds = [p if isinstance(p, SSAValue) else put(tg.ConstOp(p, dtype)) for p in parts]
         made = zip(numbers, kinds, bounds, strict=True)
         outer, inner = (builder.insert(tg.RangeOp(*each)) for each in made)
-        start = builder.put(tg.MulOp(outer, builder.index_constant(size)))
-        if isinstance(count, int) and count * size > self.extent(range):
-            last = builder.index_constant(self.extent(range) - size)
-            start = builder.put(tg.WhereOp(builder.put(tg.CmpLtOp(start, last)), start, last))
-        elif overlap:
-            # PADTO masks the iterations of a range that is shorter than a part.
-            extent = padded_extent(range)
-            assert extent is not None, "parts of a range that is not padded do not overlap"
-            last = builder.put(tg.SubOp(extent, builder.index_constant(size)))
-            last = builder.put(tg.MaxOp(last, builder.index_constant(0)))
-            start = builder.put(tg.WhereOp(builder.put(tg.CmpLtOp(start, last)), start, last))
-        self.replace(range, outer, inner, builder.put(tg.AddOp(start, inner)))
+        start = put(tg.MulOp(outer, constant(size)))
+        if overlap:
+            if isinstance(count, int):
+                last = constant(self.extent(range) - size)
+            else:
+                # PADTO masks the iterations of a range that is shorter than a part.
+                extent = padded_extent(range)
+                assert extent is not None, "parts of a range that is not padded do not overlap"
+                last = put(tg.MaxOp(put(tg.SubOp(extent, constant(size))), constant(0)))
+            start = put(tg.WhereOp(put(tg.CmpLtOp(start, last)), start, last))
+        self.replace(range, outer, inner, put(tg.AddOp(start, inner)))
         return outer, inner
 
     def share(
@@ -436,9 +465,7 @@ class Axes:
     def reorder(self, order: Sequence[tg.RangeOp]) -> None:
         """Nest ranges in this order, the outermost first, wherever they are closed together."""
         position = {range: i for i, range in enumerate(order)}
-        for op in self.ops:
-            if not isinstance(op, tg.EndOp | tg.ReduceOp):
-                continue
+        for op in self.closers:
             ranges = closed_ranges(op)
             wanted = sorted((r for r in ranges if r in position), key=position.__getitem__)
             if isinstance(op, tg.EndOp):
@@ -470,7 +497,3 @@ def by_range(found: Iterable[tuple[T, Iterable[tg.RangeOp]]]) -> Mapping[tg.Rang
         for range in ranges:
             result.setdefault(range, []).append(each)
     return result
-
-
-def _is_of_wmma(op: Operation) -> bool:
-    return isinstance(op, tg.ReduceOp) and op.wmma is not None

@@ -11,7 +11,7 @@ from typing import cast
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.affine.strides import Strides, strides
+from tgdialect.analysis.affine.strides import Strides
 from tgdialect.analysis.features import Moved, Nest, Work
 from tgdialect.analysis.ranges import Ranges, closed_ranges, outermost_first
 from tgdialect.lowering.optimize.axes import Axes, by_range
@@ -58,8 +58,7 @@ class Nests:
         """`target` is the machine that the model is of."""
         self.axes, self.target = axes, target
         ops = [op for op in axes.ops if isinstance(op, tg.LoadOp | tg.StoreOp | tg.AtomicAddOp)]
-        known: dict[SSAValue, tg.Polynomial] = {}
-        along = [(op, strides(op.operands[0], axes.around, known)) for op in ops]
+        along = [(op, axes.strides(op.operands[0])) for op in ops]
         self.accesses = [StridedAccess(*each, self._is_weight(*each)) for each in along]
         self.stride_of = {access.op: access.strides for access in self.accesses}
 

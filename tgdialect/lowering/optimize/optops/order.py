@@ -55,8 +55,7 @@ def _reorder(axes: Axes, ranges: Sequence[tg.RangeOp]) -> None:
     for range in ranges:
         if range.axis_type.data is tg.AxisType.THREAD:
             raise IllegalOptError(f"range {range.axis.data} is of threads, outside of all others")
-        if range in axes.ends and range.axis_type.data is tg.AxisType.REDUCE:
-            raise IllegalOptError(f"the iterations of range {range.axis.data} have an order")
+        axes.check_unordered(range)
         bounded = [other.axis.data for other in ranges if axes.depends(other.bound, range)]
         if bounded:
             message = f"the extent of range {bounded[0]} depends on range {range.axis.data}"
@@ -166,8 +165,7 @@ def _checked(
     for range in inside:
         if range.axis_type.data is tg.AxisType.THREAD:
             raise IllegalOptError(f"range {range.axis.data} is of threads, outside of all others")
-        if range.axis_type.data is tg.AxisType.REDUCE:
-            raise IllegalOptError(f"the iterations of range {range.axis.data} have an order")
+        axes.check_unordered(range)
     if set(axes.open[reduce]) != {*closed_ranges(end), *axes.open[end]}:
         message = f"the REDUCE over range {axis} is not in all loops of that nest alone"
         raise IllegalOptError(message)
@@ -175,7 +173,7 @@ def _checked(
     if any(r.axis_type.data in WORK_ITEMS for r in {*axes.open[reduce]} - kept):
         raise IllegalOptError("the threads of a workgroup would share the partial results")
     # Extents: no loop that moves decides one.
-    if any(axes.depends(r.bound, k) for r in axes.ranges.values() for k in (*kept, reduced)):
+    if any(range in axes.bounding for range in (*kept, reduced)):
         raise IllegalOptError("the extent of a range depends on one of them")
     # Memory: what the REDUCE reads is the same in every iteration that moves.
     for op in tg.computed_from(reduce.source):

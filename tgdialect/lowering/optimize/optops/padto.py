@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from xdsl.ir import SSAValue
 
-from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import is_expanded
 from tgdialect.lowering.matrix_products import is_zero, product_of
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, NoChangeError, padded_extent
@@ -39,21 +38,19 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
         raise IllegalOptError(f"range {axis} is {range.axis_type.data}")
     if padded_extent(range) is not None:
         raise IllegalOptError(f"range {axis} is padded already")
-    if axes.ends.get(range) is not None and range.axis_type.data is tg.AxisType.REDUCE:
-        raise IllegalOptError(f"the iterations of range {axis} have an order")
+    axes.check_unordered(range)
     if axes.is_multiple(range, multiple):
         to = "" if extent is None else f" to {extent}"
         raise NoChangeError(f"range {axis}{to} is a multiple of {multiple} already")
-    if any(axes.depends(other.bound, range) for other in axes.ranges.values()):
-        raise IllegalOptError(f"the extent of another range depends on range {axis}")
-    if any(isinstance(op, tg.AtomicAddOp) and range in axes.open[op] for op in axes.ops):
+    axes.check_bounds_none(range)
+    if axes.has_atomics(range):
         raise IllegalOptError(f"an ATOMICADD is in range {axis}, and cannot be gated")
     gated: list[tg.LoadOp] = []
-    stored = [strides(store.buffer, axes.around).get(range) for store in axes.stores(range)]
+    stored = [axes.strides(store.buffer).get(range) for store in axes.stores(range)]
     has_vectors = range not in axes.ends or 1 in stored
     if has_vectors and where != "clamp":
         loads = axes.reads(range)
-        gated = [load for load in loads if strides(load.buffer, axes.around).get(range) == 1]
+        gated = [load for load in loads if axes.strides(load.buffer).get(range) == 1]
     if extent is None and not axes.target.is_grid:
         # `peel.py` drops gates, which are linear in the index, and no clamps.
         gated = [load for load in axes.reads(range) if axes.depends_on_index(load.buffer, range)]

@@ -102,7 +102,7 @@ def _reorder_thread(axes: Axes, new: tg.RangeOp) -> None:
 def _check_size(axes: Axes, range: tg.RangeOp, factor: int) -> None:
     """Raise IllegalOptError if a kernel would be too much code with one more expanded range. That
     of a matrix instruction is less than its fragments' elements: `tg-expand` counts it."""
-    if axes.has_matrix_instructions:
+    if axes.fragments:
         return
 
     def extent(each: tg.RangeOp) -> int:
@@ -186,9 +186,7 @@ def _check_structure(axes: Axes, range: tg.RangeOp, kind: tg.AxisType) -> None:
         _check_thread(axes, range)
     if kind not in EXPANDED:
         return
-    end = axes.ends.get(range)
-    if end is not None and range.axis_type.data is tg.AxisType.REDUCE:
-        raise IllegalOptError(f"the iterations of range {axis} have an order")
+    axes.check_unordered(range)
     if (other := axes.bounding.get(range)) is not None:
         raise IllegalOptError(f"the extent of range {other.axis.data} depends on range {axis}")
     for op in axes.reductions.get(range, ()):
@@ -250,13 +248,11 @@ def _check_repeatable(axes: Axes, range: tg.RangeOp) -> None:
     axis = range.axis.data
     if range not in axes.ends or range.axis_type.data is tg.AxisType.REDUCE:
         raise IllegalOptError(f"the iterations of range {axis} count once each")
-    inside = axes.accesses.get(range, ())
-    if any(isinstance(op, tg.AtomicAddOp) for op in inside):
+    if axes.has_atomics(range):
         raise IllegalOptError(f"an ATOMICADD is in range {axis}, and would be done twice")
-    written = {tg.memory_of(op.buffer).owner for op in inside if isinstance(op, tg.StoreOp)}
-    for op in inside:
-        if isinstance(op, tg.LoadOp) and tg.memory_of(op.buffer).owner in written:
-            raise IllegalOptError(f"range {axis} reads what it writes")
+    written = {tg.memory_of(store.buffer) for store in axes.stores(range)}
+    if any(tg.memory_of(load.buffer) in written for load in axes.reads(range)):
+        raise IllegalOptError(f"range {axis} reads what it writes")
     if axes.has_shared_memory:
         raise IllegalOptError("a CALL of the kernel passes the same memory twice")
 

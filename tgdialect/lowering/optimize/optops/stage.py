@@ -10,7 +10,6 @@ from typing import cast
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 
-from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import is_expanded, loops_of
 from tgdialect.lowering.kernel_memory import new_buffer
 from tgdialect.lowering.matrix_products import is_zero
@@ -94,7 +93,7 @@ def _stage(
     merged = _merged(axes, first, inner)
     width = 1 if merged else _cells_at_once(axes, first, cells[-1])
     tile = [r for r in inner if is_expanded(r)]
-    along = strides(first.buffer, axes.around)
+    along = axes.strides(first.buffer)
     outer = [r for r in inner if r not in (*tile, *merged)]
     outer.sort(key=lambda r: -abs(along.get(r) or 0))
     loops = [(tg.AxisType.LOOP, [whole_number(axes, r)]) for r in outer]
@@ -119,14 +118,15 @@ def _stage(
         flat = put(tg.ReshapeOp(index.source, [*shape, size]))
         copies[first.buffer] = put(tg.IndexOp(flat, [*lead, whole]))
     # Copy each cell, then have the LOADs read the buffer after all of the copy.
-    written = put(tg.AfterOp(buffer, [at.result]))
-    cell = [digit.value(builder, numbers) for digit in cells]
     if width == 1:
         value = put(first.rebuild([again(operand) for operand in first.operands]))
     else:
         range = cast(tg.RangeOp, cells[-1].of)
         part = ranges[len(outer) + tile.index(range)]
         value = _integer(builder, first, range, width, part, again)
+    written = put(tg.AfterOp(buffer, [at.result]))
+    cell = [digit.value(builder, numbers) for digit in cells]
+    if width > 1:
         written = put(tg.BitcastOp(written, tg.tensor(value).element_type))
         cell[-1] = builder.index_constant(0)
     store = put(tg.StoreOp(put(tg.IndexOp(written, cell)), value))

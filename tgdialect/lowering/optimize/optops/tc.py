@@ -9,7 +9,6 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import SSAValue
 
-from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import closed_ranges, is_expanded
 from tgdialect.lowering.matrix_products import (
     Move,
@@ -188,7 +187,7 @@ def sides_of(axes: Axes, product: Product, steps: tg.RangeOp) -> tuple[tg.RangeO
     if axes.ends[rows] is not axes.ends[columns]:
         raise IllegalOptError("the loops of rows and columns are not closed together")
     inner_first = closed_ranges(axes.ends[rows])
-    along = [strides(store.buffer, axes.around) for store in axes.stores(columns)]
+    along = [axes.strides(store.buffer) for store in axes.stores(columns)]
     stores_rows, stores_columns = (any(s.get(r) == 1 for s in along) for r in sides)
     is_inner = inner_first.index(rows) < inner_first.index(columns)
     if stores_rows or (is_inner and not stores_columns):
@@ -201,13 +200,11 @@ def _check_range(axes: Axes, range: tg.RangeOp) -> None:
     if kind not in (tg.AxisType.GLOBAL, tg.AxisType.LOOP, tg.AxisType.REDUCE):
         raise IllegalOptError(f"range {axis} is {kind}")
     axes.extent(range)
-    if range in axes.ends and kind is tg.AxisType.REDUCE:
-        raise IllegalOptError(f"the iterations of range {axis} have an order")
-    if any(axes.depends(other.bound, range) for other in axes.ranges.values()):
-        raise IllegalOptError(f"the extent of another range depends on range {axis}")
+    axes.check_unordered(range)
+    axes.check_bounds_none(range)
     if range not in axes.ends:
         return
-    if any(isinstance(op, tg.AtomicAddOp) and range in axes.open[op] for op in axes.ops):
+    if axes.has_atomics(range):
         raise IllegalOptError(f"an ATOMICADD is in range {axis}")
     if axes.shared_buffers(range):
         raise IllegalOptError(f"the iterations of range {axis} share a buffer")

@@ -125,7 +125,7 @@ def in_tile_order(
             return int(kind in WORK_ITEMS), len(axes.open[nest]), inside
         return 2 + EXPANDED.index(kind), 0, inside if range in axes.ends else 0
 
-    if any(axes.depends(r.bound, other) for r in ranges for other in axes.ranges.values()):
+    if any(axes.around(range.bound) for range in ranges):
         raise IllegalOptError("the extent of the tile changes")
     if axes.is_bound_to(load.buffer, set(ranges)):
         raise IllegalOptError("where a cell of the tile is depends on what its loops compute")
