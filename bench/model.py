@@ -39,6 +39,7 @@ from tgdialect.analysis.constants import constant_slots
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.expected import expected_cycles
+from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.lowering.optimize.optops.apply import scheduled, spelled
 from tgdialect.lowering.optimize.search import Opts, neighbours
 from tgdialect.lowering.optimize.stage import heuristic_opts
@@ -135,7 +136,8 @@ class _Trial:
         """Time a schedule, if it is legal and new."""
         if opts in self.tried or (candidate := scheduled(self.kernel, opts)) is None:
             return
-        self.cycles.append(expected_cycles(Axes(candidate, self.kernel), self.target))
+        nests = Nests(Axes(candidate, self.kernel), self.target)
+        self.cycles.append(expected_cycles(nests))
         usual = next(iter(self.tried.values()), math.inf)
         self.tried[opts] = _seconds(self.machine, candidate, usual)
 

@@ -35,7 +35,7 @@ from tgdialect.diagnostics import (
 )
 from tgdialect.frontend.function import traceable
 from tgdialect.lowering.levels import level_of
-from tgdialect.lowering.optimize.stage import check_mode
+from tgdialect.lowering.optimize.stage import parse_mode
 from tgdialect.lowering.pipeline import stages
 from tgdialect.ops import tg
 from tgdialect.ops.numpy_dtypes import Array
@@ -140,7 +140,7 @@ def _default_passes(options: argparse.Namespace, ctx: Context, module: ModuleOp)
     """The passes that compile a program of `tg`."""
     mode = options.opt or DEFAULT_OPT
     try:
-        check_mode(mode)
+        parse_mode(mode)
         target_named(options.target or DEFAULT_TARGET)
     except (ValueError, PassFailedException) as error:
         raise UsageError(str(error)) from error

@@ -11,7 +11,6 @@ from tgdialect.analysis.ranges import closed_ranges, is_expanded
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.ops import tg
-from tgdialect.targets import Target
 
 
 class ExpectedNest(NamedTuple):
@@ -22,17 +21,15 @@ class ExpectedNest(NamedTuple):
     cycles: Cycles
 
 
-def expected_nests(axes: Axes, target: Target) -> Sequence[ExpectedNest]:
+def expected_nests(nests: Nests) -> Iterator[ExpectedNest]:
     """The nests of a kernel as it is executed on one core, inner nests first."""
-    nests, found = Nests(axes, target), list[ExpectedNest]()
     for closer, nest in nests.models.items():
-        ranges = [axes.ranges[n] for n in nest.order]
+        ranges = [nests.axes.ranges[n] for n in nest.order]
         sizes = {r.axis.data: nests.extent(r) for r in ranges if is_expanded(r)}
-        vector = next((r.axis.data for r in _vectors(axes, closer, ranges)), None)
-        counter, tiling = Counter(nest, target), Tiling(vector, sizes)
+        vector = next((r.axis.data for r in _vectors(nests.axes, closer, ranges)), None)
+        counter, tiling = Counter(nest, nests.target), Tiling(vector, sizes)
         features = counter.moved(counter.counted(tiling), tiling)
-        found.append(ExpectedNest(closer, features, cycles(features, target)))
-    return found
+        yield ExpectedNest(closer, features, cycles(features, nests.target))
 
 
 def _vectors(
@@ -49,10 +46,10 @@ def _vectors(
                 yield within[0]
 
 
-def expected_cycles(axes: Axes, target: Target) -> float:
+def expected_cycles(nests: Nests) -> float:
     """The cycles of a kernel, those of the slowest of its threads."""
-    total = sum(each.cycles.total for each in expected_nests(axes, target))
-    shared = [r for r in axes.ranges.values() if r.axis_type.data is tg.AxisType.THREAD]
-    parts = [tg.known_index(range.bound) or target.threads for range in shared]
-    chunks = max(parts, default=1)
-    return total * -(-chunks // target.threads) / chunks if parts else total
+    threads = nests.target.threads
+    total = sum(each.cycles.total for each in expected_nests(nests))
+    shared = (r for r in nests.axes.ranges.values() if r.axis_type.data is tg.AxisType.THREAD)
+    chunks = max((tg.known_index(range.bound) or threads for range in shared), default=1)
+    return total * -(-chunks // threads) / chunks

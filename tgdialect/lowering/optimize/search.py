@@ -8,10 +8,10 @@ Source: the specification, "Kernel Optimizations".
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 from operator import attrgetter, itemgetter
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from tgdialect.analysis.ranges import is_expanded
 from tgdialect.lowering.optimize.axes import Axes
@@ -33,25 +33,18 @@ from tgdialect.ops import tg
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import matrix_instructions
 
+T = TypeVar("T")
 Opts = tuple[tg.OptAttr, ...]
 Timer = Callable[[tg.KernelOp, float], float]
 """The seconds that a kernel takes; infinity if it cannot be compiled. A timer may give up on a
 kernel that takes clearly longer than its second argument, in seconds."""
 
-REGISTER_FILES = 8
-"""The most elements of a value in a tile, as a multiple of what all vector registers hold, or 16
-scalar ones. Larger: tiles spill registers and take long to compile; smaller: some are left out that
-are fast although they spill. An order of magnitude."""
-
-ITEM_TILE = 512
-"""The most elements of a value in the tile of a work item: twice the registers that a GPU has for
-one. Larger: tiles take long to compile, and spill; smaller: fewer are tried. An order of
-magnitude."""
-
-MOST_REPEATED = 16
-"""The greatest factor by which a schedule for a grid may multiply the work of a kernel: ops outside
-of the loops of workgroups are done by each of them. Larger: one such candidate could take longer
-than a search; smaller: fewer are tried. An order of magnitude."""
+MOST = 16
+"""The most that a candidate may have. Elements of a value in its tile, as a multiple of what all
+vector registers hold, or 32 scalar ones: larger tiles spill registers, and take long to compile.
+On a grid also work, as a multiple of the kernel's: ops outside of the loops of workgroups are done
+by each of them, and one such candidate could take longer than a search. Larger: longer searches;
+smaller: some are left out that are fast although they spill. An order of magnitude."""
 
 LEAST_GAIN = 0.01
 """The fraction of the best time that a round has to save for the search to go on. Smaller: noise of
@@ -79,11 +72,9 @@ def beam_search(
     until `go_on` says no or the best time falls no more.
     """
     seen: set[Opts] = set()
-    largest_tile = REGISTER_FILES * max(target.vector_registers * target.lanes(8), 16)
-    most_work = math.inf
-    if target.is_grid:
-        largest_tile = ITEM_TILE
-        most_work = MOST_REPEATED * _work(kernel, target)
+    is_grid = target.is_grid
+    largest = MOST * max(target.vector_registers * target.lanes(8), 32)
+    most_work = MOST * _work(Nests(Axes(kernel), target)) if is_grid else math.inf
 
     def measured(candidates: Iterator[Opts], best: float) -> Iterator[Timed]:
         made: list[tuple[float, Opts, tg.KernelOp]] = []
@@ -93,13 +84,13 @@ def beam_search(
             seen.add(opts)
             if (candidate := scheduled(kernel, opts)) is None:
                 continue
-            is_small = opts in start or _tile_size(candidate, target) <= largest_tile
-            if not is_small or not (opts in start or _work(candidate, target) <= most_work):
+            nests, is_first = Nests(Axes(candidate, kernel), target), opts in start
+            if not is_first and (_tile_size(nests) > largest or _work(nests) > most_work):
                 continue
-            if opts in start or target.is_grid:
+            if is_first or is_grid:
                 yield Timed(timer(candidate, best), opts)
             else:
-                made.append((expected_cycles(Axes(candidate, kernel), target), opts, candidate))
+                made.append((expected_cycles(nests), opts, candidate))
         # Those of least expected cycles are tried first: there may be no time for all.
         for _, opts, candidate in sorted(made, key=itemgetter(0)):
             if go_on():
@@ -109,40 +100,35 @@ def beam_search(
     while beam and go_on():
         quickest = beam[0].seconds
         # Take the neighbours of each schedule in turns: there may be no time for all.
-        moves = zip_longest(*(neighbours(kernel, opts, target) for _, opts in beam[:width]))
-        found = measured((o for o in chain.from_iterable(moves) if o is not None), quickest)
+        moves = _in_turns(neighbours(kernel, opts, target) for _, opts in beam[:width])
+        found = measured(moves, quickest)
         beam = sorted([*beam, *found], key=attrgetter("seconds"))[: max(width, 1)]
         if beam[0].seconds > (1 - LEAST_GAIN) * quickest:
             break
     return beam
 
 
-def _work(kernel: tg.KernelOp, target: Target) -> float:
+def _work(nests: Nests) -> float:
     """How often the ops of a kernel are executed in all, by all workgroups."""
-    nests = Nests(Axes(kernel), target)
-    runs: list[tuple[float, float]] = []
+    runs: list[tuple[int, int]] = []
     for op in nests.work:
-        extents = [(nests.extent(r), r.axis_type.data) for r in nests.around(op)]
-        groups = math.prod(extent for extent, kind in extents if kind is tg.AxisType.GLOBAL)
-        runs.append((math.prod(extent for extent, _ in extents), groups))
+        groups = (r for r in nests.around(op) if r.axis_type.data is tg.AxisType.GLOBAL)
+        runs.append((nests.trips(op), max(math.prod(map(nests.extent, groups)), 1)))
     most = max((groups for _, groups in runs), default=1)
-    return sum(trips * most / max(groups, 1) for trips, groups in runs)
+    return sum(trips * most / groups for trips, groups in runs)
 
 
-def _tile_size(kernel: tg.KernelOp, target: Target) -> int:
+def _tile_size(nests: Nests) -> int:
     """The elements of the largest value of a kernel when its tiles are expanded; on a grid, of the
     part that a work item has. A fragment of a matrix instruction counts for one element."""
-    nests = Nests(Axes(kernel), target)
-    work_items = {tg.AxisType.GROUP_REDUCE} if target.is_grid else set[tg.AxisType]()
-    tiled = {
-        range
-        for range in nests.axes.ranges.values()
-        if is_expanded(range)
-        and range.axis_type.data not in work_items
-        and range.axis.data not in nests.axes.fragments
-    }
-    sizes = (math.prod(map(nests.extent, nests.around(op) & tiled)) for op in nests.work)
-    return max(sizes, default=1)
+    shared = {tg.AxisType.GROUP_REDUCE} if nests.target.is_grid else set[tg.AxisType]()
+
+    def is_tiled(range: tg.RangeOp) -> bool:
+        is_own = range.axis_type.data not in shared
+        return is_expanded(range) and is_own and range.axis.data not in nests.axes.fragments
+
+    tiles = (filter(is_tiled, nests.around(op)) for op in nests.work)
+    return max((math.prod(map(nests.extent, tile)) for tile in tiles), default=1)
 
 
 # -- one step ------------------------------------------------------------------------------------
@@ -151,8 +137,7 @@ def _tile_size(kernel: tg.KernelOp, target: Target) -> int:
 def neighbours(kernel: tg.KernelOp, opts: Opts, target: Target) -> Iterator[Opts]:
     """Schedules that differ in one OptOp, legal or not: another factor, one less, or one more."""
     yield from _resized(opts)
-    for i in range(len(opts)):
-        yield opts[:i] + opts[i + 1 :]
+    yield from (opts[:i] + opts[i + 1 :] for i in range(len(opts)))
     yield from _extended(kernel, opts, target)
 
 
@@ -175,7 +160,7 @@ def _resized(opts: Opts) -> Iterator[Opts]:
             for padding in ((), (opt(tg.OptOp.PADTO, axis, other, *clamp),)):
                 found.append((*before, *padding, split, *opts[i + 1 :]))
         steps.append(found)
-    yield from (o for o in chain.from_iterable(zip_longest(*steps)) if o is not None)
+    yield from _in_turns(steps)
 
 
 _PASSES: Sequence[type[OptOpPass]] = (SplitPass, OrderPass, SwapPass, StagePass, PadToPass)
@@ -184,10 +169,15 @@ _GRID_PASSES: Sequence[type[OptOpPass]] = (TcPass, SoftwarePipelinePass)
 """Those that only a grid has."""
 
 
-def _sizes_near(size: int) -> list[int]:
+def _sizes_near(size: int) -> Sequence[int]:
     """Other factors, the nearest first."""
     sizes = {*FACTORS, size - 1, size + 1} - {0, 1, size}
-    return sorted(sizes, key=lambda s: abs(math.log(s / size)))
+    return sorted(sizes, key=lambda other: abs(math.log(other / size)))
+
+
+def _in_turns(found: Iterable[Iterable[T]]) -> Iterator[T]:
+    """One of each after another, until none is left."""
+    return (each for each in chain.from_iterable(zip_longest(*found)) if each is not None)
 
 
 def _extended(kernel: tg.KernelOp, opts: Opts, target: Target) -> Iterator[Opts]:
@@ -200,9 +190,7 @@ def _extended(kernel: tg.KernelOp, opts: Opts, target: Target) -> Iterator[Opts]
     axes = Axes(now, kernel)
     passes = (*_PASSES, *(_GRID_PASSES if target.is_grid else ()))
     kinds = [each.candidates(axes) for each in passes]
-    for found in chain.from_iterable(zip_longest(*kinds)):
-        if found is None:
-            continue
+    for found in _in_turns(kinds):
         if isinstance(found, SplitPass) and found.target not in target.axis_types:
             continue
         if isinstance(found, TcPass) and (opts or rounding[found.index]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
@@ -27,6 +28,7 @@ from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize import cpu
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, Packing
 from tgdialect.lowering.optimize.expected import expected_cycles, expected_nests
+from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.lowering.optimize.optops.apply import (
     apply_opts,
     begin_schedule,
@@ -43,9 +45,6 @@ from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
 from tgdialect.transforms.simplify import simplify, simplify_kernels
 
-EXPLICIT = "explicit"
-"""The mode that applies OptOps that a user has written."""
-
 TF32 = "heuristic:tf32"
 """The heuristic's mode in which products of f32 may round their factors to tf32."""
 
@@ -60,29 +59,6 @@ DEFAULT_WIDTH = 4
 longer searches; smaller: local optima."""
 
 
-def beam_width(mode: str) -> int | None:
-    """The width that a mode asks for, as "beam:4"; None for other modes.
-
-    Raises PassFailedException where it is no positive number.
-    """
-    name, colon, width = mode.partition(":")
-    if name != BEAM:
-        return None
-    if not colon:
-        return DEFAULT_WIDTH
-    if not (width.isascii() and width.isdigit() and int(width) > 0):
-        raise PassFailedException(f"mode {mode!r}: the width of a beam is a positive number")
-    return int(width)
-
-
-def check_mode(mode: str) -> None:
-    """Raise PassFailedException for what is no mode."""
-    is_known = mode in ("none", "heuristic", TF32) or beam_width(mode) is not None
-    if not is_known and explicit_opts(mode, ()) is None:
-        there_are = ", ".join(MODES)
-        raise PassFailedException(f"mode {mode!r} is not one of the modes there are: {there_are}")
-
-
 class KernelOpt(NamedTuple):
     """An OptOp, and the name of the kernel that it is for: None for all kernels."""
 
@@ -90,22 +66,30 @@ class KernelOpt(NamedTuple):
     opt: tg.OptAttr
 
 
-def explicit_opts(mode: str, opts: Sequence[str]) -> Sequence[KernelOpt] | None:
-    """The OptOps of a mode that is `explicit`: those of `opts`, or those behind its colon.
+def parse_mode(mode: str, opts: Sequence[str] = ()) -> Sequence[KernelOpt] | int | None:
+    """The OptOps of a mode that is `explicit`, those of `opts` or those behind its colon; the width
+    of a beam; None for other modes, which take no opts.
 
     `explicit:split 0, 8, upcast; @main_1: order 1, 0` is the same as `explicit` with the opts
-    `split 0, 8, upcast` and `@main_1: order 1, 0`. None for other modes, which take no opts.
-    Raises PassFailedException for what is no OptOp.
+    `split 0, 8, upcast` and `@main_1: order 1, 0`.
+    Raises PassFailedException for what is no mode, no OptOp, or no positive width.
     """
     name, colon, rest = mode.partition(":")
-    if name != EXPLICIT:
-        if opts:
-            raise PassFailedException(f"mode {mode!r} takes no opts: mode=explicit does")
-        return None
-    if colon and opts:
-        raise PassFailedException(f"mode {mode!r} has its OptOps already, and opts has others")
-    texts = [text for text in rest.split(";") if text.strip()] if colon else opts
-    return [_parse(text) for text in texts]
+    if name == "explicit":
+        if colon and opts:
+            raise PassFailedException(f"mode {mode!r} has its OptOps already, and opts has others")
+        texts = [text for text in rest.split(";") if text.strip()] if colon else opts
+        return [_parse(text) for text in texts]
+    if opts:
+        raise PassFailedException(f"mode {mode!r} takes no opts: mode=explicit does")
+    if name == BEAM:
+        if colon and not re.fullmatch("0*[1-9][0-9]*", rest):
+            raise PassFailedException(f"mode {mode!r}: the width of a beam is a positive number")
+        return int(rest) if colon else DEFAULT_WIDTH
+    if mode not in ("none", "heuristic", TF32):
+        there_are = ", ".join(MODES)
+        raise PassFailedException(f"mode {mode!r} is not one of the modes there are: {there_are}")
+    return None
 
 
 def _parse(text: str) -> KernelOpt:
@@ -237,20 +221,19 @@ class Schedule(Left):
     def _remark(self, axes: Axes) -> None:
         """Remark on the schedule of a kernel, on what the cost model expects of each of its nests,
         and on what is packed for it."""
-        kernel = axes.kernel
-        opts = "; ".join(map(spelled, kernel.sink.opts or ())) or "loops as they are"
-        more: dict[str, RemarkArgument] = {"OptOps": opts}
+        kernel, target = axes.kernel, self.target
+        message = opts = "; ".join(map(spelled, kernel.sink.opts or ())) or "loops as they are"
         shared = [r for r in axes.ranges.values() if r.axis_type.data is tg.AxisType.THREAD]
-        extents = [tg.known_index(range.bound) or self.target.threads for range in shared]
-        more["Threads"] = min(math.prod(extents), self.target.threads)
-        at = ""
-        if not self.target.is_grid:
-            cycles = expected_cycles(axes, self.target)
-            more |= {"Cycles": cycles, "ThreadsFrom": self.target.parallel_cycles}
-            at = f" (about {cycles:.4g} cycles)"
-        emit_remark(kernel, f"schedule: {opts}{at}", "Schedule", RemarkKind.PASSED, **more)
-        nests = () if self.target.is_grid else expected_nests(axes, self.target)
-        for closer, features, cycles in nests:
+        extents = [tg.known_index(range.bound) or target.threads for range in shared]
+        threads = min(math.prod(extents), target.threads)
+        more: dict[str, RemarkArgument] = {"OptOps": opts, "Threads": threads}
+        nests = None if target.is_grid else Nests(axes, target)
+        if nests is not None:
+            cycles = expected_cycles(nests)
+            more |= {"Cycles": cycles, "ThreadsFrom": target.parallel_cycles}
+            message += f" (about {cycles:.4g} cycles)"
+        emit_remark(kernel, f"schedule: {message}", "Schedule", RemarkKind.PASSED, **more)
+        for closer, features, cycles in expected_nests(nests) if nests is not None else ():
             parts = cycles.named()
             slowest = max(parts, key=parts.__getitem__)
             message = f"nest: {cycles.total:.4g} cycles on one core, most for {slowest}"
@@ -343,18 +326,16 @@ class OptimizePass(LoweringPass):
     def scheduled(self, module: ModuleOp) -> Iterator[Scheduled]:
         """Lower a module, but for what concerns one kernel alone. Gives each kernel, with what is
         left to do to it; those that call others last."""
-        explicit = explicit_opts(self.mode, self.opts)
-        if (width := beam_width(self.mode)) is not None:
+        explicit = parse_mode(self.mode, self.opts)
+        if isinstance(explicit, int):
             # The timer is in a higher layer: the universe names it.
             from tgdialect.plugin import named
             from tgdialect.universe import TIMER
 
-            named(TIMER)(module, width, self)
+            named(TIMER)(module, explicit, self)
             simplify_kernels(module)
             yield from settled(op for op in module.ops if isinstance(op, tg.KernelOp))
             return
-        if explicit is None:
-            check_mode(self.mode)
         target = settle_target(module, self.target, self.features, threads=self.threads, l2=self.l2)
         kernels = [op for op in module.ops if isinstance(op, tg.KernelOp) and not op.calls]
         if explicit is not None:
@@ -362,11 +343,11 @@ class OptimizePass(LoweringPass):
         copying = copy_overwritten(module)
         constants, aliased = constant_slots(module), aliased_kernels(module)
         in_loops = called_in_loops(module)
-        once: Mapping[str, Set[int]] = {}
+        once, evicted = dict[str, Set[int]](), dict[str, Set[int]]()
         if not target.is_grid:
-            once = data_slots(module, self.packed_once)
+            once.update(data_slots(module, self.packed_once))
+            evicted.update(evicted_slots(module, target))
         calls = Counter(call.callee.string_value() for call in calls_in(module.ops))
-        evicted: Mapping[str, Set[int]] = {} if target.is_grid else evicted_slots(module, target)
         rest = Left() if self.mode == "none" else Simplification()
         for kernel in copying:
             message = "copies memory that a kernel overwrites before it reads all of it"
@@ -378,17 +359,17 @@ class OptimizePass(LoweringPass):
                 yield Scheduled(kernel, rest)
                 continue
             name = kernel.sym_name.data
-            slots = constants.get(name, frozenset())
             opts = None
             if explicit is not None:
-                is_new = kernel in copying
-                opts = tuple(o for at, o in explicit if at in (None, name) and not is_new)
+                asked = () if kernel in copying else explicit
+                opts = tuple(each.opt for each in asked if each.kernel in (None, name))
             machine = target.in_loop if name in in_loops else target
             note_evicted(kernel, evicted.get(name, frozenset()))
             sizes = {param.slot.data: static_bytes(param.result) for param in kernel.params}
             most = SHORT_PACKING // max(calls[name], 1)
             short = tuple(slot for slot in sorted(once.get(name, ())) if 0 < sizes[slot] <= most)
-            facts = tuple(sorted(slots)), name in aliased, self.mode == TF32, short
+            slots = tuple(sorted(constants.get(name, ())))
+            facts = slots, name in aliased, self.mode == TF32, short
             yield Scheduled(kernel, Schedule(machine, opts, *facts))
         for kernel in calling_last(op for op in module.ops if isinstance(op, tg.KernelOp)):
             if kernel.calls:
