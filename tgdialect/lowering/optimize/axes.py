@@ -21,6 +21,7 @@ from tgdialect.lowering.passed_memory import aliased_kernels
 from tgdialect.lowering.recomputation import IN_LOOPS, renumber
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import WORKGROUP
+from tgdialect.ops.properties import static_bytes
 from tgdialect.ops.views import movements
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
@@ -256,6 +257,15 @@ class Axes:
             if range in nest and count > most:
                 message = f"a workgroup would have {count} work items, and the target {name} allows"
                 raise IllegalOptError(f"{message} {most}")
+
+    def check_local(self, own: Set[tg.BufferOp], count: int, more: int = 0) -> None:
+        """Raise IllegalOptError if a workgroup has no memory for so many copies of some buffers,
+        the other ones in LOCAL memory, and so many bytes more."""
+        for op in self.ops if own else ():
+            if isinstance(op, tg.BufferOp) and tg.place(op.result).addrspace is tg.AddrSpace.LOCAL:
+                more += static_bytes(op.result) * (count if op in own else 1)
+        if more > self.target.local and own:
+            raise IllegalOptError(f"buffers of {more} bytes do not fit into LOCAL memory")
 
     @cached_property
     def fragments(self) -> Set[int]:

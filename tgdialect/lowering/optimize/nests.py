@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
@@ -90,25 +90,12 @@ class Nests:
     def stores(self) -> Sequence[StridedAccess]:
         return [access for access in self.accesses if isinstance(access.op, tg.StoreOp)]
 
-    @cached_property
-    def _along(self) -> Mapping[tg.RangeOp, Sequence[int]]:
-        """By range, the numbers of the accesses whose stride along it is not 0."""
-        found: dict[tg.RangeOp, list[int]] = defaultdict(list)
-        for number, access in enumerate(self.accesses):
-            for range, stride in access.strides.items():
-                if stride != 0:
-                    found[range].append(number)
-        return found
-
     def accesses_along(self, ranges: Iterable[tg.RangeOp]) -> Sequence[StridedAccess]:
         """The accesses with a stride other than 0 along any of these ranges."""
-        numbers = {number for range in ranges for number in self._along.get(range, ())}
-        return [self.accesses[number] for number in sorted(numbers)]
-
-    @cached_property
-    def weights(self) -> Set[Operation]:
-        """The LOADs of constant weights (`StridedAccess.is_constant`)."""
-        return {access.op for access in self.accesses if access.is_constant}
+        along = {*ranges}
+        return [
+            a for a in self.accesses if any(s != 0 and r in along for r, s in a.strides.items())
+        ]
 
     @cached_property
     def work(self) -> Sequence[Operation]:
@@ -128,7 +115,7 @@ class Nests:
     @cached_property
     def reductions_along(self) -> Mapping[tg.RangeOp, Sequence[tg.ReduceOp]]:
         """The REDUCEs whose results or steps vectors along each range are."""
-        found = (op for op in self.axes.ops if isinstance(op, tg.ReduceOp))
+        found = (op for op in self.axes.closers if isinstance(op, tg.ReduceOp))
         return by_range((op, {*self.axes.open[op], *closed_ranges(op)}) for op in found)
 
     @cached_property
@@ -137,16 +124,11 @@ class Nests:
         return by_range((op, self.axes.open[op]) for op in self.closers)
 
     @cached_property
-    def closers_of(self) -> Mapping[tg.RangeOp, Sequence[tg.EndOp | tg.ReduceOp]]:
-        """The `closers` that close each range."""
-        return by_range((op, closed_ranges(op)) for op in self.closers)
-
-    @cached_property
     def closers(self) -> Sequence[tg.EndOp | tg.ReduceOp]:
         """The END or a REDUCE of each nest, inner nests first."""
         found: dict[frozenset[tg.RangeOp], tg.EndOp | tg.ReduceOp] = {}
-        for op in self.axes.ops:
-            if isinstance(op, tg.EndOp) or (isinstance(op, tg.ReduceOp) and op.ranges):
+        for op in self.axes.closers:
+            if isinstance(op, tg.EndOp) or op.ranges:
                 found.setdefault(frozenset(closed_ranges(op)), op)
         return list(found.values())
 
@@ -171,7 +153,7 @@ class Nests:
         moved_by: dict[Operation, tuple[Operation, int]] = {}
         seen: dict[object, Operation] = {}
         closed = [(closer, frozenset(closed_ranges(closer))) for closer in self.closers]
-        reduces = (op for op in axes.ops if isinstance(op, tg.ReduceOp))
+        reduces = (op for op in axes.closers if isinstance(op, tg.ReduceOp))
         chains = Counter(frozenset(closed_ranges(op)) for op in reduces)
         strided = {access.op: access for access in self.accesses}
         for op in self.work:

@@ -41,10 +41,11 @@ kernel that takes clearly longer than its second argument, in seconds."""
 
 MOST = 16
 """The most that a candidate may have. Elements of a value in its tile, as a multiple of what all
-vector registers hold, or 32 scalar ones: larger tiles spill registers, and take long to compile.
-On a grid also work, as a multiple of the kernel's: ops outside of the loops of workgroups are done
-by each of them, and one such candidate could take longer than a search. Larger: longer searches;
-smaller: some are left out that are fast although they spill. An order of magnitude."""
+vector registers hold, or 32 registers of a work item or of scalars: larger tiles spill, and take
+long to compile. On a grid also work, as a multiple of the kernel's: ops outside of the loops of
+workgroups are done by each of them, and one such candidate could take longer than a search. Larger:
+longer searches; smaller: some are left out that are fast although they spill. An order of
+magnitude."""
 
 LEAST_GAIN = 0.01
 """The fraction of the best time that a round has to save for the search to go on. Smaller: noise of
@@ -73,7 +74,8 @@ def beam_search(
     """
     seen: set[Opts] = set()
     is_grid = target.is_grid
-    largest = MOST * max(target.vector_registers * target.lanes(8), 32)
+    held = 0 if is_grid else target.vector_registers * target.lanes(8)
+    largest = MOST * max(held, 32)
     most_work = MOST * _work(Nests(Axes(kernel), target)) if is_grid else math.inf
 
     def measured(candidates: Iterator[Opts], best: float) -> Iterator[Timed]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from xdsl.ir import SSAValue
 
-from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
+from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of, outermost_first
 from tgdialect.lowering.kernel_memory import new_buffer, version
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.recomputation import computed_again
@@ -16,14 +16,9 @@ from tgdialect.ops.reduce import ALU
 
 
 def swap(axes: Axes, first: int, second: int) -> None:
-    """Exchange two ranges in the nest that both are in.
-
-    before -> after:
-        swap 0, 1:  end %s over %1, %0 -> end %s over %0, %1
-    """
+    """Exchange two ranges in the nest that both are in (`SwapPass`)."""
     a, b = axes[first], axes[second]
-    nest = closed_ranges(axes.nest(a))
-    order = list(reversed(nest)) if a in axes.ends else nest
+    order = outermost_first(axes.nest(a))
     if b not in order:
         raise IllegalOptError(f"ranges {first} and {second} are not closed together")
     i, j = order.index(a), order.index(b)
@@ -32,12 +27,8 @@ def swap(axes: Axes, first: int, second: int) -> None:
 
 
 def order(axes: Axes, *numbers: int) -> None:
-    """Nest ranges that are closed together in this order, the outermost first.
-
-    before -> after:
-        order 2, 0, 1:  end %s over %2, %1, %0 -> end %s over %1, %0, %2
-    The first may be the loop of a REDUCE that is in the others (`accumulate_outside`).
-    """
+    """Nest ranges that are closed together in this order, the outermost first (`OrderPass`). The
+    first may be the loop of a REDUCE that is in the others (`accumulate_outside`)."""
     wanted = [axes[number] for number in numbers]
     if wanted[0] not in axes.ends and any(range in axes.ends for range in wanted):
         accumulate_outside(axes, wanted[0], wanted[1:])
@@ -58,8 +49,8 @@ def _reorder(axes: Axes, ranges: Sequence[tg.RangeOp]) -> None:
         axes.check_unordered(range)
         bounded = [other.axis.data for other in ranges if axes.depends(other.bound, range)]
         if bounded:
-            message = f"the extent of range {bounded[0]} depends on range {range.axis.data}"
-            raise IllegalOptError(message)
+            what = f"the extent of range {bounded[0]} depends on range {range.axis.data}"
+            raise IllegalOptError(what)
     kinds = [range.axis_type.data for range in ranges if not is_expanded(range)]
     if tg.AxisType.WARP in kinds[:-1]:
         raise IllegalOptError("the lanes of a warp are the innermost loop")
@@ -69,10 +60,6 @@ def _reorder(axes: Axes, ranges: Sequence[tg.RangeOp]) -> None:
 
 
 # -- the loop of a REDUCE outside of other loops ---------------------------------------------------
-
-
-_KEPT = WORK_ITEMS | {tg.AxisType.UPCAST}
-"""The axis types that loops have in all three nests; others are `loop`."""
 
 
 def accumulate_outside(axes: Axes, reduced: tg.RangeOp, inside: Sequence[tg.RangeOp]) -> None:
@@ -99,15 +86,14 @@ def accumulate_outside(axes: Axes, reduced: tg.RangeOp, inside: Sequence[tg.Rang
     def again(numbers: Iterable[int]) -> list[SSAValue]:
         """New ranges for the loops that move inside."""
         bounds = [builder.index_constant(axes.extent(range)) for range in loops]
-        kinds = [range.axis_type.data for range in loops]
-        kinds = [kind if kind in _KEPT else tg.AxisType.LOOP for kind in kinds]
+        own = WORK_ITEMS | {tg.AxisType.UPCAST}
+        kinds = [r.axis_type.data if r.axis_type.data in own else tg.AxisType.LOOP for r in loops]
         ranges = zip(kinds, bounds, numbers, strict=False)
         return [put(tg.RangeOp(number, kind, bound)) for kind, bound, number in ranges]
 
     kind, dtype = reduce.kind.data, tg.tensor(reduce.result).element_type
     wide = tg.accumulated_dtype(reduce)
-    extents = tuple(map(axes.extent, loops))
-    buffer = new_buffer(builder, wide, extents, tg.AddrSpace.LOCAL)
+    buffer = new_buffer(builder, wide, [*map(axes.extent, loops)], tg.AddrSpace.LOCAL)
 
     # First nest: set every partial result to the neutral element.
     first = again(builder.free_axes)
@@ -118,7 +104,7 @@ def accumulate_outside(axes: Axes, reduced: tg.RangeOp, inside: Sequence[tg.Rang
 
     # Second nest: add one step of the reduction to every partial result.
     second = again([r.axis.data for r in loops])
-    copies: dict[SSAValue, SSAValue] = {r.result: v for r, v in zip(loops, second, strict=True)}
+    copies: dict[SSAValue, SSAValue] = dict(zip((r.result for r in loops), second, strict=True))
     partial = computed_again(builder, reduce.source, copies)
     if wide != dtype:
         partial = put(tg.CastOp(partial, wide))

@@ -14,10 +14,6 @@ from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.recomputation import computed_again
 from tgdialect.ops import tg
 
-DEEPEST = 8
-"""The most buffers of a pipeline, each of which takes LOCAL memory; hand-written kernels have 2 to
-5."""
-
 
 def pipeline(axes: Axes, axis: int, count: int) -> None:
     """Start the copies of a loop `count - 1` iterations early, to `count` buffers in turns.
@@ -35,12 +31,13 @@ def pipeline(axes: Axes, axis: int, count: int) -> None:
     at = axes[axis]
     if at not in axes.ends or at.axis_type.data not in (tg.AxisType.LOOP, tg.AxisType.REDUCE):
         raise IllegalOptError(f"range {axis} is no serial loop that an END closes")
-    if not 2 <= count <= DEEPEST:
-        raise IllegalOptError(f"a pipeline has 2 to {DEEPEST} buffers, not {count}")
+    if count < 2:
+        raise IllegalOptError(f"a pipeline has 2 buffers or more, not {count}")
     if axes.extent(at) < count:
         raise IllegalOptError(f"range {axis} to {axes.extent(at)} has fewer than {count} tiles")
     if not (copies := [*_copies(axes, at)]):
         raise IllegalOptError(f"no tile of a parameter is copied to LOCAL memory in range {axis}")
+    axes.check_local({copy.buffer for copy in copies}, count)
     for copy in copies:
         _pipeline(axes, at, count, copy)
     axes.set_type(at, tg.AxisType.REDUCE)

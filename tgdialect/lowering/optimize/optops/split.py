@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Set
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from tgdialect.analysis.ranges import closed_ranges, excess
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, padded_extent
@@ -209,22 +209,14 @@ def _check_structure(axes: Axes, range: tg.RangeOp, kind: tg.AxisType) -> None:
 def _check_copies(axes: Axes, range: tg.RangeOp, count: int) -> None:
     """Raise IllegalOptError if a workgroup has no memory for the copies of buffers that so many
     threads have for themselves."""
-    own = set(axes.shared_buffers(range))
-    bytes = 0
-    for op in axes.ops:
-        if isinstance(op, tg.BufferOp) and tg.place(op.result).addrspace is tg.AddrSpace.LOCAL:
-            size = math.prod(tg.tensor(op.result).get_shape()) * tg.dtype_of(op.result).itemsize
-            bytes += size * (count if op in own else 1)
     # One after another, the REDUCEs that work items share exchange their parts.
-    bytes += max((_exchanged(axes, op, range, count) for op in axes.ops), default=0)
-    if own and bytes > axes.target.local:
-        raise IllegalOptError(f"buffers of {bytes} bytes do not fit into LOCAL memory")
+    reduces = (op for op in axes.closers if isinstance(op, tg.ReduceOp))
+    exchanged = max((_exchanged(axes, op, range, count) for op in reduces), default=0)
+    axes.check_local({*axes.shared_buffers(range)}, count, exchanged)
 
 
-def _exchanged(axes: Axes, op: Operation, split: tg.RangeOp, count: int) -> int:
+def _exchanged(axes: Axes, op: tg.ReduceOp, split: tg.RangeOp, count: int) -> int:
     """The LOCAL memory through which work items exchange the parts of a REDUCE, at most."""
-    if not isinstance(op, tg.ReduceOp):
-        return 0
     groups = [r for r in closed_ranges(op) if r.axis_type.data is tg.AxisType.GROUP_REDUCE]
     if not groups or not axes.target.is_grid:
         return 0
