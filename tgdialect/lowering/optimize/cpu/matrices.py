@@ -15,7 +15,7 @@ from tgdialect.lowering.optimize.cpu.tiles import nest_parts
 from tgdialect.lowering.optimize.nests import Nests, part
 from tgdialect.lowering.optimize.optops.apply import apply_opts, attempt, made_by
 from tgdialect.lowering.optimize.optops.split import divisors
-from tgdialect.lowering.optimize.optops.tc import PADDED, sides_of
+from tgdialect.lowering.optimize.optops.tc import Level, sides_of
 from tgdialect.ops import tg
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import MatrixInstruction, matrix_instructions
@@ -102,7 +102,7 @@ def _multiply(
     copy of one block of B; rows; steps.
     """
     rows, columns, steps, slots = product
-    if not attempt(axes, tg.OptOp.TC, steps, index, PADDED, 1):
+    if not attempt(axes, tg.OptOp.TC, steps, index, Level.PADDED, 1):
         return False
     # Copies of a block of rows and of one of columns, of all steps, are in LOCAL memory.
     (reduction,) = (op for op in axes.ops if isinstance(op, tg.ReduceOp) and op.wmma is not None)

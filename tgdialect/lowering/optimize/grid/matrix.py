@@ -15,7 +15,7 @@ from tgdialect.lowering.optimize.grid.nests import is_wasteful
 from tgdialect.lowering.optimize.grid.products import BUFFERS
 from tgdialect.lowering.optimize.nests import part
 from tgdialect.lowering.optimize.optops.apply import attempt, made_by
-from tgdialect.lowering.optimize.optops.tc import CASTS, PADDED, sides_of
+from tgdialect.lowering.optimize.optops.tc import Level, sides_of
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import WORK_ITEMS
 from tgdialect.targets import Target
@@ -58,7 +58,7 @@ def multiply_matrices(axes: Axes, target: Target) -> bool:
     before = {axis: tg.known_index(range.bound) for axis, range in axes.ranges.items()}
     extents = [tg.known_index(range.bound) for range in tiled]
     is_long = all(extent is None or extent == 1 or extent >= LEAST for extent in extents)
-    level = PADDED if is_long else CASTS
+    level = Level.PADDED if is_long else Level.CASTS
     has_runs = all(_has_runs(axes, factor, tiled) for factor in factors[:2])
     rounding = [i for i, each in enumerate(matrix_instructions(target)) if each.rounds]
     choices = [-1, *(rounding if axes.may_round else [])]
@@ -133,7 +133,7 @@ def _multiply(
     axes: Axes, index: int, instruction: MatrixInstruction, sides: Sequence[int], steps: int
 ) -> bool:
     """Whether a product could be computed by an instruction on blocks in LOCAL memory."""
-    if not attempt(axes, tg.OptOp.TC, steps, index, PADDED, 1):
+    if not attempt(axes, tg.OptOp.TC, steps, index, Level.PADDED, 1):
         return False
     parts: list[int] = []
     for axis, most in zip(sides, GROUPS[instruction.fragments.threads], strict=True):

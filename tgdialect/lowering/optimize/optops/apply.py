@@ -12,7 +12,6 @@ from contextlib import suppress
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.diagnostics import acted, locate, may_act, trying
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, NoChangeError
@@ -59,7 +58,8 @@ def apply_opt(axes: Axes, which: tg.OptAttr) -> None:
             _RULES[tg.OptOp(which.op.data)](axes, *arguments)
     except IllegalOptError as error:
         raise type(error)(f"{spelled(which)}: {error}") from None
-    record(axes.kernel, which)
+    sink = axes.kernel.sink
+    sink.opts = ArrayAttr[tg.OptAttr]([*(sink.opts or ()), which])
     if not axes.is_copy:
         acted(spelled(which), axes.kernel)
 
@@ -94,11 +94,6 @@ def apply_opts(axes: Axes, opts: Sequence[tg.OptAttr]) -> None:
                 apply_opt(axes, which)
         except IllegalOptError as error:
             raise locate(error, axes.kernel) from None
-
-
-def record(kernel: tg.KernelOp, *opts: tg.OptAttr) -> None:
-    """Note on a kernel's SINK which OptOps were applied."""
-    kernel.sink.opts = ArrayAttr[tg.OptAttr]([*(kernel.sink.opts or ()), *opts])
 
 
 def parse_opt(text: str) -> tg.OptAttr:
@@ -160,11 +155,10 @@ def begin_schedule(axes: Axes) -> None:
         raise locate(IllegalOptError(message), kernel)
     if kernel.sink.opts is None:
         kernel.sink.opts = ArrayAttr[tg.OptAttr]([])
-    for effect in axes.kernel.sink.effects:
-        if isinstance(end := effect.owner, tg.EndOp):
-            for range in closed_ranges(end):
-                if range.axis_type.data is tg.AxisType.LOOP:
-                    axes.set_type(range, tg.AxisType.GLOBAL)
+    outermost = {effect.owner for effect in kernel.sink.effects}
+    for range, end in axes.ends.items():
+        if end in outermost and range.axis_type.data is tg.AxisType.LOOP:
+            axes.set_type(range, tg.AxisType.GLOBAL)
 
 
 def scheduled(kernel: tg.KernelOp, opts: Sequence[tg.OptAttr]) -> tg.KernelOp | None:

@@ -19,11 +19,8 @@ def merge(axes: Axes, first: int, second: int) -> None:
     """Replace two ranges that nest directly by one, which keeps the id of the first: the inverse of
     a SPLIT.
 
-    before -> after:
-        merge 0, 1:  %x[%0, %1], range 0 loop to 4, range 1 loop to 8 ->
-            (reshape %x [32])[%0], range 0 loop to 32
     Wherever they are used they index neighbouring axes, so that no division is needed. Then vectors
-    run on from one row to the next, and threads have more iterations to share.
+    run on from one row to the next, and threads have more iterations to share (`MergePass`).
     """
     outer, inner = axes[first], axes[second]
     kind = outer.axis_type.data

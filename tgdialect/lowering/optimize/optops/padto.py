@@ -49,8 +49,7 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     stored = [axes.strides(store.buffer).get(range) for store in axes.stores(range)]
     has_vectors = range not in axes.ends or 1 in stored
     if has_vectors and where != "clamp":
-        loads = axes.reads(range)
-        gated = [load for load in loads if axes.strides(load.buffer).get(range) == 1]
+        gated = [a for a in axes.reads(range) if axes.strides(a.buffer).get(range) == 1]
     if extent is None and not axes.target.is_grid:
         # `peel.py` drops gates, which are linear in the index, and no clamps.
         gated = [load for load in axes.reads(range) if axes.depends_on_index(load.buffer, range)]
@@ -87,19 +86,14 @@ def _of_others(axes: Axes, range: tg.RangeOp) -> Iterator[tg.LoadOp]:
 
 def _pad(axes: Axes, range: tg.RangeOp, multiple: int, gated: Sequence[tg.LoadOp]) -> None:
     stores = [store for store in axes.stores(range) if not _is_own(axes, store, range)]
-    before, extent, dtype = (
-        tg.OpBuilder.before(range),
-        range.bound,
-        tg.tensor(range.bound).element_type,
-    )
-    if (known := tg.known_index(extent)) is not None:
-        ends = known - 1, -(-known // multiple) * multiple
-        last, bound = (before.put(tg.ConstOp(n, dtype)) for n in ends)
-    else:
-        one, part = (before.put(tg.ConstOp(n, dtype)) for n in (1, multiple))
-        last = before.put(tg.SubOp(extent, one))
-        parts = before.put(tg.IDivOp(before.put(tg.AddOp(last, part)), part))
-        bound = before.put(tg.MulOp(parts, part))
+    put, extent, dtype = tg.OpBuilder.before(range).put, range.bound, tg.tensor(range.bound)
+    known = tg.known_index(extent)
+    numbers = (1, multiple) if known is None else (known - 1, -(-known // multiple) * multiple)
+    last, bound = (put(tg.ConstOp(n, dtype.element_type)) for n in numbers)
+    if known is None:
+        one, part = last, bound
+        last = put(tg.SubOp(extent, one))
+        bound = put(tg.MulOp(put(tg.IDivOp(put(tg.AddOp(last, part)), part)), part))
     range.operands = (bound,)
     inside = tg.OpBuilder.after(range)
     gate = inside.put(tg.CmpLtOp(range.result, extent))

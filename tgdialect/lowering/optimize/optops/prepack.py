@@ -93,11 +93,10 @@ def _checked(
     # They depend on the parameter and on loop variables alone.
     if axes.has_shared_memory:
         raise IllegalOptError("a CALL of the kernel passes the same memory twice")
-    for op in tg.computed_from(load.result):
-        is_other = isinstance(op, tg.ParamOp | tg.BufferOp | tg.LoadOp)
-        is_other = is_other and op not in (load, tg.memory_of(load.buffer).owner)
-        if is_other or isinstance(op, IN_LOOPS):
-            raise IllegalOptError("where the parameter is loaded depends on other memory")
+    own = load, tg.memory_of(load.buffer).owner
+    others = (tg.ParamOp, tg.BufferOp, tg.LoadOp, *IN_LOOPS)
+    if any(isinstance(op, others) and op not in own for op in tg.computed_from(load.result)):
+        raise IllegalOptError("where the parameter is loaded depends on other memory")
     # The loops around the tile, outermost first; all have known extents.
     loops = loops_of(end)
     loops = loops[: loops.index(at) + 1] if at in loops else loops

@@ -29,8 +29,7 @@ that is not expanded may also be split into two of its own type, which is how lo
 def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> None:
     """Split a range of n into n/k and k; the new part gets the target's type.
 
-    before -> after:
-        split 0, 4, upcast:   range 0 loop to 64 -> range 0 loop to 16, range 5 upcast to 4
+    before -> after, besides that of `SplitPass`:
         split 0, 4, loop, top:  range 0 loop to 64 -> range 5 loop to 4, range 0 loop to 16
     and `%0` becomes `outer * extent of inner + inner`. A range that is all one part changes its
     type.
@@ -138,11 +137,9 @@ def may_split(axes: Axes, range: tg.RangeOp, kind: tg.AxisType, *, top: bool = F
 
 def may_overlap(axes: Axes, range: tg.RangeOp, factor: int) -> bool:
     """Whether a range may be split into parts of which the last begins in the one before."""
-    if tg.known_index(range.bound) is None:
-        if axes.is_multiple(range, factor):
-            return False
-        return _passes(lambda: _check_repeatable(axes, range))
-    return _passes(lambda: _check_overlap(axes, range, factor))
+    if tg.known_index(range.bound) is not None:
+        return _passes(lambda: _check_overlap(axes, range, factor))
+    return not axes.is_multiple(range, factor) and _passes(lambda: _check_repeatable(axes, range))
 
 
 def _passes(check: Callable[[], None]) -> bool:
@@ -154,26 +151,15 @@ def _passes(check: Callable[[], None]) -> bool:
 
 
 def _check_split(axes: Axes, range: tg.RangeOp, kind: tg.AxisType, *, top: bool) -> None:
-    """Raise IllegalOptError if no part of this type may be split off a range."""
-    _check_types(range, range.axis_type.data, kind, top=top)
-    _check_structure(axes, range, kind)
-
-
-def _check_types(range: tg.RangeOp, old: tg.AxisType, kind: tg.AxisType, *, top: bool) -> None:
-    if kind is old and kind not in EXPANDED:
-        return
-    if (rule := SPLIT_FROM.get(kind)) is None or old not in rule[0]:
-        sources = " or ".join(sorted(rule[0])) if rule else "nothing"
-        message = f"{kind} is split from {sources}, and range {range.axis.data} is {old}"
-        raise IllegalOptError(message)
-    if top not in rule[1]:
-        side = "inner" if top else "outer"
-        raise IllegalOptError(f"{kind} is the {side} part")
-
-
-def _check_structure(axes: Axes, range: tg.RangeOp, kind: tg.AxisType) -> None:
-    """Raise IllegalOptError unless the kernel may have a part of this type."""
-    axis = range.axis.data
+    """Raise IllegalOptError unless the kernel may have a part of this type of a range."""
+    axis, old = range.axis.data, range.axis_type.data
+    if kind is not old or kind in EXPANDED:
+        sources, sides = SPLIT_FROM.get(kind, (set[tg.AxisType](), set[bool]()))
+        if old not in sources:
+            names = " or ".join(sorted(sources)) or "nothing"
+            raise IllegalOptError(f"{kind} is split from {names}, and range {axis} is {old}")
+        if top not in sides:
+            raise IllegalOptError(f"{kind} is the {'inner' if top else 'outer'} part")
     axes.check_no_fragment(range)
     if kind is tg.AxisType.LOCAL:
         if any(o.op.data == tg.OptOp.NOLOCALS for o in axes.kernel.sink.opts or ()):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import compress
-from typing import NamedTuple
+from enum import IntEnum
 
 from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import SSAValue
@@ -24,17 +23,16 @@ from tgdialect.lowering.recomputation import NAMING, renumber
 from tgdialect.ops import tg
 from tgdialect.targets.matrix import MatrixInstruction, matrix_instructions
 
-EXACT, CASTS, PADDED = range(3)
-"""Levels: loops of whole tiles on loads alone; also factors that are computed; also padded."""
 
+class Level(IntEnum):
+    """What TC does to use an instruction."""
 
-class _Match(NamedTuple):
-    """The REDUCE, and the ranges of the rows and the columns of its results."""
-
-    reduce: tg.ReduceOp
-    rows: tg.RangeOp
-    columns: tg.RangeOp
-    instruction: MatrixInstruction
+    EXACT = 0
+    """Loops of whole tiles, on loads alone."""
+    CASTS = 1
+    """Also factors that are computed."""
+    PADDED = 2
+    """Also ranges that are padded."""
 
 
 def tc(axes: Axes, axis: int, index: int, level: int, mode: int) -> None:
@@ -48,16 +46,13 @@ def tc(axes: Axes, axis: int, index: int, level: int, mode: int) -> None:
     computed, 2 also pads ranges: with zeros, if the instruction reads LOCAL memory. With `mode` 2
     the ranges are split, and no matrix instruction is used.
 
-    before -> after, for tiles of 16x8x16:
-        tc 2, -1, 0, 1:  ranges 0 and 1 global, 2 reduce -> ranges 0, 1 and 2 with 16, 8 and 16
-            times fewer iterations, range 3 warp to 32, 4 and 5 upcast to 2, 6 unroll to 16
-            %r = reduce add %p over %2, %6 wmma <16x8x16, ...> on [4, 5, 6]
-    where `%0` becomes `16 * %0 + m` and `%1` `8 * %1 + n`, the row and the column of the elements
-    of C that a lane has; until `tg-expand` makes WMMAs, the REDUCE means what it meant.
+    In the example of `TcPass`, `%0` becomes `16 * %0 + m` and `%1` `8 * %1 + n`, the row and the
+    column of the elements of C that a lane has; until `tg-expand` makes WMMAs, the REDUCE means
+    what it meant.
     """
-    reduce, rows, columns, instruction = _match(axes, axis, index, level)
+    rows, columns, instruction = _match(axes, axis, index, level)
     config = instruction.fragments.config
-    if level >= PADDED:
+    if level >= Level.PADDED:
         for range, multiple in zip((rows, columns, axes[axis]), config.m_n_k, strict=True):
             if axes.extent(range) % multiple:
                 where = "zero" if instruction.reads_local else ""
@@ -114,9 +109,11 @@ def _shorten(
 # -- legality -------------------------------------------------------------------------------------
 
 
-def _match(axes: Axes, axis: int, index: int, level: int) -> _Match:
-    """The product and the instruction of TC. Raises IllegalOptError with the reason where it is not
-    legal."""
+def _match(
+    axes: Axes, axis: int, index: int, level: int
+) -> tuple[tg.RangeOp, tg.RangeOp, MatrixInstruction]:
+    """The ranges of rows and columns of the results, and the instruction. Raises IllegalOptError
+    with the reason where TC is not legal."""
     if axes.kernel.sink.opts:
         raise IllegalOptError("TC is the first OptOp of a kernel")
     known = matrix_instructions(axes.target)
@@ -129,7 +126,7 @@ def _match(axes: Axes, axis: int, index: int, level: int) -> _Match:
     product = product_of(reduce.source)
     if product is None:
         raise IllegalOptError(f"the REDUCE over range {axis} is not of products of one dtype")
-    if level < CASTS and not all(isinstance(f.owner, tg.LoadOp) for f in product[:2]):
+    if level < Level.CASTS and not all(isinstance(f.owner, tg.LoadOp) for f in product[:2]):
         raise IllegalOptError("a factor is computed, which level 1 allows")
     rows, columns = sides_of(axes, product, axes[axis])
     if axes.is_bound_to(reduce.source, {rows, columns, axes[axis]}):
@@ -138,8 +135,8 @@ def _match(axes: Axes, axis: int, index: int, level: int) -> _Match:
         _check_range(axes, range)
     # The instruction, by dtypes and then by extents.
     dtypes = tg.dtype_of(product.a).name, tg.DTYPES[tg.accumulated_dtype(reduce)].name
-    is_implied = [not i.rounds and not i.reads_local for i in known]
-    chosen = [*compress(known, is_implied)] if index < 0 else [known[index]]
+    implied = [i for i in known if not i.rounds and not i.reads_local]
+    chosen = implied if index < 0 else [known[index]]
     fitting = [i for i in chosen if (i.factor, i.accumulator) == dtypes]
     if not fitting:
         names = ", ".join(i.name for i in chosen)
@@ -149,8 +146,8 @@ def _match(axes: Axes, axis: int, index: int, level: int) -> _Match:
     extents = [axes.extent(range) for range in (rows, columns, axes[axis])]
     for instruction in fitting:
         tile = instruction.fragments.dims
-        if level >= PADDED or not any(e % d for e, d in zip(extents, tile, strict=True)):
-            return _Match(reduce, rows, columns, instruction)
+        if level >= Level.PADDED or not any(e % d for e, d in zip(extents, tile, strict=True)):
+            return rows, columns, instruction
     sizes = "x".join(map(str, extents))
     raise IllegalOptError(f"{sizes} is not made of tiles of {fitting[0].name}; level 2 pads")
 
