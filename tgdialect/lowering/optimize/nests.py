@@ -256,11 +256,11 @@ def _is_multiplied(op: Operation) -> bool:
     """Whether an op is a product that is only added: one instruction computes both."""
     if not isinstance(op, tg.MulOp) or not tg.dtype_of(op.result).is_float:
         return False
-    users = [use.operation for use in op.result.uses]
-    return len(users) == 1 and (
-        isinstance(users[0], tg.AddOp)
-        or (isinstance(users[0], tg.ReduceOp) and users[0].kind.data is tg.ReduceKind.ADD)
-    )
+    match [use.operation for use in op.result.uses]:
+        case [tg.ReduceOp() as reduce]:
+            return reduce.kind.data is tg.ReduceKind.ADD
+        case users:
+            return len(users) == 1 and isinstance(users[0], tg.AddOp)
 
 
 def is_arithmetic(op: Operation) -> bool:

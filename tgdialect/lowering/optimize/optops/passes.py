@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import product
+from itertools import product, starmap
 from typing import Any, Self, cast
 
 from xdsl.context import Context
@@ -113,8 +113,7 @@ class TcPass(OptOpPass):
     def candidates(cls, axes: Axes) -> Iterator[Self]:
         instructions = len(matrix_instructions(axes.target))
         reduced = [axis for axis, each in axes.ranges.items() if each not in axes.ends]
-        for axis, index, level in product(reduced, range(instructions), (0, 1, 2)):
-            yield cls(axis, index, level, 1)
+        yield from starmap(cls, product(reduced, range(instructions), (0, 1, 2)))
 
 
 @dataclass(frozen=True)
@@ -175,9 +174,7 @@ class PadToPass(OptOpPass):
 
     @classmethod
     def candidates(cls, axes: Axes) -> Iterator[Self]:
-        for axis in axes.ranges:
-            for multiple, clamp in product(FACTORS, (False, True)):
-                yield cls(axis, multiple, clamp)
+        yield from starmap(cls, product(axes.ranges, FACTORS, (False, True)))
 
 
 @dataclass(frozen=True)
@@ -200,9 +197,7 @@ class SwapPass(OptOpPass):
 
     @classmethod
     def candidates(cls, axes: Axes) -> Iterator[Self]:
-        for first, second in product(axes.ranges, repeat=2):
-            if first < second:
-                yield cls(first, second)
+        yield from (cls(*pair) for pair in product(axes.ranges, repeat=2) if pair[0] < pair[1])
 
 
 @dataclass(frozen=True)
@@ -263,8 +258,7 @@ class MergePass(OptOpPass):
 
     @classmethod
     def candidates(cls, axes: Axes) -> Iterator[Self]:
-        for first, second in mergeable(axes):
-            yield cls(first, second)
+        yield from starmap(cls, mergeable(axes))
 
 
 @dataclass(frozen=True)
@@ -326,6 +320,5 @@ class SoftwarePipelinePass(OptOpPass):
 
     @classmethod
     def candidates(cls, axes: Axes) -> Iterator[Self]:
-        for axis, range in axes.ranges.items():
-            if range in axes.ends:
-                yield from (cls(axis, buffers) for buffers in (2, 3, 4))
+        closed = (axis for axis, range in axes.ranges.items() if range in axes.ends)
+        yield from starmap(cls, product(closed, (2, 3, 4)))

@@ -61,7 +61,7 @@ def _copies(axes: Axes, at: tg.RangeOp) -> Iterator[_Copy]:
         if not isinstance(store, tg.StoreOp) or at not in axes.open[end]:
             continue
         memory = tg.memory_of(store.buffer)
-        found = [op for op in axes.ops if isinstance(op, tg.LoadOp | tg.StoreOp)]
+        found = (op for op in axes.ops if isinstance(op, tg.LoadOp | tg.StoreOp))
         accesses = [op for op in found if tg.memory_of(op.buffer) is memory]
         loads = [op for op in accesses if isinstance(op, tg.LoadOp)]
         if (

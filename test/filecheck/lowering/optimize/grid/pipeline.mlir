@@ -3,7 +3,8 @@
 // RUN: tg-opt %s -p 'tg-pipeline{axis=1 buffers=3},tg-expand,tg-select,tg-linearize,tg-plan,tg-render{output=gpu}' -t ptx | filecheck %s --check-prefix=PTX
 // RUN: tg-opt %s -p 'tg-pipeline{axis=1 buffers=3},tg-expand,tg-select,tg-linearize,tg-plan' -t cuda | filecheck %s --check-prefix=CUDA
 // RUN: tg-opt %s -p 'tg-pipeline{axis=1 buffers=3},tg-expand,tg-select,tg-linearize,tg-plan' -t opencl | filecheck %s --check-prefix=OPENCL
-// RUN: not tg-opt %s -p 'tg-pipeline{axis=1 buffers=9}' 2>&1 | filecheck %s --check-prefix=MANY
+// RUN: sed 's/sm_80"/sm_80", local = 512/' %s | not tg-opt -p 'tg-pipeline{axis=1 buffers=4}' 2>&1 | filecheck %s --check-prefix=MANY
+// RUN: not tg-opt %s -p 'tg-pipeline{axis=1 buffers=1}' 2>&1 | filecheck %s --check-prefix=ONE
 // RUN: not tg-opt %s -p 'tg-pipeline{axis=1 buffers=5}' 2>&1 | filecheck %s --check-prefix=SHORT
 // RUN: not tg-opt %s -p 'tg-pipeline{axis=0}' 2>&1 | filecheck %s --check-prefix=PARALLEL
 // RUN: not tg-opt %s -p 'tg-pipeline{axis=1},tg-pipeline{axis=1}' 2>&1 | filecheck %s --check-prefix=TWICE
@@ -77,7 +78,8 @@
 // OPENCL:          shared0[{{.*}}] =
 // OPENCL-NOT:    barrier(
 
-// MANY: error: pass tg-pipeline: pipeline 1, 9: a pipeline has 2 to 8 buffers, not 9
+// MANY: error: pass tg-pipeline: pipeline 1, 4: buffers of 640 bytes do not fit into LOCAL memory
+// ONE: error: pass tg-pipeline: pipeline 1, 1: a pipeline has 2 buffers or more, not 1
 // SHORT: error: pass tg-pipeline: pipeline 1, 5: range 1 to 4 has fewer than 5 tiles
 // PARALLEL: error: pass tg-pipeline: pipeline 0, 2: range 0 is no serial loop that an END closes
 // TWICE: error: pass tg-pipeline: pipeline 1, 2: no tile of a parameter is copied to LOCAL memory in range 1
