@@ -24,15 +24,8 @@ from tgdialect.ops import tg
 from tgdialect.targets.matrix import MatrixInstruction, matrix_instructions
 
 
-class Level(IntEnum):
-    """What TC does to use an instruction."""
-
-    EXACT = 0
-    """Loops of whole tiles, on loads alone."""
-    CASTS = 1
-    """Also factors that are computed."""
-    PADDED = 2
-    """Also ranges that are padded."""
+Level = IntEnum("Level", "EXACT CASTS PADDED", start=0)
+"""Loops of whole tiles on loads alone; also factors that are computed; also ranges to be padded."""
 
 
 def tc(axes: Axes, axis: int, index: int, level: int, mode: int) -> None:
