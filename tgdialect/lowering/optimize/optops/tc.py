@@ -23,7 +23,6 @@ from tgdialect.lowering.recomputation import NAMING, renumber
 from tgdialect.ops import tg
 from tgdialect.targets.matrix import MatrixInstruction, matrix_instructions
 
-
 Level = IntEnum("Level", "EXACT CASTS PADDED", start=0)
 """Loops of whole tiles on loads alone; also factors that are computed; also ranges to be padded."""
 
