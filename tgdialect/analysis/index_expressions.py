@@ -22,10 +22,6 @@ from tgdialect.ops.expressions import (
     text_of,
 )
 
-MAX_DEPTH = 6
-"""The number of ops, other than sums and products, that an expression has one after the other. A
-polynomial may have each of them several times."""
-
 _FACTORS = OPERATIONS.keys() - {"neg", "add", "sub", "mul", "shl", "shr"}
 """The operations that compute factors. Sums and products of index values are the expression itself;
 those of bools are other operations."""
@@ -47,19 +43,28 @@ def index_arguments(arguments: Iterable[BlockArgument]) -> dict[SSAValue, Expres
     return known
 
 
-def index_expression(
-    dim: tg.Dim, known: Mapping[SSAValue, Expression], depth: int = 0
-) -> Expression | None:
-    """An extent as a sum of products of known values and of what is computed from them, in an
-    order that does not depend on that of the program; None if it depends on anything else, or on
-    more than `MAX_DEPTH` ops one after the other."""
+def index_expression(dim: tg.Dim, known: Mapping[SSAValue, Expression]) -> Expression | None:
+    """An extent as a sum of products of known values and of what is computed from them; None if it
+    depends on anything else, or an expression is long."""
+    found: dict[SSAValue, Expression | None] = dict(known)
+
+    def factor(value: SSAValue) -> Expression | None:
+        expression = _computed(value, found)
+        return None if expression is None or len(expression) > MANY else expression
+
+    for each in _factors(dim):
+        tg.computed(each, found, _sources, factor)
+    return _sum(dim, found)
+
+
+def _sum(dim: tg.Dim, known: Mapping[SSAValue, Expression | None]) -> Expression | None:
+    """An extent as a sum of products of known values, in an order that does not depend on that of
+    the program; None if it depends on others."""
     terms: list[Expression] = []
     for factors, coefficient in monomials(tg.polynomial(dim)):
         found: list[Expression] = []
         for factor in factors:
-            if not isinstance(factor, SSAValue):
-                return None
-            computed = known.get(factor) or _computed(factor, known, depth)
+            computed = known.get(factor) if isinstance(factor, SSAValue) else None
             if computed is None:
                 return None
             found.append(computed)
@@ -95,7 +100,7 @@ class ComputedExtents:
         None if the extent depends on other things than index arguments."""
         for factor in _factors(dim):
             tg.computed(factor, self._seen, _sources, self._factor)
-        expression = index_expression(dim, self._known, MAX_DEPTH)
+        expression = _sum(dim, self._known)
         if expression is None:
             return None
         if expression not in self._arguments:
@@ -112,7 +117,7 @@ class ComputedExtents:
     def _factor(self, value: SSAValue) -> Expression | None:
         """The expression of a factor, whose own factors are known: an argument if it is long, so
         that expressions do not grow with the number of ops that compute them."""
-        expression = _computed(value, self._known, MAX_DEPTH - 1)
+        expression = _computed(value, self._known)
         if expression is not None:
             if len(expression) > MANY:
                 if expression not in self._arguments:
@@ -143,12 +148,10 @@ def _sources(value: SSAValue) -> Sequence[SSAValue]:
     return [factor for operand in op.operands for factor in _factors(operand)]
 
 
-def _computed(
-    value: SSAValue, known: Mapping[SSAValue, Expression], depth: int
-) -> Expression | None:
+def _computed(value: SSAValue, known: Mapping[SSAValue, Expression | None]) -> Expression | None:
     """A scalar that an op computes from index values and bools."""
     op = value.owner
-    if not isinstance(op, tg.ElementwiseOp) or depth == MAX_DEPTH or tg.tensor(value).get_shape():
+    if not isinstance(op, tg.ElementwiseOp) or tg.tensor(value).get_shape():
         return None
     dtype, name = tg.dtype_of(value), op.name.removeprefix("tg.")
     bounds: tuple[Expression, ...] = ()
@@ -158,7 +161,7 @@ def _computed(
         name, bounds = WRAP, ((int(dtype.low),), (int(dtype.high),))
     elif not all(tg.dtype_of(each).name in ("i1", "index") for each in (*op.operands, value)):
         return None
-    operands = [index_expression(operand, known, depth + 1) for operand in op.operands]
+    operands = [_sum(operand, known) for operand in op.operands]
     found = [operand for operand in operands if operand is not None]
     if name not in _FACTORS or len(found) < len(operands):
         return None

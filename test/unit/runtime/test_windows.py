@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tgdialect as tg
-from tgdialect.analysis.index_expressions import MAX_DEPTH
+from tgdialect.analysis.limits import MANY
 from tgdialect.diagnostics import CompilationError
 from tgdialect.runtime.build import Build
 from tgdialect.runtime.compiler import load_module
@@ -137,8 +137,8 @@ def test_an_offset_that_is_not_checked_reads_no_other_memory(opt: str):
     around[8:16] = X
     line = next(line for line in QUOTIENT.split("\n") if "tg.idiv" in line)
     steps = [line.replace("%o =", "%o0 =")]
-    steps += [f"%o{i + 1} = tg.xor %o{i}, %n : tensor<index>" for i in range(2 * MAX_DEPTH)]
-    steps.append(f"%o = tg.add %o{2 * MAX_DEPTH}, %o{2 * MAX_DEPTH} : tensor<index>")
+    steps += [f"%o{i + 1} = tg.xor %o{i}, %n : tensor<index>" for i in range(MANY)]
+    steps.append(f"%o = tg.add %o{MANY}, %o{MANY} : tensor<index>")
     exe = tg.compile(QUOTIENT.replace(line, "\n".join(steps)), opt=opt)
     np.testing.assert_array_equal(exe(around[8:16], np.int64(4)), X[4:])
     np.testing.assert_array_equal(exe(around[8:16], np.int64(6)), [7, 8, 0, 0])

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.affine.movement import broadcast, moved
+from tgdialect.analysis.affine.movement import operand_indices
 from tgdialect.analysis.affine.positions import (
     Dependence,
     Index,
@@ -105,14 +105,9 @@ class Demands(Positions):
             follow = _FOLLOW[type(op)] = next((_FOLLOW[k] for k in kinds if k in _FOLLOW), _nothing)
         return follow(self, demand, op)
 
-    def elementwise(self, demand: Demand, op: tg.ElementwiseOp) -> Iterable[Demand]:
-        root, value, index = demand
-        shape = tg.shape_of(value)
-        shapes = map(tg.shape_of, op.operands)
-        return [
-            Demand(root, v, index if own == shape else broadcast(index, shape, own))
-            for v, own in zip(op.operands, shapes, strict=True)
-        ]
+    def elementwise(self, demand: Demand, op: tg.ElementwiseOp | tg.MovementOp) -> Iterable[Demand]:
+        indices = operand_indices(self, op, demand.at)
+        return [Demand(demand.root, op.operands[n], at) for n, at in indices]
 
     def reduce(self, demand: Demand, op: tg.ReduceOp) -> Iterable[Demand]:
         return (Demand(demand.root, op.source, self._reduced(demand, op)),)
@@ -134,11 +129,6 @@ class Demands(Positions):
         for number, source in enumerate(op.sources):
             if known in (None, number):
                 yield Demand(root, source, index[1:])
-
-    def move(self, demand: Demand, op: tg.MovementOp) -> Iterable[Demand]:
-        where = moved(self, op, demand.at)
-        assert where is not None
-        return (Demand(demand.root, op.operands[0], where),)
 
     def _reduced(self, demand: Demand, op: tg.ReduceOp) -> Index:
         if (known := self._loops.get(demand)) is None:
@@ -187,14 +177,13 @@ def _nothing(demands: Demands, demand: Demand, op: Any) -> Iterable[Demand]:
 
 _FOLLOW: dict[type, Callable[[Demands, Demand, Any], Iterable[Demand]]] = {
     Operation: _nothing,
-    tg.ElementwiseOp: Demands.elementwise,
+    **dict.fromkeys((tg.ElementwiseOp, tg.MovementOp), Demands.elementwise),
     tg.ReduceOp: Demands.reduce,
     tg.AfterOp: Demands.after,
     tg.LoadOp: Demands.load,
     tg.IndexOp: Demands.index,
     tg.StackOp: Demands.stack,
     tg.BitcastOp: Demands.bitcast,
-    tg.MovementOp: Demands.move,
 }
 """How an op's demand becomes demands for its operands, by class; the caches of subclasses are
 filled as they are met."""

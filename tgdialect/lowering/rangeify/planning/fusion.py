@@ -64,7 +64,6 @@ from tgdialect.lowering.rangeify.planning.online_recognition import online_sums
 from tgdialect.lowering.rangeify.planning.padding import (
     MANY_MASKS,
     MANY_WINDOWS,
-    TILE_ROWS,
     Padded,
     is_of_prefix,
     is_surely_of_prefix,
@@ -279,15 +278,9 @@ class _Planner:
         """Find the sums that are computed in one pass over blocks of steps: those whose rows a
         workgroup cannot keep in LOCAL memory."""
         for group in online_sums(self.block, self.is_valid, self.stored):
-            rows = group.results
-            size = REPAID * _BLOCK_BUFFERS * group.steps * tg.dtype_of(group.scores).itemsize
-            if (
-                self.target.is_grid
-                and size <= self.target.local
-                and rows >= REPAID * self.target.units
-            ):
-                continue
-            if (blocks := blocks_of(group, self.target)) is not None:
+            size = group.steps * tg.dtype_of(group.scores).itemsize
+            is_kept = self.target.is_grid and self.fit(group.results, size, self.target.local)
+            if not is_kept and (blocks := blocks_of(group, self.target)) is not None:
                 self.fusion.online[group.root] = group, blocks
                 self.online.update(dict.fromkeys(group.inside, group))
 
@@ -464,30 +457,15 @@ class _Planner:
         if self.target.is_grid or (inside := padded_value(op)) is None:
             return None
         source, values = inside.value.owner, (inside.value, op.result)
-        if not isinstance(source, tg.ElementwiseOp | tg.ReduceOp | tg.StackOp) or tg.is_memory(
-            inside.value
-        ):
-            return None
-        is_elsewhere = (
-            source in self.fusion.padded_by
-            or source in self.fusion.online
-            or source in self.online
-            or any(isinstance(use.operation, tg.StoreOp) for value in values for use in value.uses)
+        places = self.fusion.padded_by, self.fusion.online, self.online
+        fits = (
+            isinstance(source, tg.ElementwiseOp | tg.ReduceOp | tg.StackOp)
+            and not (tg.is_memory(inside.value) or self.is_never_stored(source))
+            and not any(source in place for place in places)
+            and not any(isinstance(use.operation, tg.StoreOp) for v in values for use in v.uses)
+            and all(map(self.is_valid, values))
         )
-        if self.is_never_stored(source) or is_elsewhere or not all(map(self.is_valid, values)):
-            return None
-        has_tiles = any(inside.columns % rows == 0 for rows in TILE_ROWS)
-        return inside if has_tiles or not self.computes_product(source) else None
-
-    def computes_product(self, op: Operation) -> bool:
-        """Whether a kernel that stores a value may compute a product for it."""
-        walk = tg.Walk([op], MANY - 1)
-        for op in walk:
-            if op in self.products:
-                return True
-            if isinstance(op, tg.ElementwiseOp | tg.MovementOp):
-                walk.add(v.owner for v in op.operands if isinstance(v.owner, tg.TgOp))
-        return not walk.is_complete
+        return inside if fits else None
 
     def realise(self, op: Operation, remark: str = "") -> list[Demand]:
         """Have a kernel of its own store a value; the remark is the reason, unless it is noted."""
@@ -608,14 +586,18 @@ class _Planner:
         return inside.cost + LOCAL_STORE * row.trips + LOCAL_LOAD * reads
 
     def has_blocks(self, row: Demand) -> bool:
-        """Whether each workgroup can keep REPAID rows of a value in LOCAL memory that it
-        declares, so that a processor has room for several, and there are enough rows for all
-        processors."""
+        """Whether each workgroup can keep rows of a value in LOCAL memory that it declares, so that
+        a processor has room for several."""
         if not self.may_share_products:
             return False
         rows = trips_of(loop for loop in surrounding(row.depends) if loop[0] in self.roots.known)
         size = row.trips / max(rows, 1) * tg.dtype_of(row.value).itemsize
-        fits = REPAID * _BLOCK_BUFFERS * size <= self.target.declared_local
+        return self.fit(rows, size, self.target.declared_local)
+
+    def fit(self, rows: float, size: float, local: int) -> bool:
+        """Whether blocks of REPAID rows of some bytes fit into LOCAL memory, in each of which a
+        load serves so many, and there are enough rows for all processors."""
+        fits = REPAID * _BLOCK_BUFFERS * size <= local
         return fits and rows >= REPAID * self.target.units
 
     # -- inner loops

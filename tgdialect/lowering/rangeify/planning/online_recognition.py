@@ -79,6 +79,8 @@ class _Recognizer:
     """The products of matrices that scores are elementwise functions of."""
     powers: tg.Exp2Op | tg.ExpOp | None = None
     """The exponentials."""
+    linear: Set[Operation] = frozenset[Operation]()
+    """The exponentials, and the elementwise and movement ops that are linear in them."""
     members: Sequence[tg.ReduceOp] = ()
     """The sums that are linear in the exponentials."""
     inside: Set[Operation] = frozenset[Operation]()
@@ -103,7 +105,7 @@ class _Recognizer:
         if (found := self.find_powers(scores)) is None:
             return None
         self.powers, scale = found
-        self.members = self.find_sums(self.powers)
+        self.find_sums(self.powers)
         for each in self.members:
             root = epilogue(each)[-1]
             between = self.between(self.products, root)
@@ -160,22 +162,19 @@ class _Recognizer:
         is_greatest = tg.behind(shift, tg.MovementOp).owner is self.greatest
         return is_greatest and at == reduced_at(self.greatest, index, ZERO)
 
-    def find_sums(self, powers: Operation) -> list[tg.ReduceOp]:
-        """The sums that are linear in the exponentials; none if these are used otherwise."""
-        found: dict[tg.ReduceOp, None] = {}
+    def find_sums(self, powers: Operation) -> None:
+        """Find the sums that are linear in the exponentials; none if these are used otherwise."""
         walk = tg.Walk([powers], MANY)
         for each in walk:
+            if isinstance(each, tg.ReduceOp):
+                continue
             for use in each.results[0].uses:
-                op = use.operation
-                if isinstance(op, tg.ReduceOp):
-                    if not _is_free_sum(op):
-                        return []
-                    found[op] = None
-                    continue
-                if not _is_linear(op, use.index):
-                    return []
-                walk.add([op])
-        return list(found) if walk.is_complete else []
+                if not (_is_free_sum(use.operation) or _is_linear(use.operation, use.index)):
+                    return
+                walk.add([use.operation])
+        if walk.is_complete:
+            self.members = [op for op in walk.seen if isinstance(op, tg.ReduceOp)]
+            self.linear = walk.seen.keys() - {*self.members}
 
     @staticmethod
     def between(products: Sequence[tg.ReduceOp], root: Operation) -> set[Operation] | None:
@@ -283,8 +282,8 @@ class _Recognizer:
             if not isinstance(link, tg.ElementwiseOp | tg.MovementOp):
                 return None
             further = dict(operand_indices(self.demands, link, where))
-            on_path = [n for n in further if self.leads_to_powers(link.operands[n])]
-            if len(on_path) != 1 or not _is_linear(link, on_path[0]):
+            on_path = [n for n in further if link.operands[n].owner in self.linear]
+            if len(on_path) != 1:
                 return None
             (number,) = on_path
             where = further.pop(number)
@@ -315,16 +314,6 @@ class _Recognizer:
                 found |= _loops(index)
             walk.add((tg.operands_of(value)[n], at) for n, at in further)
         return found
-
-    def leads_to_powers(self, value: SSAValue) -> bool:
-        """Whether a value is made of the exponentials by linear ops alone."""
-        walk = tg.Walk([value.owner])
-        for op in walk:
-            if op is self.powers:
-                return True
-            if isinstance(op, tg.ElementwiseOp | tg.MovementOp) and op in self.inside:
-                walk.add(v.owner for v in op.operands)
-        return False
 
     def rows(self, axis: int) -> Index | None:
         """The index of the scores' rows, if it is the same in all sums and maxima."""
@@ -360,10 +349,15 @@ def _is_linear(op: Operation, operand: int) -> bool:
             return False
 
 
-def _is_free_sum(op: tg.ReduceOp) -> bool:
-    """Whether a REDUCE is a sum along one axis in any order."""
-    is_sum = op.kind.data is tg.ReduceKind.ADD and op.ordered is None
-    return is_sum and len(tg.integers(op, "axes")) == 1 and tg.dtype_of(op.source).is_float
+def _is_free_sum(op: Operation) -> bool:
+    """Whether an op is a sum along one axis in any order."""
+    return (
+        isinstance(op, tg.ReduceOp)
+        and op.kind.data is tg.ReduceKind.ADD
+        and op.ordered is None
+        and len(tg.integers(op, "axes")) == 1
+        and tg.dtype_of(op.source).is_float
+    )
 
 
 def _operands_of(op: Operation, inside: Set[Operation]) -> Set[Operation]:

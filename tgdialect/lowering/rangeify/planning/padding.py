@@ -31,14 +31,6 @@ as they compute, so masks take longer than the rest, and a copy pays for fewer r
 reads it 2 times and takes longer."""
 
 
-TILE_ROWS = range(7, 15)
-"""The rows of a register tile of a product that leave few registers unused. Where a product is
-stored inside of a padded image, a tile is within one row of the image: it has to be a multiple of
-one of these. Else the copy of the padding pays, as rows of a value of its own may be merged.
-Blocks of 1x1 and 3x3 convolutions took 1.06 times as long in place with images of 17 columns, 1.08
-with 23, 1.04 with 13, 1.02 with 28 and 0.93 with 11. Runs differ by up to 0.06."""
-
-
 def padding(op: tg.ReduceOp) -> Iterator[tg.PadOp]:
     """The PADs with `fill` among the movement ops on the operand of a reduction, or on its factors.
     Without `fill` a copy needs masks as well."""
@@ -80,13 +72,6 @@ class Padded(NamedTuple):
     def at(self, index: Index) -> Index:
         """The index in the result of the PAD of an element of the value."""
         return tuple(place.at(index) for place in self.places)
-
-    @property
-    def columns(self) -> int:
-        """The extent of the value along the innermost axis of the PAD that has a border."""
-        op = self.pad
-        inner, extents = (tg.tensor(v).get_shape() for v in (op.source, op.result))
-        return next((a for a, b in zip(inner[::-1], extents[::-1], strict=True) if a != b), 1)
 
     def order(self, order: Sequence[int]) -> tuple[int, ...]:
         """The axes of the value in the order that the result of the PAD has them in."""
