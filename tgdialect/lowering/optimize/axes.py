@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, nullcontext
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple, TypeVar, cast
 
 from xdsl.ir import Operation, SSAValue
@@ -308,22 +308,15 @@ class Axes:
     def depends(self, value: SSAValue, range: tg.RangeOp) -> bool:
         return range in self.around(value)
 
-    def strides(self, location: SSAValue) -> Strides:
-        """The strides of a location along the ranges (`analysis/affine/strides.py`)."""
-        if (known := self._strides.get(location)) is None:
-            known = strides(location, self.around, self._polynomials)
-            self._strides[location] = known
-        return known
-
     @cached_property
-    def _strides(self) -> dict[SSAValue, Strides]:
-        """Those that have been asked for."""
-        return {}
+    def strides(self) -> Callable[[SSAValue], Strides]:
+        """The strides of a location along the ranges, each found once."""
+        known: dict[SSAValue, tg.Polynomial] = {}
 
-    @cached_property
-    def _polynomials(self) -> dict[SSAValue, tg.Polynomial]:
-        """The indices that they have in common."""
-        return {}
+        def found(location: SSAValue) -> Strides:
+            return strides(location, self.around, known)
+
+        return cache(found)
 
     def reads(self, range: tg.RangeOp) -> Iterator[tg.LoadOp]:
         return (op for op in self.accesses.get(range, ()) if isinstance(op, tg.LoadOp))
@@ -386,11 +379,9 @@ class Axes:
         builder = tg.OpBuilder.before(range)
         put, chunks = builder.put, builder.index_constant(count)
         outer = builder.insert(tg.RangeOp(next(builder.free_axes), kind, chunks))
-        following = put(tg.AddOp(outer, builder.index_constant(1)))
-        start, end = (
-            put(tg.IDivOp(put(tg.MulOp(range.bound, number)), chunks))
-            for number in (outer.result, following)
-        )
+        numbers = outer.result, put(tg.AddOp(outer, builder.index_constant(1)))
+        whole = (put(tg.MulOp(range.bound, number)) for number in numbers)
+        start, end = (put(tg.IDivOp(each, chunks)) for each in whole)
         bound = put(tg.SubOp(end, start))
         inner = builder.insert(tg.RangeOp(range.axis.data, range.axis_type.data, bound))
         self.replace(range, outer, inner, put(tg.AddOp(start, inner)))
@@ -401,8 +392,8 @@ class Axes:
     def shared_buffers(self, range: tg.RangeOp) -> Sequence[tg.BufferOp]:
         """The buffers of the kernel that are written in the loop of a range at cells that do not
         depend on it."""
-        cells = [store.buffer for store in self.stores(range)]
-        shared = [tg.memory_of(c).owner for c in cells if not self.depends_on_index(c, range)]
+        cells = (store.buffer for store in self.stores(range))
+        shared = (tg.memory_of(c).owner for c in cells if not self.depends_on_index(c, range))
         return [*dict.fromkeys(owner for owner in shared if isinstance(owner, tg.BufferOp))]
 
     def depends_on_index(self, location: SSAValue, range: tg.RangeOp) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Set
 
 from xdsl.ir import SSAValue
 
-from tgdialect.analysis.ranges import closed_ranges, excess
+from tgdialect.analysis.ranges import closed_ranges, excess, outermost_first
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, padded_extent
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
@@ -51,8 +51,7 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
             raise IllegalOptError(f"parts of {factor} of range {axis} do not overlap")
         _check_repeatable(axes, range)
     if extent is None and top and kind is tg.AxisType.THREAD:
-        outer, _ = axes.share(range, factor, kind)
-        _reorder_thread(axes, outer)
+        _nest_outermost(axes, axes.share(range, factor, kind)[0])
         return
     if count is None:
         extent = axes.extent(range)
@@ -89,13 +88,11 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
         axes.privatize(buffer, new)
         new = axes[new.axis.data]
     if kind is tg.AxisType.THREAD:
-        _reorder_thread(axes, new)
+        _nest_outermost(axes, new)
 
 
-def _reorder_thread(axes: Axes, new: tg.RangeOp) -> None:
-    """Make a THREAD range the outermost."""
-    ends = closed_ranges(axes.ends[new])
-    axes.reorder([new, *(r for r in reversed(ends) if r is not new)])
+def _nest_outermost(axes: Axes, new: tg.RangeOp) -> None:
+    axes.reorder([new, *(r for r in outermost_first(axes.ends[new]) if r is not new)])
 
 
 def _check_size(axes: Axes, range: tg.RangeOp, factor: int) -> None:
