@@ -14,6 +14,7 @@ Graphs and loops:
 * `eviction.py`: which results no cache holds any more when a program ends;
 * `data_files.py`: the files whose bytes a module names;
 * `features.py`: counts of what a loop nest does and moves; `cycles.py`: the time that they take;
+* `launches.py`: both of them for workgroups of a grid;
 * `limits.py`: a bound of compile time that analyses share;
 * `estimates.py`: floating-point operations and bytes of a kernel;
 * `communication.py`: bytes and time of collectives between devices.

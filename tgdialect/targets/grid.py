@@ -27,12 +27,25 @@ GRID = Target(
     local=32 << 10,
     warp=1,
     units=8,
+    cache_line=128,
+    resident=1024,
+    llc_bytes=32,
 )
 """An OpenCL device: the limits that nearly every device satisfies. `runtime/devices` raises them to
-what a device reports."""
+what a device reports. A unit has one workgroup for certain, and rates of small GPUs."""
 
-METAL = replace(GRID, name="metal", has_f64=False, workgroup=1024, warp=32, shuffles=True, units=10)
-"""A GPU of Apple's M series. Source: Metal Feature Set Tables, family Apple7."""
+METAL = replace(
+    GRID,
+    name="metal",
+    has_f64=False,
+    workgroup=1024,
+    warp=32,
+    shuffles=True,
+    units=10,
+    register_file=208 << 10,
+)
+"""A GPU of Apple's M series. Source: Metal Feature Set Tables, family Apple7; Johnson, "Apple G13
+GPU Architecture Reference"."""
 
 _LDMATRIX = frozenset(shape.name for shape in WARP_SHAPES)
 _LDMATRIX_16 = frozenset(shape.name for shape in WARP_SHAPES if shape.itemsize == 2)
@@ -52,13 +65,29 @@ _NVIDIA = replace(
     warp=32,
     local=163 << 10,
     static_local=48 << 10,
-    cache_line=128,
     shuffles=True,
     copies_asynchronously=True,
+    l1=128 << 10,
+    mulaccs=64,
+    resident=2048,
+    llc_bytes=32,
+    bytes_per_cycle=10,
 )
-"""A GPU of NVIDIA's. Source: CUDA C++ Programming Guide, "Compute Capabilities"."""
+"""A GPU of NVIDIA's. Sources: CUDA C++ Programming Guide, "Compute Capabilities"; for rates "NVIDIA
+A100 Tensor Core GPU Architecture" and "NVIDIA H100 Tensor Core GPU Architecture", whose bytes per
+second are divided by units and clock; for latencies Luo et al., "Benchmarking and Dissecting the
+Nvidia Hopper GPU Architecture via Microbenchmarking", 2024."""
 _HOPPER = replace(
-    _NVIDIA, matrix=_MMA | _MMA_FP8 | _LDMATRIX, local=227 << 10, units=132, l2=50 << 20
+    _NVIDIA,
+    matrix=_MMA | _MMA_FP8 | _LDMATRIX,
+    local=227 << 10,
+    units=132,
+    l2=50 << 20,
+    mulaccs=128,
+    llc_bytes=28,
+    matrix_mulaccs=1280,
+    group_mulaccs=2048,
+    bytes_per_cycle=14,
 )
 
 _AMD = replace(
@@ -68,8 +97,24 @@ _AMD = replace(
     warp=64,
     shuffles=True,
     local=64 << 10,
+    mulaccs=64,
+    matrix_mulaccs=512,
+    register_file=512 << 10,
+    resident=2048,
 )
-"""A GPU of AMD's. Source: the CDNA3 and RDNA3 instruction set references."""
+"""A GPU of AMD's. Sources: the CDNA3 and RDNA3 instruction set references; for rates "AMD CDNA 2
+Architecture", "AMD CDNA 3 Architecture" and AMD's data sheets, divided by units and clock."""
+_RDNA3 = replace(
+    _AMD,
+    matrix=_WMMA,
+    units=96,
+    l2=6 << 20,
+    warp=32,
+    mulaccs=128,
+    matrix_mulaccs=256,
+    schedulers=2,
+    bytes_per_cycle=4,
+)
 
 GRIDS = (
     GRID,
@@ -78,8 +123,16 @@ GRIDS = (
     replace(_HOPPER, name="nvidia:sm_90"),
     replace(_HOPPER, name="nvidia:sm_90a", matrix=_HOPPER.matrix | _WGMMA),
     replace(_AMD, name="amd:gfx90a", matrix=_MFMA, units=104, l2=8 << 20),
-    replace(_AMD, name="amd:gfx942", matrix=_MFMA, units=304, l2=4 << 20),
-    replace(_AMD, name="amd:gfx1100", matrix=_WMMA, units=96, l2=6 << 20, warp=32),
+    replace(
+        _AMD,
+        name="amd:gfx942",
+        matrix=_MFMA,
+        units=304,
+        l2=4 << 20,
+        mulaccs=128,
+        matrix_mulaccs=1024,
+    ),
+    replace(_RDNA3, name="amd:gfx1100", register_file=384 << 10, resident=1024),
 )
 """The grids that code is generated for; after the colon stands the vendor's name of the processor.
 An `a` behind it selects instructions that later processors do not have."""

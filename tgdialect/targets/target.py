@@ -114,7 +114,30 @@ class Target:
     item goes on."""
     units: int = 1
     """The processors of a grid that run workgroups at the same time: NVIDIA's multiprocessors,
-    OpenCL's compute units."""
+    OpenCL's compute units. `l1`, `llc_bytes` and `bytes_per_cycle` are those of one of them."""
+    mulaccs: int = 128
+    """The multiply-accumulates of f32, or other operations on elements, that a unit starts in a
+    cycle."""
+    matrix_mulaccs: int = 1024
+    """The multiply-accumulates of 16-bit factors that matrix instructions of warps start in a cycle
+    of a unit."""
+    group_mulaccs: int = 1024
+    """The same of instructions of several warps, which read LOCAL memory themselves."""
+    schedulers: int = 4
+    """The warps of a unit that compute at the same time: each has a part of what it computes
+    with."""
+    local_bytes: int = 128
+    """The bytes that LOCAL memory transfers in a cycle: 32 banks of 4 bytes."""
+    register_file: int = 256 << 10
+    """The bytes of the registers of a unit, which its work items share. Each of them can have
+    `vector_registers` of `vector_bits`."""
+    resident: int = 2048
+    """The most work items that a unit has at the same time."""
+    memory_latency: int = 500
+    """The cycles from a load to its value, if it comes from memory."""
+    barrier_cycles: int = 30
+    """The cycles of a BARRIER, or of an exchange between the work items of a warp: in both of them
+    a value goes once through the pipeline of LOCAL memory."""
 
     view_alignment: int = 1
     """Where a part of a buffer may begin that is an argument of a kernel, a power of two: an OpenCL
@@ -220,6 +243,13 @@ class Target:
             return 1
         return 1 << min(max(self.vector_registers, 1), 4).bit_length() - 1
 
+    @property
+    def workgroup_items(self) -> int:
+        """The most work items of a workgroup each of which can have all registers that there are
+        names for."""
+        each = self.vector_registers * self.vector_bits // 8
+        return max(min(self.workgroup, self.register_file // each if each else self.workgroup), 1)
+
     def lanes(self, itemsize: int) -> int:
         """The elements of `itemsize` bytes that a vector register holds; 1 without vectors."""
         return max(self.vector_bits // (8 * itemsize), 1)
@@ -234,7 +264,16 @@ _POSITIVE = (
     *("cache_line", "l1_ways", "page", "tlb_pages", "tlb_cycles", "bytes_per_cycle"),
     *("vector_loads", "datapath_bits", "l2_bytes", "llc_bytes"),
     *("threads", "parallel_cycles", "loop_parallel_cycles", "workgroup", "warp", "units"),
-    "view_alignment",
+    *(
+        "mulaccs",
+        "matrix_mulaccs",
+        "group_mulaccs",
+        "schedulers",
+        "local_bytes",
+        "register_file",
+        "resident",
+    ),
+    *("memory_latency", "barrier_cycles", "view_alignment"),
 )
 """The fields that must be at least 1."""
 

@@ -163,7 +163,8 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
 
 GRID = (
     *("workgroup", "warp", "shuffles", "units", "view_alignment", "copies_asynchronously"),
-    "static_local",
+    *("static_local", "mulaccs", "matrix_mulaccs", "group_mulaccs", "schedulers", "local_bytes"),
+    *("register_file", "resident", "memory_latency", "barrier_cycles"),
 )
 """Fields that only grids have."""
 

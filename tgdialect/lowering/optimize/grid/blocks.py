@@ -1,33 +1,30 @@
 """Blocks: nests over LOCAL buffers inside of a loop over blocks of steps, as in an attention.
 
-A workgroup executes them one after the other. All of them have the same SIDE x SIDE work items, so
+A workgroup executes them one after the other. All of them have the same square of work items, so
 that a buffer whose cells each work item accesses alone, such as the results, is in registers.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from xdsl.ir import Operation
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.grid.nests import VECTOR
-from tgdialect.lowering.optimize.grid.products import SIDE
+from tgdialect.lowering.optimize.grid.nests import GridNest
 from tgdialect.lowering.optimize.nests import part
 from tgdialect.lowering.optimize.optops.apply import attempt, made_by
 from tgdialect.ops import tg
 from tgdialect.targets import Target
 
-WIDE = 8
-"""The most columns of a row that a work item computes in registers. Larger: registers spill;
-smaller: more loads of the row."""
-
 
 def share_blocks(axes: Axes, target: Target) -> bool:
     """Share the nests of blocks among work items, if a kernel has such. Whether it has."""
-    over = _loop_over_blocks(axes)
-    if over is None or target.workgroup < SIDE * SIDE:
+    over, nest = _loop_over_blocks(axes), GridNest(axes, target, None)
+    side = math.isqrt(nest.items)
+    if over is None or side < 2:
         return False
     end = axes.ends[over]
     around = {*axes.open[end], *closed_ranges(end)}
@@ -39,14 +36,15 @@ def share_blocks(axes: Axes, target: Target) -> bool:
     params = [tg.memory_of(load.buffer).owner for load in loads if _is_reused(axes, load, over)]
     for param in dict.fromkeys(params):
         if isinstance(param, tg.ParamOp):
-            _stage(axes, param.slot.data, over.axis.data)
+            made = made_by(axes, tg.OptOp.STAGE, param.slot.data, over.axis.data, "local", "pad")
+            _share(nest, made or (), side)
     for loops in nests:
-        if loops:
-            _share(axes, loops)
+        _share(nest, loops, side)
     for axis in dict.fromkeys(reduced):
-        if axes.extent(axes[axis]) % VECTOR == 0:
-            attempt(axes, tg.OptOp.SPLIT, axis, VECTOR, tg.AxisType.UNROLL)
-    _order(axes)
+        if axes.extent(axes[axis]) % nest.width == 0:
+            attempt(axes, tg.OptOp.SPLIT, axis, nest.width, tg.AxisType.UNROLL)
+    for each in dict.fromkeys(axes.ends.values()):
+        _order(axes, loops_of(each))
     return True
 
 
@@ -84,39 +82,24 @@ def _of_nest(store: tg.StoreOp) -> set[Operation]:
     return {op for op in ops if not isinstance(op, tg.EndOp)}
 
 
-def _stage(axes: Axes, slot: int, over: int) -> None:
-    """Copy what a block loads of a parameter to LOCAL memory, if that is legal."""
-    if made := made_by(axes, tg.OptOp.STAGE, slot, over, tg.AddrSpace.LOCAL, "pad"):
-        _share(axes, made)
+def _share(nest: GridNest, loops: Sequence[int], side: int) -> None:
+    """Give the rows of a nest to one side of the square of work items, and its columns to the
+    other, each with as many in registers as two accesses move; or rows alone to all."""
+    for axis in dict.fromkeys((*loops[:1], *loops[-1:])):
+        extent = nest.axes.extent(nest.axes[axis])
+        count = part(extent, side)
+        inner = part(extent // count, 2 * nest.width if len(loops) > 1 else side)
+        kind = tg.AxisType.UPCAST if len(loops) > 1 else tg.AxisType.LOCAL
+        if inner > 1:
+            nest.split(nest.axes[axis], inner, kind)
+        if count > 1 and not is_expanded(nest.axes[axis]):
+            nest.split(nest.axes[axis], count, tg.AxisType.LOCAL)
 
 
-def _share(axes: Axes, loops: Sequence[int]) -> None:
-    """Give SIDE work items the rows of a nest, and SIDE its columns; or rows alone to all."""
-    row, *columns = loops
-    extent = axes.extent(axes[row])
-    if not columns:
-        count = part(extent, SIDE)
-        inner = part(extent // count, SIDE)
-        if 1 < inner < extent:
-            attempt(axes, tg.OptOp.SPLIT, row, inner, tg.AxisType.LOCAL)
-        attempt(axes, tg.OptOp.SPLIT, row, min(count, axes.extent(axes[row])), tg.AxisType.LOCAL)
-        return
-    for axis, most in ((row, WIDE), (columns[-1], WIDE)):
-        extent = axes.extent(axes[axis])
-        count = part(extent, SIDE)
-        width = part(extent // count, most)
-        if width > 1:
-            attempt(axes, tg.OptOp.SPLIT, axis, width, tg.AxisType.UPCAST)
-        if count > 1 and axes[axis].axis_type.data is not tg.AxisType.UPCAST:
-            attempt(axes, tg.OptOp.SPLIT, axis, count, tg.AxisType.LOCAL)
-
-
-def _order(axes: Axes) -> None:
+def _order(axes: Axes, loops: Sequence[tg.RangeOp]) -> None:
     """Nest work items around other loops of a nest."""
-    for end in dict.fromkeys(axes.ends.values()):
-        loops = loops_of(end)
-        is_inner = [r.axis_type.data is not tg.AxisType.LOCAL for r in loops]
-        first = is_inner.index(False) if False in is_inner else len(loops)
-        rest = sorted(loops[first:], key=lambda r: r.axis_type.data is not tg.AxisType.LOCAL)
-        if (wanted := [*loops[:first], *rest]) != loops:
-            attempt(axes, tg.OptOp.ORDER, *(r.axis.data for r in wanted))
+    is_inner = [r.axis_type.data is not tg.AxisType.LOCAL for r in loops]
+    first = is_inner.index(False) if False in is_inner else len(loops)
+    rest = sorted(loops[first:], key=lambda r: r.axis_type.data is not tg.AxisType.LOCAL)
+    if (wanted := [*loops[:first], *rest]) != [*loops]:
+        attempt(axes, tg.OptOp.ORDER, *(r.axis.data for r in wanted))

@@ -3,10 +3,11 @@
 
 // The OptOps that the heuristic chooses for a grid, and the SPECIALs and BARRIERs that they become.
 
-// A reduction with few results is shared by a workgroup.
+// A reduction with few results is shared by a workgroup. Without shuffles each work item loads the parts of all, so that 128
+// of them take less time than 256.
 
 // CHECK-LABEL: tg.kernel @rowsum_0
-// CHECK: opts [#tg.opt<split 1, 4, unroll>, #tg.opt<split 1, 256, group_reduce>
+// CHECK: opts [#tg.opt<split 1, 4, unroll>, #tg.opt<split 1, 128, group_reduce>, #tg.opt<split 0, 2, local>
 // GRID-LABEL: tg.program @rowsum_0
 // GRID: tg.special "gidx0"
 // GRID: tg.special "lidx0"
@@ -30,7 +31,7 @@ func.func @colsum(%a: tensor<512x64xf32>) -> tensor<1x64xf32> {
 // A reduction of everything.
 
 // CHECK-LABEL: tg.kernel @sum_0
-// CHECK: opts [{{.*}}#tg.opt<split 0, 256, group_reduce>
+// CHECK: opts [#tg.opt<split 0, 4, unroll>, #tg.opt<split 0, 64, group_reduce>
 // GRID-LABEL: tg.program @sum_0
 // GRID: tg.special "lidx0"
 // GRID: tg.barrier
@@ -54,7 +55,7 @@ func.func @tr(%a: tensor<64x128xf32>) -> tensor<128x64xf32> {
 // A workgroup for each row.
 
 // CHECK-LABEL: tg.kernel @softmax_0
-// CHECK: opts [{{.*}}#tg.opt<split 1, 4, upcast>, #tg.opt<split 1, 256, local>, #tg.opt<split 3, 4, unroll>, #tg.opt<split 3, 256, group_reduce>
+// CHECK: opts [{{.*}}#tg.opt<split 1, 4, upcast>, #tg.opt<split 1, 128, local>, #tg.opt<split 3, 4, unroll>, #tg.opt<split 3, 128, group_reduce>
 // GRID-LABEL: tg.program @softmax_0
 // GRID: tg.barrier
 func.func @softmax(%a: tensor<4x1024xf32>) -> tensor<4x1024xf32> {
@@ -66,10 +67,10 @@ func.func @softmax(%a: tensor<4x1024xf32>) -> tensor<4x1024xf32> {
   return %d : tensor<4x1024xf32>
 }
 
-// A product with prime extents: no register tiles; a padded workgroup.
+// A product with prime extents: no register tiles, and no padding; work items share the steps.
 
 // CHECK-LABEL: tg.kernel @gemm_odd_0
-// CHECK: opts [{{.*}}#tg.opt<padto 0, 16>, #tg.opt<split 0, 16, local>
+// CHECK: opts [#tg.opt<split 1, 19, local>, #tg.opt<split 2, 12, group_reduce>]
 // GRID-LABEL: tg.program @gemm_odd_0
 // GRID: tg.special "lidx0"
 func.func @gemm_odd(%a: tensor<37x24xf32>, %b: tensor<24x19xf32>) -> tensor<37x19xf32> {

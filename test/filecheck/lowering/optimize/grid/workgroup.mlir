@@ -15,11 +15,11 @@ func.func @big(%a: tensor<3000x100xf32>) -> tensor<3000x100xf32> {
   func.return %m : tensor<3000x100xf32>
 }
 
-// Layer norm: a workgroup for each row, which has two reductions.
+// Layer norm: a workgroup for each row, which has two reductions. Each work item loads the parts of all.
 
 // CHECK-LABEL: tg.kernel @ln_0
-// CHECK: opts [#tg.opt<split 1, 4, upcast>, #tg.opt<split 1, 256, local>, #tg.opt<split 3, 4, unroll>, #tg.opt<split 3, 256, group_reduce>,
-// CHECK-SAME: #tg.opt<split 4, 256, group_reduce>]
+// CHECK: opts [#tg.opt<split 1, 4, upcast>, #tg.opt<split 1, 64, local>, #tg.opt<split 3, 4, unroll>, #tg.opt<split 3, 64, group_reduce>,
+// CHECK-SAME: #tg.opt<split 4, 64, group_reduce>,
 // SMALL-LABEL: tg.kernel @ln_0
 // SMALL: opts [{{.*}}#tg.opt<split 3, 8, group_reduce>{{.*}}#tg.opt<split 4, 8, group_reduce>, #tg.opt<order 0, 6, 1, 5>]
 func.func @ln(%a: tensor<4x1024xf32>) -> tensor<4x1024xf32> {

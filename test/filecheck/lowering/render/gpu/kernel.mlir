@@ -51,7 +51,7 @@ tg.program @reverse {
 // NVIDIA-NEXT:     llvm.mlir.global internal @reverse.local0() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<64 x i8>
 // NVIDIA-NEXT:     llvm.func @reverse(%o: !llvm.ptr<1>, %x: !llvm.ptr<1>) attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 4, 1, 1>, no_unwind} {
 // AMD-NEXT:      gpu.module @kernels [#rocdl.target<chip = "gfx942">] {
-// AMD-NEXT:        llvm.mlir.global internal @reverse.local0() {addr_space = 3 : i32, alignment = 64 : i64} : !llvm.array<64 x i8>
+// AMD-NEXT:        llvm.mlir.global internal @reverse.local0() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<64 x i8>
 // AMD-NEXT:        llvm.func @reverse(%o: !llvm.ptr<1>, %x: !llvm.ptr<1>) attributes {gpu.kernel, rocdl.kernel, rocdl.flat_work_group_size = "4,4", no_unwind} {
 // NVIDIA:            %own = llvm.alloca {{.*}} -> !llvm.ptr
 // AMD:               %own = llvm.alloca {{.*}} -> !llvm.ptr<5>

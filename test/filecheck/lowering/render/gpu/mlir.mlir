@@ -15,8 +15,8 @@
 // AMD: gpu.launch_func
 // PTX: ld.global.v4.b32
 
-func.func @main(%a: tensor<256x64xf32>, %b: tensor<256x64xf32>) -> tensor<256x64xf32> {
-  %0 = tg.max %a, %b : tensor<256x64xf32>
-  %1 = tg.exp2 %0 : tensor<256x64xf32>
-  func.return %1 : tensor<256x64xf32>
+func.func @main(%a: tensor<256x1024xf32>, %b: tensor<256x1024xf32>) -> tensor<256x1024xf32> {
+  %0 = tg.max %a, %b : tensor<256x1024xf32>
+  %1 = tg.exp2 %0 : tensor<256x1024xf32>
+  func.return %1 : tensor<256x1024xf32>
 }
