@@ -15,9 +15,6 @@ OVERLAP = 0.1
 """The part of the time of all other resources that does not overlap with that of the slowest one.
 Larger: tiles that use one resource less are preferred to those that use the slowest one less."""
 
-LOADS = 2
-"""The loads of single elements that a core starts in a cycle."""
-
 LOOP = 1.0
 """The cycles of the branch, the counter and the addresses of an iteration."""
 
@@ -74,9 +71,9 @@ def cycles(found: Features, target: Target) -> Cycles:
         ports=found.arithmetic / (target.vector_ports * target.datapath),
         latency=found.chain * target.mulacc_latency,
         loads=found.loads / (target.vector_loads * target.datapath)
-        + (found.broadcasts + found.lanes) / LOADS,
+        + (found.broadcasts + found.lanes) / target.vector_loads,
         stores=found.stores / target.datapath + 2 * found.scattered,
-        shuffles=found.shuffles + found.lanes + 2 * found.scattered,
+        shuffles=found.shuffles + 2 * (found.lanes + found.scattered),
         l2=found.into_l1 / target.l2_bytes,
         llc=found.into_l2 / target.llc_bytes,
         memory=found.into_llc / target.bytes_per_cycle * (1 + STREAM / found.streams),

@@ -42,7 +42,7 @@ _ZEN: Mapping[str, int] = {
 }
 """Properties that the cores of one family share: sizes in bytes, bytes in a cycle."""
 _ZEN2 = {**_ZEN, "datapath_bits": 256}
-_ZEN4 = {**_ZEN2, "l2": 1 << 20, "tlb_pages": 72, "l2_bytes": 64, "llc_bytes": 32}
+_ZEN4 = {**_ZEN2, "l2": 1 << 20, "tlb_pages": 72}
 _LAPTOP = {"l1": 32 << 10, "l2": 256 << 10, "l2_bytes": 32, "llc_bytes": 16}
 """The same of processors of laptops."""
 _XEON = {"l1": 32 << 10, "l2": 1 << 20, "l2_bytes": 48, "llc_bytes": 10}

@@ -24,12 +24,16 @@ class ExpectedNest(NamedTuple):
 def expected_nests(nests: Nests) -> Iterator[ExpectedNest]:
     """The nests of a kernel as it is executed on one core, inner nests first."""
     for closer, nest in nests.models.items():
-        ranges = [nests.axes.ranges[n] for n in nest.order]
-        sizes = {r.axis.data: nests.extent(r) for r in ranges if is_expanded(r)}
-        vector = next((r.axis.data for r in _vectors(nests.axes, closer, ranges)), None)
-        counter, tiling = Counter(nest, nests.target), Tiling(vector, sizes)
+        counter, tiling = Counter(nest, nests.target), tiling_of(nests, closer)
         features = counter.moved(counter.counted(tiling), tiling)
         yield ExpectedNest(closer, features, cycles(features, nests.target))
+
+
+def tiling_of(nests: Nests, closer: tg.EndOp | tg.ReduceOp) -> Tiling:
+    """How the expanded ranges of a kernel execute a nest."""
+    ranges = [nests.axes.ranges[n] for n in nests.models[closer].order]
+    sizes = {r.axis.data: nests.extent(r) for r in ranges if is_expanded(r)}
+    return Tiling(next((r.axis.data for r in _vectors(nests.axes, closer, ranges)), None), sizes)
 
 
 def _vectors(

@@ -139,18 +139,21 @@ class Nests:
         return self._models[0]
 
     @property
-    def moved_by(self) -> Mapping[Operation, tuple[Operation, int]]:
+    def moved_by(self) -> Mapping[Operation, tuple[tg.EndOp | tg.ReduceOp, int]]:
         """For each access, the nest that has it in `models`, and its number there."""
         return self._models[1]
 
     @cached_property
     def _models(
         self,
-    ) -> tuple[Mapping[tg.EndOp | tg.ReduceOp, Nest], Mapping[Operation, tuple[Operation, int]]]:
+    ) -> tuple[
+        Mapping[tg.EndOp | tg.ReduceOp, Nest],
+        Mapping[Operation, tuple[tg.EndOp | tg.ReduceOp, int]],
+    ]:
         axes = self.axes
         work: dict[Operation, dict[tuple[Ranges, int], float]] = {c: {} for c in self.closers}
         moved: dict[Operation, list[Moved]] = {c: [] for c in self.closers}
-        moved_by: dict[Operation, tuple[Operation, int]] = {}
+        moved_by: dict[Operation, tuple[tg.EndOp | tg.ReduceOp, int]] = {}
         seen: dict[object, Operation] = {}
         closed = [(closer, frozenset(closed_ranges(closer))) for closer in self.closers]
         reduces = (op for op in axes.closers if isinstance(op, tg.ReduceOp))

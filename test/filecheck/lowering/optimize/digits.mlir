@@ -8,7 +8,7 @@
 // Heads side by side: vectors lie along one.
 // CHECK-LABEL: tg.kernel @main_0
 // CHECK-NOT:   {{tg.idiv|tg.mod}}
-// CHECK:       opts [#tg.opt<split 1, 16, global>, #tg.opt<split 2, 16, upcast>]
+// CHECK:       opts [#tg.opt<split 1, 16, global>, #tg.opt<split 2, 16, upcast>, #tg.opt<order 1, 0>]
 
 // The windows of a pool, of 2 by 3: a loop for each side, written out, and vectors of windows.
 // CHECK-LABEL: tg.kernel @main_1

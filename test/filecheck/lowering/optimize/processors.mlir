@@ -32,11 +32,11 @@
 // MEASURED:         opts [#tg.opt<split 0, 13, upcast, overlap>, #tg.opt<split 1, 8, upcast>
 // FILE: error: TG_TARGET_FILE: {{.*}}processors.mlir: it is no JSON
 
-func.func @main(%x: tensor<64x256xf32>, %a: tensor<128x512xf32>, %b: tensor<512x256xf32>) -> (tensor<64x1xf32>, tensor<128x1x256xf32>) {
-  %s = tg.reduce add %x [1] : tensor<64x256xf32> -> tensor<64x1xf32>
+func.func @main(%x: tensor<16x128xf32>, %a: tensor<128x512xf32>, %b: tensor<512x256xf32>) -> (tensor<16x1xf32>, tensor<128x1x256xf32>) {
+  %s = tg.reduce add %x [1] : tensor<16x128xf32> -> tensor<16x1xf32>
   %y = tg.reshape %a [128, 512, 1] : tensor<128x512xf32> -> tensor<128x512x1xf32>
   %z = tg.reshape %b [1, 512, 256] : tensor<512x256xf32> -> tensor<1x512x256xf32>
   %m = tg.mul %y, %z : (tensor<128x512x1xf32>, tensor<1x512x256xf32>) -> tensor<128x512x256xf32>
   %c = tg.reduce add %m [1] : tensor<128x512x256xf32> -> tensor<128x1x256xf32>
-  return %s, %c : tensor<64x1xf32>, tensor<128x1x256xf32>
+  return %s, %c : tensor<16x1xf32>, tensor<128x1x256xf32>
 }

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.cpu.copies import block_reductions, pack_tiles
+from tgdialect.lowering.optimize.cpu.copies import pack_tiles
 from tgdialect.lowering.optimize.cpu.loops import (
+    arrange_loops,
+    block_reductions,
     interleave_scans,
-    order_loops,
     order_reductions,
-    share_among_threads,
 )
 from tgdialect.lowering.optimize.cpu.matrices import multiply_blocks
 from tgdialect.lowering.optimize.cpu.tiles import (
@@ -55,8 +55,6 @@ def schedule_loops(axes: Axes, target: Target) -> None:
         write_out_reductions(axes)
     # The loops around the tiles; each step changes the kernel, and so looks at it anew.
     interleave_scans(Nests.of(axes, target))
-    shared = order_loops(Nests.of(axes, target), target.threads if long_enough else 1)
-    if long_enough:
-        share_among_threads(Nests.of(axes, target), shared)
+    arrange_loops(Nests.of(axes, target), target.threads if long_enough else 1)
     block_reductions(Nests.of(axes, target))
     pack_tiles(Nests.of(axes, target))

@@ -10,7 +10,7 @@ from tgdialect.analysis.affine.strides import Strides, strides
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.matrix_products import product_of
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
-from tgdialect.lowering.optimize.cpu.loops import share_among_threads
+from tgdialect.lowering.optimize.cpu.loops import arrange_loops
 from tgdialect.lowering.optimize.cpu.tiles import nest_parts
 from tgdialect.lowering.optimize.nests import Nests, part
 from tgdialect.lowering.optimize.optops.apply import apply_opts, attempt, made_by
@@ -145,7 +145,7 @@ def _multiply(
     if len(order) > 1 and not attempt(axes, tg.OptOp.ORDER, *order):
         return False
     if is_shared:
-        share_among_threads(Nests.of(axes, target))
+        arrange_loops(Nests.of(axes, target), target.threads, is_ordered=True)
     # Without blocks or loops outside, A is copied in the loop over rows.
     around = len(outer) + len(blocks)
     if not _copy(axes, a, order[around - 1] if around else rows):

@@ -35,19 +35,10 @@ from tgdialect.lowering.optimize.optops.split import may_overlap
 from tgdialect.ops import tg
 from tgdialect.targets.costs import own_cost
 
-MOST_ROWS, MOST_VECTORS = 28, 8
-"""The tallest and the widest tile that is tried. Larger: longer compilation, and no faster code;
-smaller: more loads for each multiply-accumulate."""
-
 DYNAMIC_ROWS = 4
 """The most rows along a range whose extent is one dynamic size; twice as many along one that is a
 product, as all columns of all rows of an image. Larger: fewer loads; but if there are fewer rows
 than a tile has, all are masked."""
-
-PACKED_AT_ONCE = 2
-"""The most vectors of a tile that is all of its nest, with a packed operand. Fewer: with one vector
-each element of the other operand is loaded for one multiply-accumulate; more: nests are not divided
-into tiles, which may have more rows. 14 by 2 vectors took 0.92 of the time of 3 by 4."""
 
 MOST_TRIED = 16
 """The tiles of least arithmetic for which is counted what comes from the caches. Larger: longer
@@ -155,7 +146,10 @@ class Tiles:
         most = self._most_vectors(vector, lanes) if is_reduced else target.registers_at_once
         most = min(most if is_reduced or not rows else 1, -(-extent // lanes))
         heights = [self._heights(vector, row, len(rows)) for row in rows]
-        shapes = np.array([*product(range(1, most + 1), *heights)], np.int64)
+        every = product(range(1, most + 1), *heights)
+        if is_reduced:
+            every = (each for each in every if math.prod(each) <= target.vector_registers)
+        shapes = np.array([*every], np.int64)
         if not shapes.size:
             return
         vectors, *counts = shapes.T
@@ -281,7 +275,7 @@ class Tiles:
         extent = self._nests.extent(row)
         if vector not in self._nests.reductions_along:
             return [min(extent, self._lanes[vector])]
-        most = min(extent, MOST_ROWS, self._target.vector_registers - 1)
+        most = min(extent, self._target.vector_registers - 1)
         if tg.known_index(row.bound) is None:
             is_product = any(len(term) > 1 for term in tg.polynomial(row.bound).terms)
             most = min(most, DYNAMIC_ROWS * (2 if is_product else 1))
@@ -312,15 +306,13 @@ class Tiles:
         loads = [(a, op) for a, op in apart if isinstance(op, tg.LoadOp)]
         packed = [(a, op) for a, op in loads if is_packable(nests, op, vector, lanes)]
         bytes = [packed_bytes(nests, op, vector, lanes) for _, op in packed]
-        most = min([MOST_VECTORS, *(target.copied // each for each in bytes)])
+        most = min([target.vector_registers, *(target.copied // each for each in bytes)])
         if packed:
             # A copy is made in the loop over tiles, of which there has to be more than one, or for
             # all of the nest outside of loops around it.
             nest = nests.axes.ends.get(vector)
             outside = [nest is not None and loop_outside(nests, a, nest) for a, _ in packed]
-            fewest = 1 if all(outside) else 2
-            tiles = -(-nests.extent(vector) // lanes)
-            most = min(most, max(tiles - 1, min(tiles // fewest, PACKED_AT_ONCE)))
+            most = min(most, -(-nests.extent(vector) // lanes) - (not all(outside)))
         return max(most, 1)
 
 

@@ -21,10 +21,6 @@ MASKED = 0.5
 last vector has a mask. Larger: vectors have masks where those along another loop have none;
 smaller: vectors lie along other loops, if need be across strides."""
 
-MIN_REUSE = 4
-"""The fewest uses of a packed tile for packing to pay. Smaller: more loads and stores of copies;
-larger: more loads with a large stride."""
-
 
 def cycles(nests: Nests) -> float:
     """How long a kernel takes on one core, as an order of magnitude."""
@@ -107,14 +103,14 @@ def _uses(nests: Nests, load: tg.LoadOp, vector: tg.RangeOp) -> int:
 
 
 def is_packable(nests: Nests, load: tg.LoadOp, vector: tg.RangeOp, lanes: int) -> bool:
-    """Whether the strided cells of a LOAD can be packed, and packing pays."""
+    """Whether the strided cells of a LOAD can be packed, and are used again."""
     # The copy is made in a loop over tiles: there has to be more than one.
     return (
         vector in nests.axes.ends
         and nests.extent(vector) >= 2 * lanes
         and is_stageable(nests, load)
         and packed_bytes(nests, load, vector, lanes) <= nests.target.copied
-        and _uses(nests, load, vector) >= MIN_REUSE
+        and _uses(nests, load, vector) > 1
     )
 
 
