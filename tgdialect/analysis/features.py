@@ -226,10 +226,12 @@ class Counter:
                 else:
                     loads = loads + count * times
             elif not moved.is_store and along is not None and 2 * abs(along) <= lanes:
-                # Whole vectors, out of which lanes are shuffled.
+                # Whole vectors, out of which lanes are shuffled. Rows in between share them.
                 count = rows * whole * abs(along)
+                near = (sizes[n] for n, s in moving if n in sizes and s and abs(s) < abs(along))
+                shared = np.minimum(math.prod(near), abs(along))
                 loads, shuffles, code = (
-                    loads + count * times,
+                    loads + count / shared * times,
                     shuffles + count * times,
                     code + count,
                 )
