@@ -29,7 +29,7 @@ half a microsecond, and a kernel 20 ms to compile. With a quarter of it, `cat` o
 takes 3.3 us instead of 5.2, but small stencils have more kernels in vain."""
 
 REPAID = 8
-"""How many times as long as what is done only for it work has to take, for that to count as
+"""The ratio of the time of work to that of what is done only for it, from which on that counts as
 nothing: updates for clearing and adding up the cells of a part, the steps of a loop for packing
 before it, those of a part of a product for filling its pipeline. Smaller: overheads show; larger:
 gains are left. An order of magnitude: an eighth of the time at most."""

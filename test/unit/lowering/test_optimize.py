@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import re
 from collections import Counter
 from collections.abc import Sequence
 from copy import deepcopy
