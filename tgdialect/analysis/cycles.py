@@ -15,6 +15,11 @@ OVERLAP = 0.1
 """The part of the time of all other resources that does not overlap with that of the slowest one.
 Larger: tiles that use one resource less are preferred to those that use the slowest one less."""
 
+ERROR = 0.02
+"""The part of a cost by which candidates may differ that are taken to be equal: then others decide,
+as the order in which loops are. The model is not as exact. Larger: a worse one is taken; smaller:
+what the model does not know of decides less often. An order of magnitude."""
+
 LOOP = 1.0
 """The cycles of the branch, the counter and the addresses of an iteration."""
 

@@ -396,49 +396,36 @@ class Traffic:
         """`packed` are the numbers of accesses whose cells lie in the order of loops. `loops` are
         numbers and iterations, outermost first, and `sizes` the tile inside."""
         self._target, self._loops = target, loops
-        self._far = [
-            (each, number in packed) for number, each in enumerate(moved) if not each.is_near
+        self._far = [each for each in moved if not each.is_near]
+        units = target.cache_line, target.page
+        touched = [
+            self._bytes(each, number in packed, sizes, units)
+            for number, each in enumerate(moved)
+            if not each.is_near
         ]
-        self._touched = [
-            [
-                self._bytes(each, is_packed, sizes, depth, target.cache_line)
-                for depth in self._depths
-            ]
-            for each, is_packed in self._far
-        ]
-        self._sizes = sizes
+        self._lines, self._pages = ([each[i] for each in touched] for i in range(len(units)))
 
     @property
     def total(self) -> float:
         """The bytes that are accessed in all."""
-        return sum(each[0] for each in self._touched)
-
-    @property
-    def _depths(self) -> range:
-        return range(len(self._loops) + 1)
+        return sum(each[0] for each in self._lines)
 
     def into(self, capacity: int) -> float:
         """The bytes that come into a cache of some bytes."""
-        return self._filled(self._touched, capacity)
+        return self._filled(self._lines, capacity)
 
     def pages(self) -> float:
         """The pages that come into the first-level TLB."""
         target = self._target
-        touched = [
-            [self._bytes(each, is_packed, self._sizes, d, target.page) for d in self._depths]
-            for each, is_packed in self._far
-        ]
-        return self._filled(touched, target.tlb_pages * target.page) / target.page
+        return self._filled(self._pages, target.tlb_pages * target.page) / target.page
 
     def _filled(self, touched: Sequence[Sequence[float]], capacity: float) -> float:
-        depth = next(
-            (d for d in self._depths if sum(each[d] for each in touched) <= capacity),
-            len(self._loops),
-        )
+        sums = map(sum, zip(*touched, strict=True))
+        depth = next((d for d, bytes in enumerate(sums) if bytes <= capacity), len(self._loops))
         # The loop around goes through its cells once; those that it does not change stay.
         around = max(depth - 1, 0)
         total = 0.0
-        for (each, _), bytes in zip(self._far, touched, strict=True):
+        for each, bytes in zip(self._far, touched, strict=True):
             times, is_changed = 1, False
             for place in reversed(range(depth)):
                 n, trips = self._loops[place]
@@ -449,25 +436,40 @@ class Traffic:
         return total
 
     def _bytes(
-        self, moved: Moved, is_packed: bool, sizes: Mapping[int, int], depth: int, unit: int
-    ) -> float:
-        """The bytes that an access touches in the loops from a depth on, in whole units: cache
-        lines, or pages."""
-        extents = dict(sizes)
-        for n, trips in self._loops[depth:]:
-            extents[n] = trips * sizes.get(n, 1)
+        self, moved: Moved, is_packed: bool, sizes: Mapping[int, int], units: Sequence[int]
+    ) -> Sequence[Sequence[float]]:
+        """The bytes that an access touches in the loops from each depth on, in whole units of some
+        bytes: cache lines, and pages."""
         # Loops with one stride, as those of an image and of a window, go through one range.
         spans: dict[int, int] = {}
-        rows = 1
-        for n, extent in extents.items():
-            if (stride := moved.strides.get(n, 0)) is None:
+        strides, rows = moved.strides, 1
+        for n, extent in sizes.items():
+            if (stride := strides.get(n, 0)) is None:
                 rows *= extent
             elif stride:
                 spans[abs(stride)] = spans.get(abs(stride), 0) + extent - 1
-        size, run = moved.itemsize, 1
-        for stride, span in spans.items():
-            if is_packed or stride * size >= unit:
-                rows *= span + 1
-            else:
-                run += stride * span
-        return rows * (size if is_packed or rows == run == 1 else max(run * size, unit))
+        bytes = [_in_units(moved.itemsize, rows, spans, is_packed, unit) for unit in units]
+        found = [[each] for each in bytes]
+        for n, trips in reversed(self._loops):
+            if (stride := strides.get(n, 0)) != 0:
+                if stride is None:
+                    rows *= trips
+                else:
+                    span = (trips - 1) * sizes.get(n, 1)
+                    spans[abs(stride)] = spans.get(abs(stride), 0) + span
+                bytes = [_in_units(moved.itemsize, rows, spans, is_packed, unit) for unit in units]
+            for each, more in zip(found, bytes, strict=True):
+                each.append(more)
+        return [each[::-1] for each in found]
+
+
+def _in_units(size: int, rows: int, spans: Mapping[int, int], is_packed: bool, unit: int) -> float:
+    """The bytes of cells of a size, in whole units, of rows that are apart, and of ranges by
+    stride."""
+    run = 1
+    for stride, span in spans.items():
+        if is_packed or stride * size >= unit:
+            rows *= span + 1
+        else:
+            run += stride * span
+    return rows * (size if is_packed or rows == run == 1 else max(run * size, unit))

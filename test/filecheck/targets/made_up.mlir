@@ -11,7 +11,7 @@
 // RUN: tg-run %s --target=cpu --input 32x24xf32=random --input 24x16xf32=0.5 | filecheck %s --check-prefix=VALUES
 // RUN: tg-run %s --target=interpreter --input 32x24xf32=random --input 24x16xf32=0.5 | filecheck %s --check-prefix=VALUES
 
-// SCHEDULE: opts [#tg.opt<split 1, 2, upcast>, #tg.opt<order 1, 0>]
+// SCHEDULE: opts [#tg.opt<split 1, 2, upcast>]
 // OPTION: opts [#tg.opt<split 0, 16, upcast>, #tg.opt<split 1, 16, upcast>]
 // WIDE: opts [#tg.opt<split 0, 16, upcast>, #tg.opt<split 1, 16, upcast>]
 // WRITTEN: module attributes {tg.target = {name = "cpu", features = [], vector_bits = 64 : i64, vector_registers = 2 : i64, l1 = 4096 : i64, llc = 1024 : i64, threads = 3 : i64}}

@@ -2,22 +2,6 @@
 // RUN: tg-opt %s -p 'tg-to-llvm{mode=heuristic features=avx2,fma threads=1 l2=1048576}' | filecheck %s --check-prefix=FITS
 // RUN: tg-opt %s -p 'tg-to-llvm{mode=heuristic features=avx2,fma threads=1 l2=65536}' | tg-opt | filecheck %s
 
-// The column that this kernel packs itself exceeds L1. Each step prefetches what comes 1024 bytes later.
-
-// CHECK-LABEL: llvm.func @packed_0(
-// CHECK:         %[[LATER:.*]] = llvm.mlir.constant(1087) : i64
-// CHECK:         llvm.add %[[LATER]], %{{.*}} : i64
-// CHECK:         llvm.call_intrinsic "llvm.prefetch"
-// CHECK-NOT:     llvm.prefetch
-
-func.func @packed(%x: tensor<3200x1024xf32>, %w: tensor<1024x64xf32>) -> tensor<3200x64x1xf32> {
-  %0 = tg.permute %w [1, 0] : tensor<1024x64xf32> -> tensor<64x1024xf32>
-  %1 = tg.reshape %x [3200, 1, 1024] : tensor<3200x1024xf32> -> tensor<3200x1x1024xf32>
-  %2 = tg.mul %1, %0 : (tensor<3200x1x1024xf32>, tensor<64x1024xf32>) -> tensor<3200x64x1024xf32>
-  %3 = tg.reduce add %2 [2] : tensor<3200x64x1024xf32> -> tensor<3200x64x1xf32>
-  func.return %3 : tensor<3200x64x1xf32>
-}
-
 // A matrix in rows, which a product of few rows does not pack. Each step prefetches the columns of its tile in a later row: 16 steps load 1024 bytes, and
 // a row has 2048.
 // As in all of these distances, 63 bytes more lead to the last lines of columns that are not aligned.

@@ -54,6 +54,14 @@ def copies_of(
     return best, chosen
 
 
+def in_order(loops: Sequence[int], extents: Mapping[int, int]) -> Mapping[int, int]:
+    """The strides of cells that lie in the order of loops, outermost first."""
+    found, step = dict[int, int](), 1
+    for n in reversed(loops):
+        found[n], step = step, step * extents[n]
+    return found
+
+
 def _places(nest: Nest, number: int, outer: Set[int]) -> Iterator[int]:
     """How many of the outermost loops a copy may be in: up to one that it depends on, the innermost
     first."""
@@ -78,7 +86,8 @@ def _bytes(nest: Nest, number: int, place: int) -> int:
 def _copied(nest: Nest, number: int, place: int) -> Nest:
     """A nest that loads from a copy."""
     moved, inside = list(nest.moved), _inside(nest, number, place)
-    moved[number] = moved[number]._replace(strides=dict.fromkeys(inside, 1), is_packed=True)
+    strides = in_order(inside, nest.extents)
+    moved[number] = moved[number]._replace(strides=strides, is_packed=True)
     return replace(nest, moved=moved)
 
 
@@ -92,7 +101,7 @@ def _copying(nest: Nest, tiling: Tiling, number: int, place: int, target: Target
     sizes = {n: min(nest.extents[n], lanes) for n in {vector, along}}
     # Squares are transposed where vectors do not lie along neighbours.
     order = [*nest.order[:place], *(n for n in inside if n not in sizes), along, vector]
-    made = Moved(dict.fromkeys(nest.order[:place], 0) | dict.fromkeys(inside, 1), source.itemsize)
+    made = Moved(in_order(inside, nest.extents), source.itemsize)
     copy = Nest(
         {n: nest.extents[n] for n in order},
         [*dict.fromkeys(order)],

@@ -6,13 +6,15 @@ between caches in that order.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from tgdialect.analysis.cycles import ERROR
 from tgdialect.analysis.features import Moved, Nest, Tiling
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
-from tgdialect.lowering.optimize.cpu.copies import copies_of, copyable
+from tgdialect.lowering.optimize.cpu.copies import copies_of, copyable, in_order
 from tgdialect.lowering.optimize.cpu.vectors import (
     is_apart,
     is_expandable,
@@ -27,15 +29,6 @@ from tgdialect.ops import tg
 CHUNK = 200
 """The cycles in which a thread takes the next chunk of a loop: an atomic addition and a call.
 Larger: fewer chunks, which are balanced less."""
-
-
-PART = -1
-"""The number of the loop over the part of another loop that a thread has."""
-
-SURE = 1.02
-"""The ratio of two costs from which on the lesser one decides; else loops stay as they are. The
-model is not as exact. Larger: loops are moved only for much; smaller: they are moved for
-nothing."""
 
 
 def order_reductions(nests: Nests, vectors: Sequence[tg.RangeOp]) -> bool:
@@ -93,31 +86,25 @@ class Around:
             if not nest.extents.keys().isdisjoint(self.loops):
                 tiling = tiling_of(nests, closer)
                 self._models.append((closer, nest, tiling, copyable(nests, closer, tiling)))
+        self._known: dict[object, float] = {}
 
     def cycles(self, order: Sequence[int], shared: int | None = None, threads: int = 1) -> float:
         """The cycles of one of some threads that share a loop, with the loops in an order, and with
         copies where they pay."""
-        return sum(
-            copies_of(made, tiling, may, {*order, PART}, self._nests.target)[0]
-            for _, nest, tiling, may in self._models
-            for made in [self._ordered(nest, order, shared, threads)]
-        )
-
-    def _ordered(self, nest: Nest, order: Sequence[int], shared: int | None, threads: int) -> Nest:
-        placed = iter([n for n in order if n in nest.extents])
-        loops = [next(placed) if n in self.loops else n for n in nest.order]
-        if shared is None or shared not in nest.extents:
-            return replace(nest, order=loops)
-        part = -(-nest.extents[shared] // threads)
-        return replace(
-            nest,
-            order=[PART, *loops],
-            extents={**nest.extents, PART: 1, shared: part},
-            moved=[
-                each._replace(strides={**each.strides, PART: each.strides.get(shared, 0)})
-                for each in nest.moved
-            ],
-        )
+        total = 0.0
+        for closer, nest, tiling, may in self._models:
+            placed = iter([n for n in order if n in nest.extents])
+            loops = tuple(next(placed) if n in self.loops else n for n in nest.order)
+            part = shared if shared in nest.extents else None
+            if (found := self._known.get(key := (closer, loops, part))) is None:
+                made = replace(nest, order=loops)
+                if part is not None:
+                    made = _shared_by(threads, made, part)
+                outer = {*order, made.order[0]}
+                found, _ = copies_of(made, tiling, may, outer, self._nests.target)
+                self._known[key] = found
+            total += found
+        return total
 
     def orders(self) -> Iterator[Sequence[int]]:
         """The orders of the loops, that which they are in first. Loops around nests that are not in
@@ -125,14 +112,25 @@ class Around:
         nests, ranges = self._nests, loops_of(self.end)
         partly = [nests.axes.open[c] for c, *_ in self._models if c is not self.end]
         outer = {r for open in partly if not open >= {*ranges} for r in open}
-        fixed = [r.axis.data for r in ranges if r in outer]
-        free = [r.axis.data for r in ranges if r not in outer]
+        fixed = [r.axis.data for r in ranges if r in outer or nests.extent(r) == 1]
+        free = [r.axis.data for r in ranges if r.axis.data not in fixed]
         found = [free, free[::-1]]
         for each in free:
             others = [n for n in free if n != each]
             found += [[each, *others], [*others, each]]
         for order in dict.fromkeys(map(tuple, found)):
             yield [*fixed, *order]
+
+
+def _shared_by(threads: int, nest: Nest, loop: int) -> Nest:
+    """The part of a nest that one of some threads has, in a loop of its own outside of others."""
+    part = max(nest.extents) + 1
+    extents = {**nest.extents, part: 1, loop: -(-nest.extents[loop] // threads)}
+    moved = [
+        each._replace(strides={**each.strides, part: each.strides.get(loop, 0)})
+        for each in nest.moved
+    ]
+    return replace(nest, order=[part, *nest.order], extents=extents, moved=moved)
 
 
 class _Choice(NamedTuple):
@@ -151,12 +149,13 @@ def arrange_loops(nests: Nests, threads: int, *, is_ordered: bool = False) -> No
     """Order the loops around each tile, unless they `is_ordered` already, and share one
     loop of the kernel among threads."""
     axes, found = nests.axes, list[tuple[_Choice, _Choice]]()
-    for effect in axes.kernel.sink.effects:
-        if isinstance(end := effect.owner, tg.EndOp):
-            around = Around(nests, end)
-            orders = [around.loops] if is_ordered or not is_tiled(end) else [*around.orders()]
-            alone = _least(around, orders)
-            found.append((alone, _first([*_shared(nests, around, orders, threads)] or [alone])))
+    ends = [e.owner for e in axes.kernel.sink.effects if isinstance(e.owner, tg.EndOp)]
+    for end in ends:
+        around = Around(nests, end)
+        orders = [around.loops] if is_ordered or not is_tiled(end) else [*around.orders()]
+        alone = _least(_Choice(around.cycles(order), order) for order in orders)
+        shared = _least(_shared(nests, around, [each.order for each in alone], threads))
+        found.append((alone[0], next(iter(shared), alone[0])))
     # Threads share one loop of a kernel: that with which they save most.
     most = max(found, key=lambda each: each[0].cycles - each[1].cycles, default=None)
     for each in found:
@@ -173,56 +172,52 @@ def arrange_loops(nests: Nests, threads: int, *, is_ordered: bool = False) -> No
         attempt(axes, tg.OptOp.SPLIT, axis, chunks, tg.AxisType.THREAD, "top")
 
 
-def _least(around: Around, orders: Iterable[Sequence[int]]) -> _Choice:
-    """The order of least cost for one thread."""
-    return _first([_Choice(around.cycles(order), order) for order in orders])
-
-
-def _first(choices: Sequence[_Choice]) -> _Choice:
-    """The first of some choices that costs no more than another."""
-    least = min(choice.cycles for choice in choices)
-    return next(choice for choice in choices if choice.cycles <= SURE * least)
+def _least(choices: Iterable[_Choice]) -> Sequence[_Choice]:
+    """The choices that cost no more than others."""
+    found = [*choices]
+    least = (1 + ERROR) * min((choice.cycles for choice in found), default=0)
+    return [choice for choice in found if choice.cycles <= least]
 
 
 def _shared(
     nests: Nests, around: Around, orders: Sequence[Sequence[int]], threads: int
 ) -> Iterator[_Choice]:
-    """The least cost of each loop that threads may share."""
-    if threads < 2:
-        return
-    axes = nests.axes
+    """The costs of orders, for each loop that threads may share."""
     dynamic = [r for r in loops_of(around.end) if tg.known_index(r.bound) is None]
+    # Of several dynamic extents, the first is that of a batch, often 1.
+    loops = [r for r in loops_of(around.end) if len(dynamic) < 2 or r is not dynamic[0]]
+    extents = {r.axis.data: nests.extent(r) for r in loops if nests.extent(r) > 1}
+    may = {
+        r.axis.data
+        for r in loops
+        if threads > 1
+        and r.axis.data in extents
+        and r.axis_type.data is tg.AxisType.GLOBAL
+        and may_split(nests.axes, r, tg.AxisType.THREAD, top=True)
+    }
     for order in orders:
-        is_inner = False
-        for axis in order:
-            range, extent = axes[axis], nests.extent(axes[axis])
-            # Of several dynamic extents, the first is that of a batch, often 1.
-            is_batch = len(dynamic) > 1 and range is dynamic[0]
-            if extent < 2 or is_batch or range.axis_type.data is not tg.AxisType.GLOBAL:
-                continue
-            if may_split(axes, range, tg.AxisType.THREAD, top=True):
-                cycles = around.cycles(order, axis, threads)
-                # Each chunk of an inner loop goes through those around it.
-                fewest = threads if is_inner else 2 * threads
-                counts = [(fewest, 1.0)] if range in dynamic else _chunks(extent, threads, fewest)
-                yield min(
-                    (
-                        _Choice(cycles * each + CHUNK * -(-chunks // threads), order, axis, chunks)
-                        for chunks, each in counts
-                    ),
-                    key=lambda choice: choice.cycles,
-                )
-            is_inner = True
+        outermost = next((axis for axis in order if axis in extents), None)
+        for axis in filter(may.__contains__, order):
+            cycles = around.cycles(order, axis, threads)
+            # Each chunk of an inner loop goes through those around it.
+            chunks = 2 * threads if axis == outermost else threads
+            if nests.axes[axis] not in dynamic:
+                cycles, chunks = _divided(cycles, extents[axis], threads, chunks)
+            yield _Choice(cycles, order, axis, chunks)
 
 
-def _chunks(extent: int, threads: int, fewest: int) -> Iterator[tuple[int, float]]:
-    """The numbers of chunks that a loop may have, with the iterations of the slowest thread as a
-    multiple of the average."""
+def _divided(cycles: float, extent: int, threads: int, fewest: int) -> tuple[float, int]:
+    """The number of chunks of least cost, of those that a loop may have, and the cycles of the
+    slowest thread with it."""
+    least, best = math.inf, extent
     for chunks in range(min(fewest, extent), extent + 1):
-        iterations = -(-chunks // threads) * -(-extent // chunks)
-        yield chunks, iterations * threads / extent
-        if iterations * threads == extent:
-            return
+        turns = -(-chunks // threads)
+        if cycles + CHUNK * turns >= least:
+            break
+        cost = cycles * turns * -(-extent // chunks) * threads / extent + CHUNK * turns
+        if cost < least:
+            least, best = cost, chunks
+    return least, best
 
 
 # -- blocks of steps -------------------------------------------------------------------------------
@@ -262,7 +257,7 @@ def _pays(
     nest, tiling, axis = nests.models[reduce], tiling_of(nests, reduce), steps.axis.data
     block = max(nest.extents) + 1
     first = nest.order.index(loops[0].axis.data)
-    results = {n: 1 for n in nest.order if n not in nest.steps}
+    results = in_order([n for n in nest.order if n not in nest.steps], nest.extents)
     itemsize = tg.dtype_of(reduce.result).itemsize
     blocked = replace(
         nest,
@@ -280,7 +275,7 @@ def _pays(
     )
     may, outer = copyable(nests, reduce, tiling), {r.axis.data for r in loops}
     before, after = (copies_of(n, tiling, may, outer, nests.target) for n in (nest, blocked))
-    return SURE * after[0] < before[0]
+    return (1 + ERROR) * after[0] < before[0]
 
 
 def _times(strides: Mapping[int, int | None], axis: int, size: int) -> int | None:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeVar
 
+from tgdialect.analysis.cycles import ERROR
 from tgdialect.analysis.launches import Launch, launch_cycles, launched
 from tgdialect.analysis.ranges import closed_ranges, extents_by_depth, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
@@ -25,14 +26,10 @@ NOTHING: Mapping[int, int] = MappingProxyType({})
 
 Candidate = TypeVar("Candidate")
 
-ERROR = 0.02
-"""The part of a price by which candidates may differ that are taken to be equal: then the one with
-the most work items at a time is chosen, in powers of two, and of those the first. Larger: a worse
-one is taken; smaller: what the model does not know of decides less often. An order of magnitude."""
-
 
 def cheapest(found: Iterable[tuple[float, int, Candidate]]) -> Sequence[Candidate]:
-    """Candidates in the order in which to try them, from their prices and their work items."""
+    """Candidates in the order in which to try them, from their prices and their work items. Of
+    those that cost the same (`ERROR`) the one with most work items, in powers of two, is first."""
     possible = [each for each in found if each[0] < math.inf]
     least = (1 + ERROR) * min((price for price, *_ in possible), default=0)
     order = sorted(possible, key=lambda each: (max(each[0], least), -each[1].bit_length()))
