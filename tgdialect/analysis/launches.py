@@ -1,7 +1,7 @@
 """Grids in the cost model: from one way to execute nests as workgroups to cycles.
 
-A `Launch` says which iterations are registers, work items and workgroups. `launched` counts what a
-grid does for it, and `launch_cycles` prices the counts by `Target` alone. No kernel is changed.
+A `GridShape` says which iterations are registers, work items and workgroups. `launched` counts what
+a grid does for it, and `launch_cycles` prices the counts by `Target` alone. No kernel is changed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LOCAL memory. From LLVM: the threshold of partial unrolling for grids."""
 
 
 @dataclass(frozen=True)
-class Launch:
+class GridShape:
     """One way to execute nests on a grid. Loops have the numbers that a `Nest` gives them."""
 
     groups: Set[int]
@@ -41,7 +41,7 @@ class Launch:
     """Whether work items keep their part of a row in registers, if it fits there."""
 
 
-class Warps(NamedTuple):
+class WarpShape(NamedTuple):
     """One way to compute a product of matrices by the matrix instructions of warps."""
 
     dims: tuple[int, int, int]
@@ -155,7 +155,7 @@ def launch_cycles(found: LaunchFeatures, target: Target) -> LaunchCycles:
     )
 
 
-def launched(nests: Iterable[Nest], launch: Launch, target: Target) -> LaunchFeatures:
+def launched(nests: Iterable[Nest], launch: GridShape, target: Target) -> LaunchFeatures:
     """The counts of nests that a grid executes one after another."""
     total = LaunchFeatures()
     for nest in nests:
@@ -166,7 +166,7 @@ def launched(nests: Iterable[Nest], launch: Launch, target: Target) -> LaunchFea
 
 
 def multiplied(
-    warps: Warps, extents: Sequence[int], batches: int, itemsize: int, target: Target
+    warps: WarpShape, extents: Sequence[int], batches: int, itemsize: int, target: Target
 ) -> LaunchFeatures:
     """The counts of products of matrices. `extents` are rows, columns and steps, and `itemsize`
     the bytes of an element of a factor. Instructions of several warps read factors from LOCAL
@@ -203,7 +203,7 @@ def multiplied(
 class _Counter:
     """Counts of one nest."""
 
-    def __init__(self, nest: Nest, launch: Launch, target: Target) -> None:
+    def __init__(self, nest: Nest, launch: GridShape, target: Target) -> None:
         self.nest, self.launch, self.target = nest, launch, target
         self.held = {n: launch.registers.get(n, 1) for n in nest.order}
         self.side = {n: launch.items.get(n, 1) for n in nest.order}

@@ -81,7 +81,7 @@ def parts_of(
     the greatest on, which the cores of a CPU share evenly, it is the one with the smallest rest,
     and the greatest such.
     """
-    workgroups = workgroups or results
+    workgroups = max(workgroups or results, 1)
     units, most, step = CORES, PARTS, CORES
     if target.is_grid:
         units, most, step = target.units, PARTS_PER_UNIT * target.units // workgroups, 1

@@ -161,18 +161,6 @@ def test_few_rows_are_reduced_in_blocks():
     np.testing.assert_array_equal(_compiled(module, inputs), inputs[1] @ inputs[2])
 
 
-@pytest.mark.parametrize("rows", [64, 512, 601])
-def test_threads_pack_their_columns_before_all_rows(rows: int) -> None:
-    """Where so many rows use the columns of a thread, which fit into L2, that copying pays."""
-    module = parse(gemm(rows, 512, 512))
-    inputs = _inputs([(rows, 512), (rows, 512), (512, 512)])
-    _share(module, ("+avx512f", "+fma"), 2)
-    *_, shared, last = _opts_of(module)
-    is_packed = (shared, last) == ("#tg.opt<split 1, 2, thread, top>", "#tg.opt<stage 2, 5, local>")
-    assert is_packed == (rows > 64), _opts_of(module)
-    np.testing.assert_array_equal(_compiled(module, inputs), inputs[1] @ inputs[2])
-
-
 @pytest.mark.parametrize("text", ["split 0, ²", "split 0", "splat 0, 2"])
 def test_what_is_no_optop_is_refused(text: str) -> None:
     with pytest.raises(PassFailedException, match="is no OptOp"):

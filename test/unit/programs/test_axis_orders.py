@@ -247,22 +247,17 @@ def schedule_of(
     return re.sub(r"stage \d+", "stage", str(kernel.sink.opts))
 
 
-@pytest.mark.parametrize(
-    ("columns", "steps", "constants", "is_in_order"),
-    [(256, 64, True, True), (512, 512, True, False), (256, 64, False, False)],
-)
-def test_results_are_stored_in_order_if_l2_keeps_the_weights(
-    columns: int, steps: int, constants: bool, is_in_order: bool
-):
-    """L2 has 512 KiB: half of it holds 64 KiB of weights, and not 1 MiB. Weights that vary are
-    copied, once for each tile of columns if these are outermost."""
-    specs = [tg.spec(s, "float32") for s in ((784, steps), (columns, steps))]
+@pytest.mark.parametrize("constants", [True, False])
+def test_results_are_stored_in_order_if_l2_keeps_the_weights(constants: bool):
+    """L2 has 512 KiB, and the weights 64. Weights that vary are copied, once for each tile of
+    columns if these are outermost (`kept_weights.mlir` has weights that L2 does not keep)."""
+    specs = [tg.spec(s, "float32") for s in ((784, 64), (256, 64))]
     found = schedule_of(lambda x, w: (x @ w.T).relu(), *specs, constants=constants)
-    assert ("order 1, 0" not in found) == is_in_order
+    assert ("order 1, 0" not in found) == constants
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_epilogues_leave_the_loops_of_a_product_alone(seed: int):
+def test_epilogues_leave_the_tile_of_a_product_alone(seed: int):
     """What is loaded once for each result of a product counts for nothing beside its factors."""
     random = Random(seed)
     rows, columns, steps = (random.choice((64, 96, 128, 256)) for _ in range(3))
@@ -278,11 +273,16 @@ def test_epilogues_leave_the_loops_of_a_product_alone(seed: int):
     def residual(x: Any, w: Any, other: Any) -> Any:
         return other + x @ w.T
 
-    alone = schedule_of(product, *specs, threads=threads)
-    assert "upcast" in alone
-    for function, shape in ((biased, (columns,)), (residual, (rows, columns))):
-        spec = tg.spec(shape, "float32")
-        assert schedule_of(function, *specs, spec, threads=threads) == alone
+    tiles = [
+        re.findall(r"split [^>]*upcast[^>]*", schedule_of(function, *specs, *more, threads=threads))
+        for function, more in (
+            (product, ()),
+            (biased, (tg.spec((columns,), "float32"),)),
+            (residual, (tg.spec((rows, columns), "float32"),)),
+        )
+    ]
+    assert len(tiles[0]) >= 2
+    assert all(tile == tiles[0] for tile in tiles), tiles
 
 
 @pytest.mark.parametrize("constants", [True, False])

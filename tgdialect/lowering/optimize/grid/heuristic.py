@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
-from tgdialect.analysis.launches import Launch
+from tgdialect.analysis.launches import GridShape
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.grid.blocks import share_blocks
@@ -74,7 +74,7 @@ def _schedule(nest: GridNest) -> None:
 # -- rows ------------------------------------------------------------------------------------------
 
 
-def _of_rows(nest: GridNest, inner: Closers, rows: Sequence[tg.RangeOp]) -> Iterator[Launch]:
+def _of_rows(nest: GridNest, inner: Closers, rows: Sequence[tg.RangeOp]) -> Iterator[GridShape]:
     """Work items share the loops inside of rows, which `inner` closes. Products in the rows, as
     those of an attention, may compute several rows in registers."""
     own = [closer for closer in inner if nest.axes.open[closer] <= {*rows}]
@@ -98,7 +98,7 @@ def _sharing(
     heights: Sequence[int],
     row: tg.RangeOp | None,
     columns: Mapping[int, int] = NOTHING,
-) -> Iterator[Launch]:
+) -> Iterator[GridShape]:
     """Work items share loops that are closed together, next to those of some columns. They take
     `heights` iterations of a loop in registers, and iterations of rows that are short.
 
@@ -121,7 +121,7 @@ def _sharing(
             for rows in dict.fromkeys((part(extent, left), 1)):
                 beside = {row.axis.data: rows} if row is not None and rows > 1 else {}
                 if count * rows >= min(nest.target.warp, most) or len(seen) == 1:
-                    yield Launch(groups, {**columns, **items, **beside}, tile)
+                    yield GridShape(groups, {**columns, **items, **beside}, tile)
 
 
 # -- results ---------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def _sharing(
 
 def _of_results(
     nest: GridNest, reductions: Sequence[tg.ReduceOp], *, has_loops: bool
-) -> Iterator[Launch]:
+) -> Iterator[GridShape]:
     """A work item for each result or for several, work items that share the steps of a result, or
     blocks in LOCAL memory."""
     column, groups = nest.column(), {range.axis.data for range in nest.loops}
@@ -139,9 +139,9 @@ def _of_results(
     if has_vectors and extent is not None and not extent % nest.width:
         held = {column.axis.data: nest.width}
         yield from (
-            Launch(groups, n, held) for n in nest.fills([column, *others], nest.items, held)
+            GridShape(groups, n, held) for n in nest.fills([column, *others], nest.items, held)
         )
-    yield from (Launch(groups, items) for items in nest.fills([column, *others], nest.items, {}))
+    yield from (GridShape(groups, items) for items in nest.fills([column, *others], nest.items, {}))
     if not reductions:
         yield from () if has_loops else squares(nest)
         return

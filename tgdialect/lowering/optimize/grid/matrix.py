@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tgdialect.analysis.affine.strides import strides
-from tgdialect.analysis.launches import Warps, launch_cycles, multiplied
+from tgdialect.analysis.launches import WarpShape, launch_cycles, multiplied
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.matrix_products import Product, product_of
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
@@ -36,7 +36,7 @@ class _Candidate(NamedTuple):
 
     number: int
     instruction: MatrixInstruction
-    warps: Warps
+    warps: WarpShape
 
 
 class _MatrixProduct:
@@ -74,7 +74,7 @@ class _MatrixProduct:
             )
             fitting = [pair for pair in pairs if pair[1] <= counts[0] and pair[2] <= counts[1]]
             for groups in (pair[1:] for pair in fitting if pair[0] == fitting[0][0]):
-                warps = Warps(dims, threads, groups)
+                warps = WarpShape(dims, threads, groups)
                 if each.reads_local:
                     # As many buffers as steps would leave nothing to overlap with.
                     fit = target.local // warps.held(self.dtype.itemsize)
@@ -180,7 +180,7 @@ def multiply_matrices(axes: Axes, target: Target) -> bool:
 # -- blocks of steps in LOCAL memory ---------------------------------------------------------------
 
 
-def stage_blocks(axes: Axes, steps: int, warps: Warps, order: str) -> bool:
+def stage_blocks(axes: Axes, steps: int, warps: WarpShape, order: str) -> bool:
     """Before each block of steps, have the warps of a workgroup copy what all of them load
     to LOCAL memory, in the `order` of STAGE. Whether both factors are copied: an OptOp that is not
     legal is left out."""

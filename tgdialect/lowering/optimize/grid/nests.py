@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from tgdialect.analysis.cycles import ERROR
-from tgdialect.analysis.launches import Launch, launch_cycles, launched
+from tgdialect.analysis.launches import GridShape, launch_cycles, launched
 from tgdialect.analysis.ranges import closed_ranges, extents_by_depth, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.nests import Nests, part
@@ -95,7 +95,9 @@ class GridNest:
 
     # -- candidates
 
-    def price(self, launch: Launch, closers: Iterable[tg.EndOp | tg.ReduceOp]) -> tuple[float, int]:
+    def price(
+        self, launch: GridShape, closers: Iterable[tg.EndOp | tg.ReduceOp]
+    ) -> tuple[float, int]:
         """The cycles of the nests that some ops close, and the work items at a time."""
         nests = [self.nests.models[op] for op in closers if op in self.nests.models]
         found = launched(nests, launch, self.target)
@@ -150,7 +152,7 @@ class GridNest:
 
     # -- parts of loops
 
-    def apply(self, launch: Launch) -> None:
+    def apply(self, launch: GridShape) -> None:
         """Split registers and work items off loops: fewer where a workgroup or its LOCAL memory has
         no room for as many."""
         for axis in {**launch.registers, **launch.items}:
@@ -204,7 +206,7 @@ class GridNest:
         copy[1:] = sorted(copy[1:], key=self.nests.extent, reverse=True)
         # Not padded: work items of the padding would store the cells of others.
         items, *_ = self.fills(copy[: len(shape)], math.prod(shape))
-        self.apply(Launch(frozenset(), items))
+        self.apply(GridShape(frozenset(), items))
         return True
 
     def order(self) -> None:

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 
-from tgdialect.analysis.launches import Launch
+from tgdialect.analysis.launches import GridShape
 from tgdialect.analysis.ranges import closed_ranges, is_expanded
 from tgdialect.lowering.optimize.grid.nests import NOTHING, GridNest
 from tgdialect.lowering.optimize.nests import part
@@ -16,7 +16,7 @@ from tgdialect.ops import tg
 
 def tiles(
     nest: GridNest, row: tg.RangeOp, column: tg.RangeOp, reductions: Sequence[tg.ReduceOp]
-) -> Iterator[Launch]:
+) -> Iterator[GridShape]:
     """Register tiles of a product: a workgroup has a square of work items, which copy blocks of
     steps to LOCAL memory if that is legal."""
     groups, side = {range.axis.data for range in nest.loops}, math.isqrt(nest.items)
@@ -28,13 +28,13 @@ def tiles(
         for across in nest.fills([column], side, held):
             for items in nest.fills([row], side, held):
                 if len(reductions) == 1 and block > 1 and items and across:
-                    yield Launch(groups, {**across, **items}, held, block, buffers)
+                    yield GridShape(groups, {**across, **items}, held, block, buffers)
             rest = nest.items // math.prod(across.values())
             for items in nest.fills([row], rest, held):
-                yield Launch(groups, {**across, **items}, held)
+                yield GridShape(groups, {**across, **items}, held)
 
 
-def squares(nest: GridNest) -> Iterator[Launch]:
+def squares(nest: GridNest) -> Iterator[GridShape]:
     """Squares of a kernel that stores rows and loads columns, if it is one: loads and stores are of
     whole cache lines."""
     stores, side = [access.strides for access in nest.nests.stores], nest.line
@@ -50,10 +50,10 @@ def squares(nest: GridNest) -> Iterator[Launch]:
                 {column.axis.data: side, row.axis.data: high},
                 {row.axis.data: side // high},
             )
-            yield Launch({r.axis.data for r in nest.loops}, items, held, block=1)
+            yield GridShape({r.axis.data for r in nest.loops}, items, held, block=1)
 
 
-def apply_staged(nest: GridNest, launch: Launch, reductions: Sequence[tg.ReduceOp]) -> bool:
+def apply_staged(nest: GridNest, launch: GridShape, reductions: Sequence[tg.ReduceOp]) -> bool:
     """Before each block of steps, or for each square, the work items of a workgroup copy what all
     of them load to LOCAL memory. Returns whether that was legal; register tiles remain if not."""
     axes, items = nest.axes, launch.items.values()
@@ -67,7 +67,7 @@ def apply_staged(nest: GridNest, launch: Launch, reductions: Sequence[tg.ReduceO
     order = [r.axis.data for r in nest.loops if r.axis.data in launch.items]
     inside = nest.split_blocks(order, [launch.items[n] * more.get(n, 1) for n in order])
     if inside is None:
-        nest.apply(Launch(launch.groups, launch.items))
+        nest.apply(GridShape(launch.groups, launch.items))
         return True
     before, outer = {*axes.ranges}, [r.axis.data for r in nest.loops if r.axis.data not in inside]
     wanted = dict(zip(inside, (launch.items[n] for n in order), strict=True))
