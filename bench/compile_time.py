@@ -161,12 +161,18 @@ def measure_ours(name: str) -> dict[str, float]:
     times: dict[str, float] = {}
     if (row := TRACED.get(name)) is not None:
         traced, tensors = tg.function(row.tensor), [tg.Tensor(x) for x in row.inputs()]
-        module_of: Callable[[], Any] = lambda: traced.lower(*tensors).source  # noqa: E731
+
+        def module_of() -> Any:
+            return traced.lower(*tensors).source
+
         with counted(times):
             traced(*tensors).numpy()
     else:
         text = text_of(name)
-        module_of = lambda: load_module(text)  # noqa: E731
+
+        def module_of() -> Any:
+            return load_module(text)
+
         with counted(times):
             exe = tg.compile(text)
         inputs = arguments_of(exe) if name != "12 layers" else transformer.inputs(STACK)

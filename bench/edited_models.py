@@ -24,8 +24,11 @@ from typing import Any
 
 ROUNDS = 3
 LIMIT = 1 / 3
-MODULES = ("multiprocessing.popen_fork", "tgdialect.frontend.function", "tgdialect.runtime.build")
-"""What a first compilation would import."""
+MODULES = (
+    *("multiprocessing.popen_fork", "multiprocessing.connection"),
+    *("tgdialect.frontend.function", "tgdialect.runtime.build"),
+)
+"""Modules that a first compilation would import."""
 
 
 def first_call(name: str, *, is_edited: bool) -> float:

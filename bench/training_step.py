@@ -13,11 +13,7 @@ import time
 from importlib import import_module
 from typing import Any
 
-MODULES = (
-    *("multiprocessing.popen_fork", "multiprocessing.connection"),
-    *("tgdialect.frontend.function", "tgdialect.runtime.build"),
-)
-"""What a first compilation would import."""
+from bench.edited_models import MODULES
 
 
 def step_of(batch: int) -> tuple[Any, list[Any]]:

@@ -291,9 +291,18 @@ class _Counter:
             copies = nest.chains * math.prod(held[n] for n in results)
             instructions += again * copies * (across if across > 1 else 0)
         return LaunchFeatures(
-            workgroups, self.items, instructions, 0, moved, unique, local, waits,
-            launch.buffers - 1, exchanges, registers, bytes,
-        )  # fmt: skip
+            workgroups=workgroups,
+            items=self.items,
+            instructions=instructions,
+            moved=moved,
+            unique=unique,
+            local=local,
+            waits=waits,
+            ahead=launch.buffers - 1,
+            exchanges=exchanges,
+            registers=registers,
+            held=bytes,
+        )
 
     def _times(self, loops: Iterable[int]) -> int:
         """How often a work item executes what depends on loops: in all loops up to the innermost

@@ -89,6 +89,9 @@ _HOPPER = replace(
     group_mulaccs=2048,
     bytes_per_cycle=14,
 )
+"""A GPU of the same maker with instructions of warpgroups. The bytes of L2 in a cycle are not
+published: they are what two products were timed at on an H100 (docs/notes/grid-rows.md), one of
+4096x4096x4096 in bf16 and one of 8 rows."""
 
 _AMD = replace(
     GRID,

@@ -161,6 +161,34 @@ def test_few_rows_are_reduced_in_blocks():
     np.testing.assert_array_equal(_compiled(module, inputs), inputs[1] @ inputs[2])
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_copies_do_not_depend_on_the_numbers_of_axes(seed: int) -> None:
+    """A batch of products whose second factor has a row for each column: it is transposed, also
+    where vectors lie along the loop with the number 0."""
+    axes = dict(zip("bijk", Random(seed).sample(range(4), 4), strict=True))
+    shapes = [(3, 128, 16), (3, 128, 64), (3, 16, 64)]
+    texts = out, first, second = ["x".join(map(str, shape)) for shape in shapes]
+    extents = {"b": 3, "i": 128, "j": 16, "k": 64}
+    kinds = {n: (axes[n], "reduce" if n == "k" else "loop", extents[n]) for n in "bijk"}
+    module = parse(
+        kernel(
+            "k",
+            [f"{n}: {memory(shape)}" for n, shape in zip("oxy", texts, strict=True)],
+            ranges(**kinds)
+            + load("v", "x", f"{first}xf32", "bik")
+            + load("w", "y", f"{second}xf32", "bjk")
+            + "%p = tg.mul %v, %w : tensor<f32>\n"
+            + "%r = tg.reduce add %p [] over %k : tensor<f32> -> tensor<f32>\n"
+            + store("s", "o", f"{out}xf32", "bij", "r")
+            + "%e = tg.end %s over %j, %i, %b : !tg.void\ntg.sink %e : !tg.void",
+        )
+    )
+    inputs = _inputs(shapes)
+    _share(module, ("+avx512f", "+fma"), 1)
+    assert sum("stage" in which for which in _opts_of(module)) == 1, _opts_of(module)
+    np.testing.assert_array_equal(_compiled(module, inputs), inputs[1] @ inputs[2].mT)
+
+
 @pytest.mark.parametrize("text", ["split 0, ²", "split 0", "splat 0, 2"])
 def test_what_is_no_optop_is_refused(text: str) -> None:
     with pytest.raises(PassFailedException, match="is no OptOp"):

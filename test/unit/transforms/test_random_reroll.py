@@ -43,8 +43,8 @@ class Program:
         extent = self.start + self.stride * (self.steps - 1) + 1 + int(draw.integers(3))
         shape = [N, N]
         shape.insert(self.axis, extent)
-        values = lambda *shape: draw.standard_normal(shape) * 0.4  # noqa: E731
-        self.arguments = [values(*shape), values(N, N), values(N, N), values(N, N)]
+        shapes = [shape, *([(N, N)] * 3)]
+        self.arguments = [draw.standard_normal(each) * 0.4 for each in shapes]
 
     def __call__(self, x: Any, w: Any, v: Any, h: Any) -> Sequence[Any]:
         states, others = [h, h * 0.5], [v]

@@ -12,8 +12,8 @@ from dataclasses import replace
 from operator import itemgetter
 
 from tgdialect.analysis.cycles import cycles
-from tgdialect.analysis.features import Counter, Moved, Nest, Tiling
-from tgdialect.analysis.ranges import closed_ranges, is_expanded, is_loop, loops_of
+from tgdialect.analysis.features import Counter, Nest, Tiling
+from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.tiles import nest_parts, split_off
 from tgdialect.lowering.optimize.cpu.vectors import is_stageable, is_tiled, vector_of
@@ -34,10 +34,11 @@ def cycles_of(nest: Nest, tiling: Tiling, target: Target) -> float:
 
 
 def copies_of(
-    nest: Nest, tiling: Tiling, numbers: Collection[int], outer: Set[int], target: Target
+    nest: Nest, tiling: Tiling, numbers: Collection[int], target: Target
 ) -> tuple[float, Mapping[int, int]]:
-    """The least cycles of a nest, some of whose accesses, which have `numbers`, may be copied in
-    `outer` loops, and the loop in which each is that it pays to copy."""
+    """The least cycles of a nest if accesses with `numbers` may be copied, and for each of them
+    whose copy pays, the loop that makes it."""
+    outer = {*nest.order} - tiling.sizes.keys() - nest.steps
     best, copying, chosen = cycles_of(nest, tiling, target), 0.0, dict[int, int]()
     for number in numbers:
         found: list[tuple[float, float, Nest, int | None]] = [(best, copying, nest, None)]
@@ -94,21 +95,16 @@ def _copied(nest: Nest, number: int, place: int) -> Nest:
 def _copying(nest: Nest, tiling: Tiling, number: int, place: int, target: Target) -> float:
     """The cycles of the copies of an access."""
     source, inside = nest.moved[number], _inside(nest, number, place)
-    vector = inside[-1] if tiling.vector not in inside else tiling.vector
-    assert vector is not None
+    vector = inside[-1] if tiling.vector is None or tiling.vector not in inside else tiling.vector
     along = next((n for n in inside if source.strides[n] in (1, -1)), vector)
     lanes = target.lanes(source.itemsize)
-    sizes = {n: min(nest.extents[n], lanes) for n in {vector, along}}
     # Squares are transposed where vectors do not lie along neighbours.
-    order = [*nest.order[:place], *(n for n in inside if n not in sizes), along, vector]
-    made = Moved(in_order(inside, nest.extents), source.itemsize)
-    copy = Nest(
-        {n: nest.extents[n] for n in order},
-        [*dict.fromkeys(order)],
-        frozenset(),
-        [],
-        [source, made._replace(is_store=True, is_packed=True, is_near=True)],
+    sizes = {n: min(nest.extents[n], lanes) for n in dict.fromkeys((along, vector))}
+    order = [*nest.order[:place], *(n for n in inside if n not in sizes), *sizes]
+    made = source._replace(
+        strides=in_order(inside, nest.extents), is_store=True, is_packed=True, is_near=True
     )
+    copy = Nest({n: nest.extents[n] for n in order}, order, frozenset(), [], [source, made])
     return cycles_of(copy, Tiling(vector, sizes), target)
 
 
@@ -120,10 +116,9 @@ def copyable(nests: Nests, closer: tg.EndOp | tg.ReduceOp, tiling: Tiling) -> Ma
         where, number = nests.moved_by.get(access.op, (None, 0))
         if where is not closer or access.is_constant:
             continue
-        if nests.models[closer].moved[number].strides.get(tiling.vector or -1, 0) != 0:
-            assert isinstance(access.op, tg.LoadOp)
-            if is_stageable(nests, access.op):
-                found[number] = _slot(access.op)
+        is_vector = any(s != 0 and r.axis.data == tiling.vector for r, s in access.strides.items())
+        if is_vector and isinstance(access.op, tg.LoadOp) and is_stageable(nests, access.op):
+            found[number] = _slot(access.op)
     return found
 
 
@@ -146,34 +141,26 @@ def pack_tiles(nests: Nests) -> None:
     for closer, nest in nests.models.items():
         tiling = tiling_of(nests, closer)
         slots = copyable(nests, closer, tiling)
-        outer = {n for n in nest.order if is_outer(axes, axes.ranges[n])} if slots else set[int]()
-        _, chosen = copies_of(nest, tiling, slots, outer, target)
+        if tiling.vector is None or not slots:
+            continue
+        _, chosen = copies_of(nest, tiling, slots, target)
         for number, loop in chosen.items():
             made = made_by(axes, tg.OptOp.STAGE, slots[number], loop, "local")
-            if made is not None and nest.moved[number].strides[tiling.vector or 0] not in (1, -1):
+            if made is not None and nest.moved[number].strides[tiling.vector] not in (1, -1):
                 _transpose(axes, [axes[axis] for axis in made], target)
 
 
-def is_outer(axes: Axes, range: tg.RangeOp) -> bool:
-    """Whether a range is a loop in which STAGE may copy: one that an END closes."""
-    return range in axes.ends and is_loop(range)
-
-
 def _pack_constants(nests: Nests, end: tg.EndOp) -> None:
+    """Have a kernel of its own pack the constants that vectors of a nest are loaded from."""
     vector, loops = _lanes(nests, end), loops_of(end)
     for access in nests.accesses_along(closed_ranges(end)):
         load = access.op
         if not isinstance(load, tg.LoadOp) or load.parent is None or not access.is_constant:
             continue
-        is_inside = nests.axes.open[load] & nests.axes.ends.keys() <= {
-            *closed_ranges(end),
-            *nests.axes.open[end],
-        }
-        if (
-            not is_inside
-            or access.strides.get(vector, 0) == 0
-            or _is_in_order(nests, access, loops)
-        ):
+        around = {*closed_ranges(end), *nests.axes.open[end]}
+        if not nests.axes.open[load] & nests.axes.ends.keys() <= around:
+            continue
+        if access.strides.get(vector, 0) == 0 or _is_in_order(nests, access, loops):
             continue
         used = [r for r in loops if access.strides.get(r, 0) != 0]
         loop = used[-1] if used else vector

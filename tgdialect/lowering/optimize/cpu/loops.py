@@ -15,11 +15,7 @@ from tgdialect.analysis.cycles import ERROR
 from tgdialect.analysis.features import Moved, Nest, Tiling
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.cpu.copies import copies_of, copyable, in_order
-from tgdialect.lowering.optimize.cpu.vectors import (
-    is_apart,
-    is_expandable,
-    is_tiled,
-)
+from tgdialect.lowering.optimize.cpu.vectors import is_apart, is_expandable, is_tiled
 from tgdialect.lowering.optimize.expected import tiling_of
 from tgdialect.lowering.optimize.nests import Nests, part
 from tgdialect.lowering.optimize.optops.apply import attempt
@@ -28,7 +24,7 @@ from tgdialect.ops import tg
 
 CHUNK = 200
 """The cycles in which a thread takes the next chunk of a loop: an atomic addition and a call.
-Larger: fewer chunks, which are balanced less."""
+Larger: fewer chunks, which are balanced less. An order of magnitude."""
 
 
 def order_reductions(nests: Nests, vectors: Sequence[tg.RangeOp]) -> bool:
@@ -55,8 +51,8 @@ def order_reductions(nests: Nests, vectors: Sequence[tg.RangeOp]) -> bool:
 
 
 def interleave_scans(nests: Nests) -> None:
-    """Interleave two rows of a scan, in which each step waits for the one before, if one of them
-    leaves ports idle."""
+    """Interleave two rows of a scan, in which each step waits for the one before, if a step has too
+    few ops to keep the ports busy meanwhile."""
     axes = nests.axes
     for end in dict.fromkeys(axes.ends.values()):
         step, *loops = closed_ranges(end)
@@ -100,8 +96,7 @@ class Around:
                 made = replace(nest, order=loops)
                 if part is not None:
                     made = _shared_by(threads, made, part)
-                outer = {*order, made.order[0]}
-                found, _ = copies_of(made, tiling, may, outer, self._nests.target)
+                found, _ = copies_of(made, tiling, may, self._nests.target)
                 self._known[key] = found
             total += found
         return total
@@ -146,7 +141,7 @@ class _Choice(NamedTuple):
 
 
 def arrange_loops(nests: Nests, threads: int, *, is_ordered: bool = False) -> None:
-    """Order the loops around each tile, unless they `is_ordered` already, and share one
+    """Order the loops around each tile, which stay as they are with `is_ordered`, and share one
     loop of the kernel among threads."""
     axes, found = nests.axes, list[tuple[_Choice, _Choice]]()
     ends = [e.owner for e in axes.kernel.sink.effects if isinstance(e.owner, tg.EndOp)]
@@ -273,9 +268,9 @@ def _pays(
             Moved(results, itemsize, is_store=True, is_packed=True),
         ],
     )
-    may, outer = copyable(nests, reduce, tiling), {r.axis.data for r in loops}
-    before, after = (copies_of(n, tiling, may, outer, nests.target) for n in (nest, blocked))
-    return (1 + ERROR) * after[0] < before[0]
+    may = copyable(nests, reduce, tiling)
+    before, after = (copies_of(each, tiling, may, nests.target)[0] for each in (nest, blocked))
+    return (1 + ERROR) * after < before
 
 
 def _times(strides: Mapping[int, int | None], axis: int, size: int) -> int | None:

@@ -159,21 +159,6 @@ def is_apart(access: StridedAccess, vector: tg.RangeOp) -> bool:
     return access.strides.get(vector, 0) not in (0, 1, -1)
 
 
-def transposed_row(nests: Nests, access: Operation, vector: tg.RangeOp) -> tg.RangeOp | None:
-    """The range along which an access has stride 1, if it has another stride along `vector`, and
-    both ranges can be in one tile, which is then transposed in registers."""
-    axes = nests.axes
-    if vector not in axes.ends:
-        return None
-    strides = nests.stride_of[access]
-    if strides.get(vector, 0) in (None, 0, 1, -1):
-        return None
-    for range, stride in strides.items():
-        if stride == 1 and axes.ends.get(range) is axes.ends[vector]:
-            return range if is_expandable(axes, range) else None
-    return None
-
-
 def is_expandable(axes: Axes, range: tg.RangeOp) -> bool:
     """Whether a part of a range may become vectors or registers."""
     kind = tg.AxisType.UPCAST if range in axes.ends else tg.AxisType.GROUP_REDUCE
