@@ -51,6 +51,8 @@ class Cycles(NamedTuple):
     llc: Count
     memory: Count
     tlb: Count
+    unforeseen: Count
+    """Cache lines that nothing has loaded ahead."""
     loops: Count
     copies: Count
     code: Count
@@ -83,6 +85,7 @@ def cycles(found: Features, target: Target) -> Cycles:
         llc=found.into_l2 / target.llc_bytes,
         memory=found.into_llc / target.bytes_per_cycle * (1 + STREAM / found.streams),
         tlb=found.pages * target.tlb_cycles,
+        unforeseen=found.unforeseen * target.unforeseen_cycles,
         loops=LOOP * found.iterations + ENTRY * found.entries,
         copies=found.copies,
         code=CODE * found.code,

@@ -12,7 +12,7 @@ Optimize Halide with Tree Search and Random Programs", 2019).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -134,6 +134,9 @@ class Features(NamedTuple):
     """Rows that the innermost loop goes through at a time, each in memory of its own."""
     pages: Count = 0
     """Pages that are accessed while the first-level TLB does not hold them."""
+    unforeseen: Count = 0
+    """Cache lines that come from beyond L2 and were not loaded ahead: before a row goes on to its
+    next line, the loops inside touch more than L2 holds."""
 
 
 class Counter:
@@ -289,25 +292,29 @@ class Counter:
         """The counts of a tiling with what comes from L2, and what has to come from farther away
         whatever the order of loops is, as if all that vectors are loaded from lay in that order, as
         it does where copies pay."""
-        target, moves = self._target, self._movement(tiling, is_packed=True)
+        target, moves = self._target, self.traffic(tiling, is_packed=True)
         return counted._replace(
             into_l1=counted.into_l1 + moves.into(target.l1),
             into_l2=moves.total if moves.total > target.l2 else 0,
             into_llc=moves.total if moves.total > target.llc else 0,
             pages=moves.pages(),
+            unforeseen=moves.unforeseen(),
         )
 
     def moved(self, counted: Features, tiling: Tiling) -> Features:
         """The counts of a tiling with what it moves between levels of memory."""
-        target, moves = self._target, self._movement(tiling, is_packed=False)
+        target, moves = self._target, self.traffic(tiling)
         return counted._replace(
             into_l1=counted.into_l1 + moves.into(target.l1),
             into_l2=moves.into(target.l2),
             into_llc=moves.into(target.llc),
             pages=moves.pages(),
+            unforeseen=moves.unforeseen(),
         )
 
-    def _movement(self, tiling: Tiling, *, is_packed: bool) -> Traffic:
+    def traffic(self, tiling: Tiling, *, is_packed: bool = False) -> Traffic:
+        """What a tiling moves between levels of memory; `is_packed` as if all that vectors are
+        loaded from lay in the order of loops."""
         sizes, loops = self._loops(tiling)
         packed = {
             number
@@ -397,13 +404,13 @@ class Traffic:
         numbers and iterations, outermost first, and `sizes` the tile inside."""
         self._target, self._loops = target, loops
         self._far = [each for each in moved if not each.is_near]
-        units = target.cache_line, target.page
+        self._packed = [number in packed for number, each in enumerate(moved) if not each.is_near]
+        self._sizes = sizes
         touched = [
-            self._bytes(each, number in packed, sizes, units)
-            for number, each in enumerate(moved)
-            if not each.is_near
+            self._touched(each, is_packed)
+            for each, is_packed in zip(self._far, self._packed, strict=True)
         ]
-        self._lines, self._pages = ([each[i] for each in touched] for i in range(len(units)))
+        self._lines, self._held, self._pages = ([each[i] for each in touched] for i in range(3))
 
     @property
     def total(self) -> float:
@@ -412,19 +419,43 @@ class Traffic:
 
     def into(self, capacity: int) -> float:
         """The bytes that come into a cache of some bytes."""
-        return self._filled(self._lines, capacity)
+        return sum(self._filled(self._lines, self._depth(self._held, capacity)))
 
     def pages(self) -> float:
         """The pages that come into the first-level TLB."""
         target = self._target
-        return self._filled(self._pages, target.tlb_pages * target.page) / target.page
+        depth = self._depth(self._pages, target.tlb_pages * target.page)
+        return sum(self._filled(self._pages, depth)) / target.page
 
-    def _filled(self, touched: Sequence[Sequence[float]], capacity: float) -> float:
+    def unforeseen(self) -> float:
+        """The cache lines that come from beyond L2 though nothing has loaded them ahead."""
+        # Next lines take as much again.
+        if not (depth := self._depth(self._held, self._target.l2 / 2)):
+            return 0.0
+        filled, lines = self._filled(self._lines, depth), 0.0
+        for each, is_packed, bytes in zip(self._far, self._packed, filled, strict=True):
+            if is_packed or each.is_store:
+                continue
+            along = (
+                place
+                for place, (n, _) in enumerate(self._loops)
+                if (stride := each.strides.get(n, 0))
+                and abs(stride) * self._sizes.get(n, 1) * each.itemsize < self._target.page
+            )
+            if max(along, default=len(self._loops)) + 1 < depth:
+                lines += bytes / self._target.cache_line
+        return lines
+
+    def _depth(self, touched: Sequence[Sequence[float]], capacity: float) -> int:
+        """The number of loops outside of those whose cells a cache of some bytes holds."""
         sums = map(sum, zip(*touched, strict=True))
-        depth = next((d for d, bytes in enumerate(sums) if bytes <= capacity), len(self._loops))
+        return next((d for d, bytes in enumerate(sums) if bytes <= capacity), len(self._loops))
+
+    def _filled(self, touched: Sequence[Sequence[float]], depth: int) -> Iterator[float]:
+        """The bytes of each access that come into a cache that holds what so many loops are outside
+        of."""
         # The loop around goes through its cells once; those that it does not change stay.
         around = max(depth - 1, 0)
-        total = 0.0
         for each, bytes in zip(self._far, touched, strict=True):
             times, is_changed = 1, False
             for place in reversed(range(depth)):
@@ -432,23 +463,20 @@ class Traffic:
                 is_changed = is_changed or each.strides.get(n, 0) != 0
                 if is_changed and place < around:
                     times *= trips
-            total += bytes[around] * times
-        return total
+            yield bytes[around] * times
 
-    def _bytes(
-        self, moved: Moved, is_packed: bool, sizes: Mapping[int, int], units: Sequence[int]
-    ) -> Sequence[Sequence[float]]:
-        """The bytes that an access touches in the loops from each depth on, in whole units of some
-        bytes: cache lines, and pages."""
+    def _touched(self, moved: Moved, is_packed: bool) -> Sequence[Sequence[float]]:
+        """The bytes that an access touches in the loops from each depth on: in whole cache lines,
+        as parts of a cache that they take, and in whole pages."""
         # Loops with one stride, as those of an image and of a window, go through one range.
         spans: dict[int, int] = {}
-        strides, rows = moved.strides, 1
+        strides, rows, sizes = moved.strides, 1, self._sizes
         for n, extent in sizes.items():
             if (stride := strides.get(n, 0)) is None:
                 rows *= extent
             elif stride:
                 spans[abs(stride)] = spans.get(abs(stride), 0) + extent - 1
-        bytes = [_in_units(moved.itemsize, rows, spans, is_packed, unit) for unit in units]
+        bytes = self._bytes(moved.itemsize, rows, spans, is_packed)
         found = [[each] for each in bytes]
         for n, trips in reversed(self._loops):
             if (stride := strides.get(n, 0)) != 0:
@@ -457,10 +485,28 @@ class Traffic:
                 else:
                     span = (trips - 1) * sizes.get(n, 1)
                     spans[abs(stride)] = spans.get(abs(stride), 0) + span
-                bytes = [_in_units(moved.itemsize, rows, spans, is_packed, unit) for unit in units]
+                bytes = self._bytes(moved.itemsize, rows, spans, is_packed)
             for each, more in zip(found, bytes, strict=True):
                 each.append(more)
         return [each[::-1] for each in found]
+
+    def _bytes(
+        self, size: int, rows: int, spans: Mapping[int, int], is_packed: bool
+    ) -> Sequence[float]:
+        """The bytes of cells of a size, of rows that are apart, and of ranges by stride."""
+        line, page = self._target.cache_line, self._target.page
+        lines, pages = (_in_units(size, rows, spans, is_packed, unit) for unit in (line, page))
+        if is_packed or rows > 1:
+            return lines, lines, pages
+        # Rows that begin at one place of their pages share a few sets of a cache.
+        run, apart = size, page
+        for stride, span in sorted(spans.items()):
+            if span and stride * size <= max(run, line):
+                run += span * stride * size
+            elif span:
+                apart = math.gcd(apart, stride * size)
+        is_one = run == size + sum(span * stride * size for stride, span in spans.items())
+        return lines, lines if is_one else lines * max(apart / max(run, line), 1), pages
 
 
 def _in_units(size: int, rows: int, spans: Mapping[int, int], is_packed: bool, unit: int) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from xdsl.ir import SSAValue
 
 from tgdialect.ops import tg
-from tgdialect.ops.affine import times
+from tgdialect.ops.affine import composed, times
 
 Strides = Mapping[tg.RangeOp, int | None]
 """Elements between neighbouring iterations of each range; None where the distance varies."""
@@ -50,12 +50,32 @@ def _row_major(location: SSAValue, known: dict[SSAValue, tg.Polynomial]) -> tg.P
     for index, extent in zip(owner.indices, tg.shape_of(owner.source), strict=True):
         assert not isinstance(extent, tg.UnknownDim)
         scaled = None if total is None else times(total, tg.polynomial(extent))
-        total = None if scaled is None else scaled + tg.polynomial(unclamped(index), (), known)
+        at = unclamped_polynomial(index, known)
+        total = None if scaled is None or at is None else scaled + at
     return total
 
 
+def unclamped_polynomial(
+    index: SSAValue, known: dict[SSAValue, tg.Polynomial] | None = None
+) -> tg.Polynomial | None:
+    """An index without its clamps, also those of its parts; None if it is too large. `known` keeps
+    the polynomials of values."""
+
+    def value(atom: SSAValue | tg.UnknownDim) -> tg.Polynomial | None:
+        if not isinstance(atom, SSAValue) or unclamped(atom) is atom:
+            return tg.Affine({(atom,): 1})
+        return unclamped_polynomial(atom, known)
+
+    found = tg.polynomial(unclamped(index), (), known)
+    atoms = (atom for product in found.terms for atom in product)
+    if all(not isinstance(atom, SSAValue) or unclamped(atom) is atom for atom in atoms):
+        return found
+    return composed(found, value)
+
+
 def unclamped(index: SSAValue) -> SSAValue:
-    """An index without the clamp that PADTO adds: i of `where(i < n, i, n - 1)`."""
+    """An index without the clamp that PADTO or a SPLIT whose last part overlaps the one before
+    adds: i of `where(i < n, i, n - 1)`, and of `where(i < n, i, n)`."""
     op = index.owner
     if not isinstance(op, tg.WhereOp):
         return index

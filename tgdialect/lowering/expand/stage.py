@@ -66,7 +66,7 @@ def expand_kernel(kernel: tg.KernelOp, *, is_grid: bool = False) -> None:
     make_ranges_private(old, is_loop)
     fragments = make_fragments(old)
     ops = needed_ops(old)
-    if drop_single_iterations(ops):
+    if drop_single_iterations(ops) | gate_loads(ops):
         ops = needed_ops(old)
     # Memory accesses that no order of the loops allows.
     memory = MemoryOrder(ops)
@@ -110,6 +110,27 @@ def drop_single_iterations(ops: Sequence[Operation]) -> bool:
     for range in found:
         _drop(range)
     return bool(found)
+
+
+def gate_loads(ops: Sequence[Operation]) -> bool:
+    """Gate each LOAD of which only a WHERE takes the value, as padding does: `where(c, load, k)` is
+    `load alt k gate c`, one mask instead of that and a bounds check. Whether there were any."""
+    found = [(op, op.lhs.owner) for op in ops if isinstance(op, tg.WhereOp)]
+    gated = [
+        (where, load)
+        for where, load in found
+        if isinstance(load, tg.LoadOp)
+        and load.gate is None
+        and load.result.has_one_use()
+        and isinstance(where.rhs.owner, tg.ConstOp)
+    ]
+    for where, load in gated:
+        builder = tg.OpBuilder.before(where)
+        new = builder.put(tg.LoadOp(load.buffer, where.rhs, where.condition))
+        where.result.replace_all_uses_with(new)
+        builder.block.erase_op(where)
+        builder.block.erase_op(load)
+    return bool(gated)
 
 
 def _is_single(range: tg.RangeOp) -> bool:

@@ -240,11 +240,6 @@ class Nests:
 
         return int(polynomial_interval(tg.polynomial(value), atom).lo)
 
-    def pages(self, access: StridedAccess, range: tg.RangeOp) -> float:
-        """The number of pages over which the iterations of a range are spread."""
-        page = self.target.page
-        return max(1.0, self.extent(range) * access.apart(range, page) / page)
-
     def trips(self, op: Operation) -> int:
         """How often an op runs; a REDUCE runs once per element that it reduces."""
         return math.prod(self.extent(r) for r in self.around(op))

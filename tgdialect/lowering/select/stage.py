@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -13,6 +14,7 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.bounds import interval
+from tgdialect.analysis.conditions import conjuncts
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import too_much_code
 from tgdialect.diagnostics import locate, noted
@@ -191,6 +193,7 @@ def narrow_lane_masks(block: Block) -> bool:
     there are any, which leaves ops that are unused, or constant."""
     intervals = MinMax()
     known: dict[object, SSAValue] = {}
+    limits: dict[SSAValue, tuple[Sequence[int], tg.Polynomial]] = {}
     for op in ops_of(block):
         if not isinstance(op, tg.CompareOp) or tg.tensor(op.lhs).element_type != tg.INDEX:
             continue
@@ -215,9 +218,60 @@ def narrow_lane_masks(block: Block) -> bool:
                 known[steps] = numbers
             bound = builder.put(tg.CastOp(_emit(builder, limit), _NARROW))
             mask = known[key] = builder.put(type(op)(numbers, bound))
+        if isinstance(op, tg.CmpLtOp):
+            limits[mask] = steps, limit
         op.result.replace_all_uses_with(mask)
         Rewriter.erase_op(op)
+    for op in reversed(ops_of(block)):
+        if isinstance(op, tg.AndOp) and op.result.uses:
+            _compare_once(op, limits, known, intervals)
     return bool(known)
+
+
+def _compare_once(
+    op: tg.AndOp,
+    limits: Mapping[SSAValue, tuple[Sequence[int], tg.Polynomial]],
+    numbers: Mapping[object, SSAValue],
+    intervals: MinMax,
+) -> None:
+    """Replace masks in an AND, for the lanes from a number on and for those below another number,
+    by one unsigned comparison: on x86, vectors of i1 that are wider than a register are packed for
+    an AND. Scalars of the AND stay, since loops are peeled by them."""
+    lower: tg.Polynomial | None = None
+    upper: tg.Polynomial | None = None
+    steps: tuple[int, ...] = ()
+    scalars: list[SSAValue] = []
+    for value, holds in conjuncts([(op.result, True)]):
+        if not holds:
+            return
+        if not tg.tensor(value).get_shape():
+            scalars.append(value)
+            continue
+        if value not in limits:
+            return
+        moves, limit = limits[value]
+        steps = tuple(range(len(moves)))
+        if upper is None and moves == steps:
+            upper = limit
+        elif lower is None and moves == tuple(-step for step in steps):
+            lower = limit
+        else:
+            return
+    if lower is None or upper is None or (lanes := numbers.get(steps)) is None:
+        return
+    # Lane i is on if -i < lower and i < upper: if 0 <= i + (lower - 1) < (lower + upper - 1).
+    count = lower + upper - tg.Affine(constant=1)
+    if interval(count, intervals).lo < 0:
+        return
+    builder, unsigned = tg.OpBuilder.before(op), tg.TYPES["ui32"]
+    first = builder.put(tg.CastOp(_emit(builder, lower - tg.Affine(constant=1)), _NARROW))
+    moved = builder.put(tg.BitcastOp(builder.put(tg.AddOp(lanes, first)), unsigned))
+    bound = builder.put(tg.CastOp(_emit(builder, count), unsigned))
+    mask = reduce(
+        lambda a, b: builder.put(tg.AndOp(a, b)), [*scalars, builder.put(tg.CmpLtOp(moved, bound))]
+    )
+    op.result.replace_all_uses_with(mask)
+    Rewriter.erase_op(op)
 
 
 def _lanes(

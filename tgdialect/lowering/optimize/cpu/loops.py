@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from tgdialect.analysis.cycles import ERROR
-from tgdialect.analysis.features import Moved, Nest, Tiling
+from tgdialect.analysis.features import Counter, Moved, Nest, Tiling
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.cpu.copies import copies_of, copyable, in_order
 from tgdialect.lowering.optimize.cpu.vectors import is_apart, is_expandable, is_tiled
@@ -219,9 +219,9 @@ def _divided(cycles: float, extent: int, threads: int, fewest: int) -> tuple[flo
 
 
 def block_reductions(nests: Nests) -> None:
-    """Block reductions each of whose steps loads from another page, where that pays: the steps of a
-    block, as many as the TLB holds pages, run for all results before the next block."""
-    axes, most = nests.axes, nests.target.tlb_pages
+    """Block reductions whose steps load lines that nothing loads ahead, where that pays: the steps
+    of a block, as many as caches hold lines, run for all results before the next block."""
+    axes, target = nests.axes, nests.target
     for effect in list(axes.kernel.sink.effects):
         end = effect.owner
         if not isinstance(end, tg.EndOp) or not is_tiled(end):
@@ -232,29 +232,31 @@ def block_reductions(nests: Nests) -> None:
             steps = closed_ranges(reduce)[0]
             if isinstance(reduce, tg.EndOp) or not axes.open[reduce] >= {*loops}:
                 continue
-            size = part(nests.extent(steps), most)
-            far = [a for a in nests.accesses_along([steps]) if nests.pages(a, steps) > most]
-            if far and 1 < size < nests.extent(steps) and _pays(nests, loops, reduce, steps, size):
-                axis = steps.axis.data
+            nest, tiling, axis = nests.models[reduce], tiling_of(nests, reduce), steps.axis.data
+            if not Counter(nest, target).traffic(tiling).unforeseen():
+                continue
+            may, first = copyable(nests, reduce, tiling), loops[0].axis.data
+            before, _ = copies_of(nest, tiling, may, target)
+            extent, most = nests.extent(steps), target.tlb_pages
+            sizes = {part(extent, most >> i) for i in range(most.bit_length())} - {1, extent}
+            costs = {
+                size: copies_of(_blocked(nest, axis, size, first), tiling, may, target)[0]
+                for size in sorted(sizes, reverse=True)
+            }
+            size = min(costs, key=costs.__getitem__, default=0)
+            if size and (1 + ERROR) * costs[size] < before:
                 if attempt(axes, tg.OptOp.SPLIT, axis, size, tg.AxisType.REDUCE):
                     attempt(axes, tg.OptOp.ORDER, axis, *(r.axis.data for r in loops))
                 return
 
 
-def _pays(
-    nests: Nests,
-    loops: Sequence[tg.RangeOp],
-    reduce: tg.ReduceOp,
-    steps: tg.RangeOp,
-    size: int,
-) -> bool:
-    """Whether blocks of some steps cost less: they load and store each result once a block."""
-    nest, tiling, axis = nests.models[reduce], tiling_of(nests, reduce), steps.axis.data
-    block = max(nest.extents) + 1
-    first = nest.order.index(loops[0].axis.data)
+def _blocked(nest: Nest, axis: int, size: int, outside: int) -> Nest:
+    """A nest whose blocks of some steps are outside of a loop: it loads and stores each result once
+    a block."""
+    block, first = max(nest.extents) + 1, nest.order.index(outside)
     results = in_order([n for n in nest.order if n not in nest.steps], nest.extents)
-    itemsize = tg.dtype_of(reduce.result).itemsize
-    blocked = replace(
+    itemsize = max(work.itemsize for work in nest.work)
+    return replace(
         nest,
         order=[*nest.order[:first], block, *nest.order[first:]],
         extents={**nest.extents, axis: size, block: nest.extents[axis] // size},
@@ -268,9 +270,6 @@ def _pays(
             Moved(results, itemsize, is_store=True, is_packed=True),
         ],
     )
-    may = copyable(nests, reduce, tiling)
-    before, after = (copies_of(each, tiling, may, nests.target)[0] for each in (nest, blocked))
-    return (1 + ERROR) * after < before
 
 
 def _times(strides: Mapping[int, int | None], axis: int, size: int) -> int | None:

@@ -14,7 +14,7 @@ from functools import partial, reduce
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.bounds import interval
-from tgdialect.analysis.affine.strides import unclamped
+from tgdialect.analysis.affine.strides import unclamped_polynomial
 from tgdialect.analysis.conditions import conjuncts
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.kernel_memory import new_buffer
@@ -22,7 +22,6 @@ from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.tile_loads import Digit, Numbers, copy_loops, load_instead
 from tgdialect.lowering.recomputation import emit_sum
 from tgdialect.ops import tg
-from tgdialect.ops.affine import composed
 from tgdialect.targets.local_factors import CORE_BYTES, CORE_ROWS
 
 
@@ -236,17 +235,7 @@ def _around(axes: Axes, product: Iterable[SSAValue | tg.UnknownDim]) -> Set[tg.R
 
 
 def _unclamped(index: SSAValue) -> tuple[tg.Polynomial, bool]:
-    """An index as a polynomial without the clamps of PADTO, and whether there were any."""
-    plain = unclamped(index)
-    is_clamped = plain is not index
-
-    def value(atom: SSAValue | tg.UnknownDim) -> tg.Polynomial:
-        nonlocal is_clamped
-        if not isinstance(atom, SSAValue) or unclamped(atom) is atom:
-            return tg.Affine({(atom,): 1})
-        is_clamped = True
-        return _unclamped(atom)[0]
-
-    if (found := composed(tg.polynomial(plain), value)) is None:
+    """An index as a polynomial without clamps, and whether there were any."""
+    if (found := unclamped_polynomial(index)) is None:
         raise IllegalOptError("the cells of the tile are no interval of each axis")
-    return found, is_clamped
+    return found, found != tg.polynomial(index)
