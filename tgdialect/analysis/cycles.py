@@ -11,17 +11,16 @@ import numpy as np
 from tgdialect.analysis.features import Count, Features
 from tgdialect.targets import Target
 
-OVERLAP = 0.1
-"""The part of the time of all other resources that does not overlap with that of the slowest one.
-Larger: tiles that use one resource less are preferred to those that use the slowest one less."""
+OVERLAP, FAR = 0.1, 0.5
+"""The parts of the time of other resources that do not overlap with that of the slowest one: of a
+core's own, and of what comes from beyond its L2. Larger: tiles that use one resource less, and
+loops that go through memory less often, are preferred to those that use the slowest one less. From
+timing 40 schedules each of 20 kernels (docs/notes/heuristic.md has the processors)."""
 
 ERROR = 0.02
 """The part of a cost by which candidates may differ that are taken to be equal: then others decide,
 as the order in which loops are. The model is not as exact. Larger: a worse one is taken; smaller:
 what the model does not know of decides less often. An order of magnitude."""
-
-LOOP = 1.0
-"""The cycles of the branch, the counter and the addresses of an iteration."""
 
 STREAM = 0.4
 """The part of the time by which memory takes longer for one stream of a core than for many: with n
@@ -48,12 +47,15 @@ class Cycles(NamedTuple):
     stores: Count
     shuffles: Count
     l2: Count
+    branches: Count
+    """Iterations, of which a core begins one a cycle."""
     llc: Count
     memory: Count
     tlb: Count
     unforeseen: Count
     """Cache lines that nothing has loaded ahead."""
-    loops: Count
+    entries: Count
+    """Loops that are entered and left."""
     copies: Count
     code: Count
     """The part of the time by which the code counts more."""
@@ -67,26 +69,31 @@ class Cycles(NamedTuple):
     @property
     def total(self) -> Count:
         """The cycles of the nest: those of the slowest resource, and what does not overlap."""
-        *others, loops, copies, code = self
-        most = _greatest(others)
-        return (most + OVERLAP * (sum(others) - most) + loops + copies) * (1 + code)
+        *others, entries, copies, code = self
+        core, far = others[:-4], others[-4:]
+        rest = OVERLAP * sum(core) + FAR * sum(far)
+        slowest = _greatest([(1 - OVERLAP) * _greatest(core), (1 - FAR) * _greatest(far)])
+        return (slowest + rest + entries + copies) * (1 + code)
 
 
 def cycles(found: Features, target: Target) -> Cycles:
     """The cycles of a nest with some features."""
+    # What registers do not hold is stored and loaded in each iteration.
+    spilled = _greatest([found.registers - target.vector_registers, 0]) * found.iterations
     return Cycles(
         ports=found.arithmetic / (target.vector_ports * target.datapath),
         latency=found.chain * target.mulacc_latency,
-        loads=found.loads / (target.vector_loads * target.datapath)
+        loads=(found.loads + spilled) / (target.vector_loads * target.datapath)
         + (found.broadcasts + found.lanes) / target.vector_loads,
-        stores=found.stores / target.datapath + 2 * found.scattered,
+        stores=(found.stores + spilled) / target.datapath + 2 * found.scattered,
         shuffles=found.shuffles + 2 * (found.lanes + found.scattered),
         l2=found.into_l1 / target.l2_bytes,
+        branches=found.iterations,
         llc=found.into_l2 / target.llc_bytes,
         memory=found.into_llc / target.bytes_per_cycle * (1 + STREAM / found.streams),
         tlb=found.pages * target.tlb_cycles,
         unforeseen=found.unforeseen * target.unforeseen_cycles,
-        loops=LOOP * found.iterations + ENTRY * found.entries,
+        entries=ENTRY * found.entries,
         copies=found.copies,
         code=CODE * found.code,
     )

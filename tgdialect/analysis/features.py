@@ -357,16 +357,18 @@ def _distinct(
     for stride, size in rows:
         each = size
         for number, (step, count) in enumerate(written):
-            # Only the nearer of two strides moves by less than the window.
-            if stride and step and (step % stride == 0 or stride % step == 0):
-                far, near = (count, size) if step % stride == 0 else (size, count)
-                ratio = max(abs(step), abs(stride)) // min(abs(step), abs(stride))
-                shared = np.minimum(size * count, near + (far - 1) * ratio)
-                inner = math.prod(other for n, (_, other) in enumerate(written) if n > number)
-                held = held + (size * count - shared) // max(count - 1, 1) * inner
-                each = shared
-                del written[number]
-                break
+            if not stride or not step or (step % stride and stride % step):
+                continue
+            far, near = (count, size) if step % stride == 0 else (size, count)
+            ratio = max(abs(step), abs(stride)) // min(abs(step), abs(stride))
+            if ratio >= np.max(near):
+                continue  # The farther stride moves past the window.
+            shared = np.minimum(size * count, near + (far - 1) * ratio)
+            inner = math.prod(other for n, (_, other) in enumerate(written) if n > number)
+            held = held + (size * count - shared) // max(count - 1, 1) * inner
+            each = shared
+            del written[number]
+            break
         cells = cells * each
     for _, count in written:
         cells = cells * count
@@ -410,7 +412,9 @@ class Traffic:
             self._touched(each, is_packed)
             for each, is_packed in zip(self._far, self._packed, strict=True)
         ]
-        self._lines, self._held, self._pages = ([each[i] for each in touched] for i in range(3))
+        self._lines, self._held, self._pages, self._rows = (
+            [each[i] for each in touched] for i in range(4)
+        )
 
     @property
     def total(self) -> float:
@@ -428,22 +432,31 @@ class Traffic:
         return sum(self._filled(self._pages, depth)) / target.page
 
     def unforeseen(self) -> float:
-        """The cache lines that come from beyond L2 though nothing has loaded them ahead."""
+        """The cache lines that come from beyond L2 though nothing has loaded them ahead: next lines
+        of more rows than L2 holds, or, from memory, than prefetchers follow."""
+        target, lines = self._target, 0.0
         # Next lines take as much again.
-        if not (depth := self._depth(self._held, self._target.l2 / 2)):
+        near, far = self._depth(self._held, target.l2 / 2), self._depth(self._held, target.llc)
+        if not near:
             return 0.0
-        filled, lines = self._filled(self._lines, depth), 0.0
-        for each, is_packed, bytes in zip(self._far, self._packed, filled, strict=True):
-            if is_packed or each.is_store:
-                continue
+        into_l2, into_llc = (self._filled(self._lines, depth) for depth in (near, far))
+        for each, is_packed, rows, close, distant in zip(
+            self._far, self._packed, self._rows, into_l2, into_llc, strict=True
+        ):
             along = (
                 place
                 for place, (n, _) in enumerate(self._loops)
                 if (stride := each.strides.get(n, 0))
-                and abs(stride) * self._sizes.get(n, 1) * each.itemsize < self._target.page
+                and abs(stride) * self._sizes.get(n, 1) * each.itemsize < target.page
             )
-            if max(along, default=len(self._loops)) + 1 < depth:
-                lines += bytes / self._target.cache_line
+            inside = max(along, default=len(self._loops)) + 1
+            if is_packed or inside > len(self._loops):
+                continue
+            # Loads from the last-level cache wait beside others, stores one after the other.
+            if inside < near or (each.is_store and rows[inside] > target.streams):
+                lines += close / target.cache_line
+            elif far and rows[inside] > target.streams:
+                lines += distant / target.cache_line
         return lines
 
     def _depth(self, touched: Sequence[Sequence[float]], capacity: float) -> int:
@@ -466,8 +479,8 @@ class Traffic:
             yield bytes[around] * times
 
     def _touched(self, moved: Moved, is_packed: bool) -> Sequence[Sequence[float]]:
-        """The bytes that an access touches in the loops from each depth on: in whole cache lines,
-        as parts of a cache that they take, and in whole pages."""
+        """The bytes that an access touches in the loops from each depth on, in whole cache lines,
+        as parts of a cache that they take, and in whole pages, and the rows that these are in."""
         # Loops with one stride, as those of an image and of a window, go through one range.
         spans: dict[int, int] = {}
         strides, rows, sizes = moved.strides, 1, self._sizes
@@ -493,20 +506,21 @@ class Traffic:
     def _bytes(
         self, size: int, rows: int, spans: Mapping[int, int], is_packed: bool
     ) -> Sequence[float]:
-        """The bytes of cells of a size, of rows that are apart, and of ranges by stride."""
+        """The bytes of cells of a size, of rows that are apart, and of ranges by stride, and the
+        rows."""
         line, page = self._target.cache_line, self._target.page
         lines, pages = (_in_units(size, rows, spans, is_packed, unit) for unit in (line, page))
         if is_packed or rows > 1:
-            return lines, lines, pages
+            return lines, lines, pages, rows
         # Rows that begin at one place of their pages share a few sets of a cache.
         run, apart = size, page
         for stride, span in sorted(spans.items()):
             if span and stride * size <= max(run, line):
                 run += span * stride * size
             elif span:
-                apart = math.gcd(apart, stride * size)
-        is_one = run == size + sum(span * stride * size for stride, span in spans.items())
-        return lines, lines if is_one else lines * max(apart / max(run, line), 1), pages
+                apart, rows = math.gcd(apart, stride * size), rows * (span + 1)
+        held = lines if rows == 1 else lines * max(apart / max(run, line), 1)
+        return lines, held, pages, rows
 
 
 def _in_units(size: int, rows: int, spans: Mapping[int, int], is_packed: bool, unit: int) -> float:

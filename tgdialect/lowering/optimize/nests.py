@@ -218,7 +218,12 @@ class Nests:
                 return len(axes.ranges), 0
             return len(axes.open[end]), outermost_first(end).index(range)
 
-        return sorted(axes.open[closer], key=depth)
+        # A loop that it is in is in turn in those outside of it.
+        found = {*axes.open[closer]}
+        for range in axes.open[closer] & axes.ends.keys():
+            nest = outermost_first(axes.ends[range])
+            found.update(nest[: nest.index(range)])
+        return sorted(found, key=depth)
 
     def extent(self, range: tg.RangeOp) -> int:
         if (known := tg.known_index(range.bound)) is not None:
