@@ -22,6 +22,9 @@ ERROR = 0.02
 as the order in which loops are. The model is not as exact. Larger: a worse one is taken; smaller:
 what the model does not know of decides less often. An order of magnitude."""
 
+LOOP = 1.0
+"""The cycles of the branch, the counter and the addresses of an iteration."""
+
 STREAM = 0.4
 """The part of the time by which memory takes longer for one stream of a core than for many: with n
 streams it is an nth of that. Larger: sums read more rows at a time. From timing: one stream reads
@@ -47,15 +50,12 @@ class Cycles(NamedTuple):
     stores: Count
     shuffles: Count
     l2: Count
-    branches: Count
-    """Iterations, of which a core begins one a cycle."""
     llc: Count
     memory: Count
     tlb: Count
     unforeseen: Count
     """Cache lines that nothing has loaded ahead."""
-    entries: Count
-    """Loops that are entered and left."""
+    loops: Count
     copies: Count
     code: Count
     """The part of the time by which the code counts more."""
@@ -69,11 +69,11 @@ class Cycles(NamedTuple):
     @property
     def total(self) -> Count:
         """The cycles of the nest: those of the slowest resource, and what does not overlap."""
-        *others, entries, copies, code = self
+        *others, loops, copies, code = self
         core, far = others[:-4], others[-4:]
         rest = OVERLAP * sum(core) + FAR * sum(far)
         slowest = _greatest([(1 - OVERLAP) * _greatest(core), (1 - FAR) * _greatest(far)])
-        return (slowest + rest + entries + copies) * (1 + code)
+        return (slowest + rest + loops + copies) * (1 + code)
 
 
 def cycles(found: Features, target: Target) -> Cycles:
@@ -88,12 +88,11 @@ def cycles(found: Features, target: Target) -> Cycles:
         stores=(found.stores + spilled) / target.datapath + 2 * found.scattered,
         shuffles=found.shuffles + 2 * (found.lanes + found.scattered),
         l2=found.into_l1 / target.l2_bytes,
-        branches=found.iterations,
         llc=found.into_l2 / target.llc_bytes,
         memory=found.into_llc / target.bytes_per_cycle * (1 + STREAM / found.streams),
         tlb=found.pages * target.tlb_cycles,
         unforeseen=found.unforeseen * target.unforeseen_cycles,
-        entries=ENTRY * found.entries,
+        loops=LOOP * found.iterations + ENTRY * found.entries,
         copies=found.copies,
         code=CODE * found.code,
     )

@@ -281,8 +281,9 @@ class Counter:
             shuffles,
             copies,
             chain,
-            # A load-store architecture has all operands of a step in registers.
-            held + live + (splats if target.load_store else 1),
+            # A load-store architecture has all operands of a step in registers. Without steps,
+            # one vector is computed after the other.
+            held + live + (splats if target.load_store else 1) if nest.steps else len(nest.moved),
             code,
             evicted,
             streams=np.maximum(streams, 1),

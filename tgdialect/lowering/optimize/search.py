@@ -192,8 +192,9 @@ def _extended(kernel: tg.KernelOp, opts: Opts, target: Target) -> Iterator[Opts]
     axes = Axes(now, kernel)
     passes = (*_PASSES, *(_GRID_PASSES if target.is_grid else ()))
     kinds = [each.candidates(axes) for each in passes]
+    kept = target.axis_types - ({tg.AxisType.THREAD} if target.threads == 1 else frozenset())
     for found in _in_turns(kinds):
-        if isinstance(found, SplitPass) and found.target not in target.axis_types:
+        if isinstance(found, SplitPass) and found.target not in kept:
             continue
         if isinstance(found, TcPass) and (opts or rounding[found.index]):
             continue
