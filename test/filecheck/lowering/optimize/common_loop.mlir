@@ -6,7 +6,7 @@
 // CHECK-LABEL: tg.kernel @main_0
 // CHECK:         #tg.opt<split 0, 4, thread, top>
 // CHECK-LABEL: tg.kernel @main_1
-// CHECK:         #tg.opt<split 1, 2, thread, top>
+// CHECK:         #tg.opt<split 1, 4, thread, top>
 func.func @main(%tall: tensor<4096x64xf32>, %square: tensor<64x64xf32>, %wide: tensor<64x4096xf32>) -> (tensor<4096x1x64xf32>, tensor<64x1x4096xf32>) {
   %0 = tg.reshape %tall [4096, 64, 1] : tensor<4096x64xf32> -> tensor<4096x64x1xf32>
   %1 = tg.reshape %square [1, 64, 64] : tensor<64x64xf32> -> tensor<1x64x64xf32>

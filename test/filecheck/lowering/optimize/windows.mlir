@@ -4,7 +4,7 @@
 // since each of them is on a page of its own, and the rows and columns of a window are written out.
 
 // CHECK-LABEL: tg.kernel @main_0
-// CHECK:         opts [#tg.opt<order 5, 4, 3>, #tg.opt<split 4, 3, unroll>, #tg.opt<split 3, 3, unroll>, #tg.opt<split 0, 13, upcast, overlap>, #tg.opt<split 2, 8, upcast>
+// CHECK:         opts [#tg.opt<order 5, 4, 3>, #tg.opt<split 4, 3, unroll>, #tg.opt<split 3, 3, unroll>
 func.func @main(%x: tensor<64x58x58xf32>, %w: tensor<64x64x3x3xf32>) -> tensor<64x56x56xf32> {
   %0 = tg.reshape %x [64, 1, 58, 1, 58] : tensor<64x58x58xf32> -> tensor<64x1x58x1x58xf32>
   %1 = tg.expand %0 [64, 4, 58, 4, 58] : tensor<64x1x58x1x58xf32> -> tensor<64x4x58x4x58xf32>
