@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tgdialect.analysis.features import Count, Features
+from tgdialect.analysis.features import Count, Features, greater
 from tgdialect.targets import Target
 
 OVERLAP, FAR = 0.1, 0.5
@@ -79,7 +79,7 @@ class Cycles(NamedTuple):
 def cycles(found: Features, target: Target) -> Cycles:
     """The cycles of a nest with some features."""
     # What registers do not hold is stored and loaded in each iteration.
-    spilled = _greatest([found.registers - target.vector_registers, 0]) * found.iterations
+    spilled = greater(found.registers - target.vector_registers, 0) * found.iterations
     return Cycles(
         ports=found.arithmetic / (target.vector_ports * target.datapath),
         latency=found.chain * target.mulacc_latency,

@@ -222,7 +222,7 @@ class Counter:
             if row is not None and (moved.is_store or not nest.steps):
                 # Squares of rows and lanes, which are transposed in registers.
                 count = rows // row * width * -(-row // lanes)
-                moves = np.maximum(count, rows * whole) * max(lanes - 1, 1).bit_length()
+                moves = greater(count, rows * whole) * max(lanes - 1, 1).bit_length()
                 shuffles, code = shuffles + moves * times, code + count + moves
                 if moved.is_store:
                     stores = stores + count * times
@@ -232,7 +232,7 @@ class Counter:
                 # Whole vectors, out of which lanes are shuffled. Rows in between share them.
                 count = rows * whole * abs(along)
                 near = (sizes[n] for n, s in moving if n in sizes and s and abs(s) < abs(along))
-                shared = np.minimum(math.prod(near), abs(along))
+                shared = lesser(math.prod(near), abs(along))
                 loads, shuffles, code = (
                     loads + count / shared * times,
                     shuffles + count * times,
@@ -262,7 +262,7 @@ class Counter:
             whole = math.prod(trips for n, trips in loops if n not in nest.steps)
             # The sums of neighbouring results overlap if they are short.
             steps = around[-1] / whole * code
-            chain = around[-1] * inner * np.minimum(steps / AHEAD, 1)
+            chain = around[-1] * inner * lesser(steps / AHEAD, 1)
             if vector is not None and vector in nest.steps:
                 width = -(-sizes[vector] // self._summed)
                 folds = (self._summed - 1).bit_length()
@@ -286,7 +286,7 @@ class Counter:
             held + live + (splats if target.load_store else 1) if nest.steps else len(nest.moved),
             code,
             evicted,
-            streams=np.maximum(streams, 1),
+            streams=greater(streams, 1),
         )
 
     def near(self, counted: Features, tiling: Tiling) -> Features:
@@ -339,6 +339,20 @@ class Counter:
         return sizes, [(n, count) for n, count in trips if not isinstance(count, int) or count > 1]
 
 
+def lesser(a: Count, b: Count) -> Count:
+    """The lesser of two counts. Numbers stay numbers, whose arithmetic is quicker than NumPy's."""
+    return np.minimum(a, b) if _are_arrays(a, b) else min(a, b)
+
+
+def greater(a: Count, b: Count) -> Count:
+    """The greater of two counts."""
+    return np.maximum(a, b) if _are_arrays(a, b) else max(a, b)
+
+
+def _are_arrays(*counts: object) -> bool:
+    return any(isinstance(count, np.ndarray) for count in counts)
+
+
 def _distinct(
     moving: Iterable[tuple[int, int | None]],
     sizes: Mapping[int, Count],
@@ -364,7 +378,7 @@ def _distinct(
             ratio = max(abs(step), abs(stride)) // min(abs(step), abs(stride))
             if ratio >= np.max(near):
                 continue  # The farther stride moves past the window.
-            shared = np.minimum(size * count, near + (far - 1) * ratio)
+            shared = lesser(size * count, near + (far - 1) * ratio)
             inner = math.prod(other for n, (_, other) in enumerate(written) if n > number)
             held = held + (size * count - shared) // max(count - 1, 1) * inner
             each = shared

@@ -154,6 +154,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     },
     **dict.fromkeys(("l1", "l2", "llc", "l2_bytes", "llc_bytes", "bytes_per_cycle"), SIZES),
     **dict.fromkeys(("datapath_bits", "vector_loads", "tlb_cycles"), st.integers(1, 1000)),
+    **dict.fromkeys(("streams", "unforeseen_cycles"), st.integers(1, 1000)),
     **dict.fromkeys(("parallel_cycles", "loop_parallel_cycles"), SIZES),
     "local": st.integers(1 << 16, 1 << 22),
     **dict.fromkeys(("l1_ways", "tlb_pages", "threads"), st.integers(1, 1000)),

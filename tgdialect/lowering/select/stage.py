@@ -235,8 +235,8 @@ def _compare_once(
     intervals: MinMax,
 ) -> None:
     """Replace masks in an AND, for the lanes from a number on and for those below another number,
-    by one unsigned comparison: on x86, vectors of i1 that are wider than a register are packed for
-    an AND. Scalars of the AND stay, since loops are peeled by them."""
+    by one unsigned comparison: LLVM packs vectors of i1 that are wider than a register for an AND.
+    Scalars of the AND stay, since loops are peeled by them."""
     lower: tg.Polynomial | None = None
     upper: tg.Polynomial | None = None
     steps: tuple[int, ...] = ()
