@@ -455,8 +455,9 @@ class Traffic:
         if not near:
             return 0.0
         into_l2, into_llc = (self._filled(self._lines, depth) for depth in (near, far))
-        for each, is_packed, rows, close, distant in zip(
-            self._far, self._packed, self._rows, into_l2, into_llc, strict=True
+        followed = [sum(rows) for rows in zip(*self._rows, strict=True)]
+        for each, is_packed, close, distant in zip(
+            self._far, self._packed, into_l2, into_llc, strict=True
         ):
             along = (
                 place
@@ -468,9 +469,9 @@ class Traffic:
             if is_packed or inside > len(self._loops):
                 continue
             # Loads from the last-level cache wait beside others, stores one after the other.
-            if inside < near or (each.is_store and rows[inside] > target.streams):
+            if inside < near or (each.is_store and followed[inside] > target.streams):
                 lines += close / target.cache_line
-            elif far and rows[inside] > target.streams:
+            elif far and followed[inside] > target.streams:
                 lines += distant / target.cache_line
         return lines
 
@@ -526,7 +527,7 @@ class Traffic:
         line, page = self._target.cache_line, self._target.page
         lines, pages = (_in_units(size, rows, spans, is_packed, unit) for unit in (line, page))
         if is_packed or rows > 1:
-            return lines, lines, pages, rows
+            return lines, lines, pages, 1 if is_packed else rows
         # Rows that begin at one place of their pages share a few sets of a cache.
         run, apart = size, page
         for stride, span in sorted(spans.items()):
