@@ -61,6 +61,8 @@ class Moved(NamedTuple):
     that a kernel packs once."""
     is_near: bool = False
     """Whether it is in memory of the kernel's own, which stays in L1."""
+    gates: Set[int] = frozenset()
+    """The loops that decide whether its cells are accessed: padding is not."""
 
 
 @dataclass(frozen=True)
@@ -207,8 +209,10 @@ class Counter:
             if along in (1, -1) or in_order:
                 count, live = rows * whole, live + whole
                 code = code + count
-                if vector in tiling.masks:
-                    is_masked = nest.extents[vector] % width != 0
+                if vector in tiling.masks or vector in moved.gates:
+                    # The mask of all of a row is a constant.
+                    extent = nest.extents[vector]
+                    is_masked = (extent % width != 0) if vector in tiling.masks else width < extent
                     arithmetic = arithmetic + MASK * is_masked * count * times
                 if not in_order and any(s is None or s % lanes for n, s in moving if n != vector):
                     # Vectors are in two cache lines each, or some of them.

@@ -190,6 +190,7 @@ class Nests:
                     not isinstance(op, tg.LoadOp),
                     access.is_constant,
                     is_near,
+                    {r.axis.data for gate in _gates(op) for r in axes.around(gate)},
                 )
             )
         found: dict[tg.EndOp | tg.ReduceOp, Nest] = {}
@@ -253,6 +254,15 @@ class Nests:
         """The ranges in whose loops an op runs."""
         around = self.axes.around
         return around(op.operands[0]) if isinstance(op, tg.ReduceOp) else self.axes.open[op]
+
+
+def _gates(access: Operation) -> Iterator[SSAValue]:
+    """The conditions of an access: its gate, and that of a WHERE that alone takes its value."""
+    if isinstance(access, tg.LoadOp | tg.StoreOp) and access.gate is not None:
+        yield access.gate
+    for use in access.results[0].uses if isinstance(access, tg.LoadOp) else ():
+        if isinstance(use.operation, tg.WhereOp) and access.results[0].has_one_use():
+            yield use.operation.condition
 
 
 def _is_multiplied(op: Operation) -> bool:

@@ -146,7 +146,10 @@ class Tiles:
         most = self._most_vectors(vector, lanes) if is_reduced else target.registers_at_once
         most = min(most if is_reduced or not rows else 1, -(-extent // lanes))
         heights = [self._heights(vector, row, len(rows)) for row in rows]
-        every = product(range(1, most + 1), *heights)
+        numbers = [*range(1, most + 1)]
+        if not is_reduced and self._is_gated(vector):
+            numbers.append(max(-(-extent // lanes), most))
+        every = product(dict.fromkeys(numbers), *heights)
         if is_reduced:
             every = (each for each in every if math.prod(each) <= target.vector_registers)
         shapes = np.array([*every], np.int64)
@@ -194,6 +197,11 @@ class Tiles:
         if may_overlap(self._nests.axes, vector, self._lanes[vector]):
             return frozenset()
         return {vector.axis.data}
+
+    def _is_gated(self, vector: tg.RangeOp) -> bool:
+        """Whether the lanes of vectors along a range have masks, unless they are all of a row."""
+        nests = (self._nests.models[closer] for closer in self._closers[vector.axis.data])
+        return any(vector.axis.data in moved.gates for nest in nests for moved in nest.moved)
 
     @cached_property
     def _is_far(self) -> bool:
