@@ -22,9 +22,6 @@ ERROR = 0.02
 as the order in which loops are. The model is not as exact. Larger: a worse one is taken; smaller:
 what the model does not know of decides less often. An order of magnitude."""
 
-LOOP = 1.0
-"""The cycles of the branch, the counter and the addresses of an iteration."""
-
 STREAM = 0.4
 """The part of the time by which memory takes longer for one stream of a core than for many: with n
 streams it is an nth of that. Larger: sums read more rows at a time. From timing: one stream reads
@@ -56,6 +53,7 @@ class Cycles(NamedTuple):
     unforeseen: Count
     """Cache lines that nothing has loaded ahead."""
     loops: Count
+    """One for the branch, the counter and the addresses of an iteration, and entries."""
     copies: Count
     code: Count
     """The part of the time by which the code counts more."""
@@ -92,7 +90,7 @@ def cycles(found: Features, target: Target) -> Cycles:
         memory=found.into_llc / target.bytes_per_cycle * (1 + STREAM / found.streams),
         tlb=found.pages * target.tlb_cycles,
         unforeseen=found.unforeseen * target.unforeseen_cycles,
-        loops=LOOP * found.iterations + ENTRY * found.entries,
+        loops=found.iterations + ENTRY * found.entries,
         copies=found.copies,
         code=CODE * found.code,
     )
