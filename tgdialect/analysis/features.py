@@ -463,13 +463,14 @@ class Traffic:
         for each, is_packed, close, distant in zip(
             self._far, self._packed, into_l2, into_llc, strict=True
         ):
-            along = (
-                place
+            # The loop that goes on to the next line of a row is that of the shortest stride.
+            along = [
+                (abs(stride) * self._sizes.get(n, 1) * each.itemsize, place)
                 for place, (n, _) in enumerate(self._loops)
                 if (stride := each.strides.get(n, 0))
-                and abs(stride) * self._sizes.get(n, 1) * each.itemsize < target.page
-            )
-            inside = max(along, default=len(self._loops)) + 1
+            ]
+            step, place = min(along, default=(target.page, 0))
+            inside = place + 1 if step < target.page else len(self._loops) + 1
             if is_packed or inside > len(self._loops):
                 continue
             # Loads from the last-level cache wait beside others, stores one after the other.

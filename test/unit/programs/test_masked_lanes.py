@@ -33,7 +33,8 @@ def test_random_padding_by_lanes(seeds: range) -> None:
         for opt in ("heuristic", f"explicit:split 1, {width}, upcast{where}"):
             try:
                 exe = lowered.compile(opt=opt)
-            except CompilationError as error:
-                assert opt != "heuristic", error
+            except CompilationError:
+                if opt == "heuristic":
+                    raise
                 continue
             np.testing.assert_array_equal(exe(x), expected, err_msg=f"seed {seed}, {opt}")

@@ -235,6 +235,11 @@ def block_reductions(nests: Nests) -> None:
             nest, tiling, axis = nests.models[reduce], tiling_of(nests, reduce), steps.axis.data
             if not Counter(nest, target).traffic(tiling).unforeseen():
                 continue
+            # Sums are kept between blocks, beside what is copied.
+            tile = filter(is_expanded, closed_ranges(end))
+            sums = math.prod(nests.extent(r) for r in (*loops, *tile))
+            if sums * tg.dtype_of(reduce.result).itemsize > target.local // 2:
+                continue
             may, first = copyable(nests, reduce, tiling), loops[0].axis.data
             before, _ = copies_of(nest, tiling, may, target)
             extent, most = nests.extent(steps), target.tlb_pages
