@@ -76,7 +76,7 @@ class Cycles(NamedTuple):
 
 def cycles(found: Features, target: Target) -> Cycles:
     """The cycles of a nest with some features."""
-    # What registers do not hold is stored and loaded in each iteration.
+    # Vectors that registers do not hold are stored and loaded in each iteration.
     spilled = greater(found.registers - target.vector_registers, 0) * found.iterations
     return Cycles(
         ports=found.arithmetic / (target.vector_ports * target.datapath),

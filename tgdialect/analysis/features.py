@@ -318,8 +318,8 @@ class Counter:
         )
 
     def traffic(self, tiling: Tiling, *, is_packed: bool = False) -> Traffic:
-        """What a tiling moves between levels of memory; `is_packed` as if all that vectors are
-        loaded from lay in the order of loops."""
+        """The bytes that a tiling moves between levels of memory; `is_packed` as if all that
+        vectors are loaded from lay in the order of loops."""
         sizes, loops = self._loops(tiling)
         packed = {
             number

@@ -60,7 +60,9 @@ def stage(axes: Axes, slot: int, axis: int, space: str, order: str = "") -> None
     loads = staged_loads(axes, slot, dict.fromkeys(op for r in inside for op in axes.reads(r)))
     if not loads:
         raise IllegalOptError(f"nothing of parameter {slot} is loaded in the loop of range {axis}")
-    around = [*axes.open[axes.ends[at]], *nest[: nest.index(at) + 1]]
+    # Lanes around the loop are cells of the copy as well.
+    around = [r for r in axes.open[axes.ends[at]] if not is_expanded(r)]
+    around += nest[: nest.index(at) + 1]
     if any(r.axis_type.data in WORK_ITEMS for r in around):
         raise IllegalOptError("the threads of a workgroup would share the buffer")
     if any(r.axis_type.data is tg.AxisType.WARP for r in axes.open[loads[0]]):
