@@ -12,8 +12,10 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.affine.positions import Index, Position
+from tgdialect.analysis.affine.movement import moved
+from tgdialect.analysis.affine.positions import Index, Position, loops_of
 from tgdialect.lowering.rangeify.planning.contractions import summed_product
+from tgdialect.lowering.rangeify.planning.demand import Demands
 from tgdialect.ops import tg
 from tgdialect.ops.properties import excess
 
@@ -82,46 +84,33 @@ class Padded(NamedTuple):
 def padded_value(op: tg.PadOp) -> Padded | None:
     """The value that a PAD pads, before PERMUTEs and RESHAPEs that only merge axes; None if it has
     sizes that are no constants, or no cells."""
-    value = op.source
-    if not (tg.tensor(value).has_static_shape() and tg.tensor(op.result).has_static_shape()):
+    value, positions = op.source, Demands()
+    shape = tg.tensor(value).get_shape()
+    if not tg.tensor(op.result).has_static_shape() or {0, DYNAMIC_INDEX} & {*shape}:
         return None
-    if 0 in tg.tensor(value).get_shape():
-        return None
-    axes = [((axis, 1),) for axis in range(len(tg.tensor(value).shape))]
+    whole = index = positions.loops(shape)
     while isinstance(movement := value.owner, tg.PermuteOp | tg.ReshapeOp):
-        if isinstance(movement, tg.PermuteOp):
-            moved = [((axis, 1),) for axis in tg.integers(movement, "order")]
-        else:
-            source, result = (tg.tensor(v).get_shape() for v in (movement.source, movement.result))
-            if DYNAMIC_INDEX in source or (moved := _merged(source, result)) is None:
-                break
-        axes = [
-            tuple((a, outer * inner) for axis, outer in parts for a, inner in moved[axis])
-            for parts in axes
+        if not tg.tensor(movement.source).has_static_shape():
+            break
+        before = moved(positions, movement, index)
+        if before is None or not all(map(_is_digit, before)):
+            break
+        value, index = movement.source, before
+    places: list[AxisPlace] = []
+    for at, offset in zip(whole, tg.integers(op, "offsets"), strict=True):
+        parts = [
+            (axis, each.atom.digit[1])
+            for axis, each in enumerate(index)
+            if each.atom and loops_of(each) == loops_of(at)
         ]
-        value = movement.source
-    places = zip(axes, tg.integers(op, "offsets"), strict=True)
-    return Padded(op, value, tuple(AxisPlace(parts, offset) for parts, offset in places))
+        places.append(AxisPlace(tuple(sorted(parts, key=lambda part: -part[1])), offset))
+    return Padded(op, value, tuple(places))
 
 
-def _merged(
-    source: Sequence[int], result: Sequence[int]
-) -> list[tuple[tuple[int, int], ...]] | None:
-    """For each axis of the result of a RESHAPE, the axes of more than one cell that it merges, with
-    their strides; None if the RESHAPE splits an axis."""
-    left = [axis for axis, extent in enumerate(source) if extent != 1]
-    found: list[tuple[tuple[int, int], ...]] = []
-    for extent in reversed(result):
-        parts: list[tuple[int, int]] = []
-        stride = 1
-        while stride < extent and left:
-            axis = left.pop()
-            parts.append((axis, stride))
-            stride *= source[axis]
-        if stride != extent:
-            return None
-        found.append(tuple(parts[::-1]))
-    return None if left else found[::-1]
+def _is_digit(position: Position) -> bool:
+    """Whether a position is a digit of one loop, or 0: that along an axis that RESHAPE splits is
+    a sum."""
+    return not position.terms or (position.atom is not None and position.atom.kind == "digit")
 
 
 class Slabs(NamedTuple):
