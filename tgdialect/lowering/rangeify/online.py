@@ -402,8 +402,8 @@ class OnlineKernel:
         step, column = self.steps(tg.AxisType.REDUCE)
         power = self.load(self.powers, [stored], *self.placed(row, column))
         given: Given = {group.powers: lambda _: done(Cell(power, None))}
-        for factor in each.factors:
-            given[factor.op] = self.without(factor.op, factor.operand)
+        for op, operand in map(each.inner.__getitem__, each.factors):
+            given[op] = self.without(op, operand)
         k.given = given
         index = follow(k, each.reach, nest.at, ZERO)
         value = k.cell(each.op.source, reduced_at(each.op, index, step)).value
@@ -441,9 +441,11 @@ class OnlineKernel:
 
         def rule(index: Index) -> Lowering:
             value, wide = total, tg.tensor(total).element_type
-            for op, operand, path in reversed(each.factors):
+            for number in reversed(each.factors):
                 # The factor is the same in all steps.
-                at = follow(k, path, reduced_at(each.op, index, ZERO), ZERO)
+                op, operand = each.inner[number]
+                assert isinstance(op, tg.MulOp | tg.DivOp)
+                at = follow(k, each.inner[:number], reduced_at(each.op, index, ZERO), ZERO)
                 other = op.operands[1 - operand]
                 at = broadcast(at, tg.shape_of(op.result), tg.shape_of(other))
                 factor = (yield other, at).value

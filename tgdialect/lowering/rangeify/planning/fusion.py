@@ -54,12 +54,7 @@ from tgdialect.lowering.rangeify.planning.contractions import (
     one_hot_mask,
     whole_total,
 )
-from tgdialect.lowering.rangeify.planning.demand import (
-    Demand,
-    DemandCost,
-    Demands,
-    demand_cost,
-)
+from tgdialect.lowering.rangeify.planning.demand import Demand, DemandCost, Demands, demand_cost
 from tgdialect.lowering.rangeify.planning.loop_order import RootLoops
 from tgdialect.lowering.rangeify.planning.online_blocks import blocks_of
 from tgdialect.lowering.rangeify.planning.online_recognition import online_sums
@@ -68,22 +63,14 @@ from tgdialect.lowering.rangeify.planning.padding import (
     MANY_WINDOWS,
     Padded,
     is_of_prefix,
-    is_surely_of_prefix,
+    may_hold,
     padded_value,
     padding,
 )
 from tgdialect.lowering.rangeify.planning.plan import Fusion
 from tgdialect.ops import tg
 from tgdialect.targets import Target
-from tgdialect.targets.costs import (
-    CHEAP,
-    FREE,
-    LOAD,
-    LOCAL_LOAD,
-    LOCAL_STORE,
-    STORE,
-    own_cost,
-)
+from tgdialect.targets.costs import CHEAP, FREE, LOAD, LOCAL_LOAD, LOCAL_STORE, STORE, own_cost
 from tgdialect.targets.matrix import matrix_instructions
 
 MAX_FUSED = REPAID * (LOAD + STORE)
@@ -140,7 +127,7 @@ class _Planner:
         self.fusion = Fusion()
         self.demands = Demands()
         has_reductions = any(isinstance(op, tg.ReduceOp) for op in self.block.ops)
-        self.roots = RootLoops(self.demands, self.is_closed, self.fusion.realised, has_reductions)
+        self.roots = RootLoops(self.demands, self.is_closed, self.fusion, has_reductions)
         self.asked: dict[SSAValue, dict[Demand, None]] = {}
         """The demands for each value that has not been decided yet, or has a buffer."""
         self.prices: dict[Operation, float] = {}
@@ -194,12 +181,12 @@ class _Planner:
                 self.pass_on(op, self.decide(op, [*asked]))
                 if op not in self.fusion.realised:
                     del self.asked[op.results[0]]
-        self.fusion.splits, self.fusion.orders = self.roots.splits, {**self.roots.orders}
+        self.fusion.splits, orders = self.roots.splits, {**self.fusion.orders}
         if not self.target.is_grid:
             self.order_axes()
         found: Sequence[tuple[Mapping[Operation, Sequence[object]], str, str]] = (
             (self.fusion.axis_orders, "axis order", "it costs the kernels that access it least"),
-            (self.roots.orders, "loop order", "reductions outside of loops run least often"),
+            (orders, "loop order", "reductions outside of loops run least often"),
             (self.fusion.splits, "loops split at", "values are the same for each part"),
         )
         for lists, name, why in found:
@@ -217,20 +204,20 @@ class _Planner:
         for inside in padded.values():
             roots[inside.pad] = inside.at(roots.pop(inside.op))
         pads = {inside.pad for inside in padded.values()}
-        reads: dict[SSAValue, list[Demand]] = {}
+        reads: list[Demand] = []
         for root, value, at in chain(*self.asked.values()):
             if root in pads:
                 continue
             if isinstance(op := value.owner, tg.TgOp) and (inside := padded.get(op)):
                 value, at = inside.pad.result, inside.at(at)
             root = padded[root].pad if root in padded else root
-            reads.setdefault(value, []).append(Demand(root, value, at))
+            reads.append(Demand(root, value, at))
         orders = axis_orders(reads, roots, constants, lanes)
         for op, inside in padded.items():
             if inside.pad in orders:
                 orders[op] = inside.order(orders[inside.pad])
         self.fusion.axis_orders = orders
-        self.fusion.orders = {**orders, **self.roots.orders}
+        self.fusion.orders = {**orders, **self.fusion.orders}
 
     def classify(self, op: tg.ReduceOp, constants: set[Operation]) -> None:
         """Find out what kind of reduction a REDUCE is."""
@@ -264,10 +251,10 @@ class _Planner:
                 if self.target.matrix and has_narrow_factor(op):
                     self.may_share_products = False
             else:
-                if any(map(is_surely_of_prefix, padding(op))):
+                if any(map(is_of_prefix, padding(op))):
                     self.prefixes.add(op)
                 if not self.target.is_grid:
-                    windowed = (pad for pad in padding(op) if not is_of_prefix(pad))
+                    windowed = (pad for pad in padding(op) if is_of_prefix(pad) is False)
                     self.pads.update(dict.fromkeys(windowed, MANY_WINDOWS))
 
     def find_online_sums(self) -> None:
@@ -344,7 +331,8 @@ class _Planner:
         elements = fresh.trips
         # Few values are asked for where their cost matters, and each walk has up to 128 steps.
         once = cache(lambda: demand_cost(self.demands, [fresh], self.prices))
-        if not is_gather and self.is_too_long(op, asked) and once().cost > CHEAP * elements:
+        longest = max(self.fused_cost[demand.root] for demand in asked) + own_cost(type(op))
+        if not is_gather and longest > MAX_FUSED and once().cost > CHEAP * elements:
             return self.realise(op, f"realised: a kernel would compute more than {MAX_FUSED}")
         is_hot = not is_gather and self.is_hot(op, asked, elements, once)
         if len(asked) == 1 and asked[0].trips <= elements and not is_hot:
@@ -408,11 +396,6 @@ class _Planner:
         cost = demand_cost(self.demands, asked, self.prices).cost
         return kept <= sum(given) and cost > (LOAD + FREE) * reads
 
-    def is_too_long(self, op: Operation, asked: Sequence[Demand]) -> bool:
-        """Whether a kernel that fuses a value would compute more than MAX_FUSED for an element."""
-        cost = own_cost(type(op))
-        return any(self.fused_cost[demand.root] + cost > MAX_FUSED for demand in asked)
-
     def is_widened(self, op: Operation) -> bool:
         """Whether an op converts computed floats to more bits. It is never stored on a grid, where
         memory takes the time, nor where matrix instructions take the narrow floats as factors."""
@@ -458,14 +441,12 @@ class _Planner:
         longer."""
         if self.target.is_grid or (inside := padded_value(op)) is None:
             return None
-        source, values = inside.value.owner, (inside.value, op.result)
-        places = self.fusion.paddings, self.fusion.online, self.online
+        source, places = inside.value.owner, (self.fusion.paddings, self.fusion.online, self.online)
         fits = (
             isinstance(source, tg.ElementwiseOp | tg.ReduceOp | tg.StackOp)
-            and not (tg.is_memory(inside.value) or self.is_never_stored(source))
+            and not self.is_never_stored(source)
             and not any(source in place for place in places)
-            and not any(isinstance(use.operation, tg.StoreOp) for v in values for use in v.uses)
-            and all(map(self.is_valid, values))
+            and may_hold(inside, self.is_valid)
         )
         return inside if fits else None
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import Index, LoopVariable, Position, loops_of
 from tgdialect.lowering.rangeify.planning.demand import Demand, Demands
+from tgdialect.lowering.rangeify.planning.plan import Fusion
 from tgdialect.ops import tg
 
 _NEAR = 48
@@ -29,21 +30,19 @@ class RootLoops:
 
     demands: Demands
     is_closed: Callable[[tg.ReduceOp], bool]
-    realised: Set[Operation]
+    fusion: Fusion
     has_reductions: bool
 
     def __post_init__(self) -> None:
         self.indices: dict[Operation, Index] = {}
         """The loops of each root."""
-        self.orders: dict[Operation, tuple[int, ...]] = {}
-        """For roots whose loops are not in the order of the axes: the axes, outermost first."""
         self.known: set[LoopVariable] = set()
         """The loops of all roots, as opposed to the loops of reductions."""
         self._divisors = defaultdict[LoopVariable | None, set[int]](set)
         """The divisors of the digits of loops that hoisted values depend on."""
 
     @property
-    def splits(self) -> dict[Operation, list[tuple[int, ...]]]:
+    def splits(self) -> dict[Operation, Sequence[Sequence[int]]]:
         """For each axis of a root, the divisors at which its loop is split, the greatest first."""
         axes = {root: [*map(_loop_of, index)] for root, index in self.indices.items()}
         return {
@@ -61,7 +60,7 @@ class RootLoops:
         else:
             order = self._order(root, like, index)
         if order:
-            self.orders[root] = order
+            self.fusion.orders[root] = order
             index = self.demands.loops(tg.shape_of(like), order=order)
         self.known |= loops_of(*index)
         self.indices[root] = index
@@ -109,7 +108,7 @@ class RootLoops:
             op = demand.value.owner
             if not isinstance(op, tg.TgOp) or tg.is_storage(demand.value):
                 continue
-            if op in self.realised and demand is not root:
+            if op in self.fusion.realised and demand is not root:
                 continue
             if isinstance(op, tg.ReduceOp) and op not in self.demands.one_hot_sums:
                 if self.is_closed(op):
@@ -138,10 +137,10 @@ def _loop_of(position: Position) -> LoopVariable | None:
     return next(iter(loops_of(position)), None)
 
 
-def _chain(divisors: Iterable[int]) -> tuple[int, ...]:
+def _chain(divisors: Iterable[int]) -> list[int]:
     """The divisors, the greatest first, without those that do not divide the one before."""
     result: list[int] = []
     for divisor in sorted(divisors, reverse=True):
         if not result or result[-1] % divisor == 0:
             result.append(divisor)
-    return tuple(result)
+    return result

@@ -30,18 +30,8 @@ from tgdialect.ops import tg
 class Operand(NamedTuple):
     """A step from a value to one of its operands."""
 
-    op: Operation
+    op: tg.TgOp
     operand: int
-
-
-class Factor(NamedTuple):
-    """A MUL or DIV of a summand by what is the same in all steps."""
-
-    op: tg.MulOp | tg.DivOp
-    operand: int
-    """The operand that the summand is."""
-    path: tuple[Operand, ...]
-    """From the operand of the sum to the op."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +43,9 @@ class OnlineSum:
     """From the root to the sum. A REDUCE on the way is another sum."""
     inner: tuple[Operand, ...]
     """From the operand of the sum to the exponentials."""
-    factors: tuple[Factor, ...]
-    """The factors that the sum is multiplied by afterwards."""
+    factors: tuple[int, ...]
+    """The positions in `inner` of MULs and DIVs by what is the same in all steps: the sum is
+    multiplied by it afterwards."""
     columns: tuple[int, ...]
     """The axes of the root that the sum depends on and the scores do not."""
     reads_zeros: bool

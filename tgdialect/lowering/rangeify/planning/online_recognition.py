@@ -23,7 +23,6 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.planning.contractions import epilogue, is_long, is_product
 from tgdialect.lowering.rangeify.planning.demand import Demands
 from tgdialect.lowering.rangeify.planning.online import (
-    Factor,
     OnlineSum,
     OnlineSums,
     Operand,
@@ -251,7 +250,7 @@ class _Recognizer:
         if op in self.sums or at.atom is None or not is_whole:
             return None
         # The one path from the operand of the sum to the exponentials.
-        inner, factors, reads_zeros = tuple[Operand, ...](), tuple[Factor, ...](), True
+        inner, factors, reads_zeros = tuple[Operand, ...](), tuple[int, ...](), True
         value, where, needed = op.source, reduced_at(op, index, at), list[_Need]()
         while (link := value.owner) is not self.powers:
             if not isinstance(link, tg.ElementwiseOp | tg.MovementOp):
@@ -272,7 +271,7 @@ class _Recognizer:
                 # A factor that needs sums follows the loop: it has to be the same in all steps.
                 if not isinstance(link, tg.MulOp | tg.DivOp) or loops_of(*other) & loops_of(at):
                     return None
-                factors = (*factors, Factor(link, number, inner))
+                factors = (*factors, len(inner))
                 needed.append((operand, other, (*path, Operand(op, 0), *inner, Operand(link, n))))
             inner = (*inner, Operand(link, number))
             value = link.operands[number]

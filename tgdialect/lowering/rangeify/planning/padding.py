@@ -6,7 +6,7 @@ and the steps of the reduction then load without masks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -107,6 +107,20 @@ def padded_value(op: tg.PadOp) -> Padded | None:
     return Padded(op, value, tuple(places))
 
 
+def may_hold(inside: Padded, is_valid: Callable[[SSAValue], bool]) -> bool:
+    """Whether a kernel can store a value inside of the buffer of its PAD, if both are realised:
+    they are in no result of the function, and have no invalid cells."""
+    return (
+        isinstance(inside.value.owner, Operation)
+        and not tg.is_memory(inside.value)
+        and inside.pad.fill is not None
+        and all(map(is_valid, (inside.value, inside.pad.result)))
+        and not any(
+            isinstance(u, tg.StoreOp) for op in (inside.op, inside.pad) for u in tg.users_of(op)
+        )
+    )
+
+
 def _is_digit(position: Position) -> bool:
     """Whether a position is a digit of one loop, or 0: that along an axis that RESHAPE splits is
     a sum."""
@@ -141,22 +155,17 @@ def border(op: tg.PadOp, order: Sequence[int]) -> Iterator[Slabs]:
         start[axis], extents[axis] = before, old
 
 
-def is_of_prefix(op: tg.PadOp) -> bool:
+def is_of_prefix(op: tg.PadOp) -> bool | None:
     """Whether padding is as long as what is padded, or of a size that is not known: the windows of
-    a prefix reduction, which becomes an accumulator that the loop over its results carries."""
+    a prefix reduction, which becomes an accumulator that the loop over its results carries. None
+    where an extent is dynamic, but a known number of cells is added, as for a convolution."""
     source, result = tg.tensor(op.source).get_shape(), tg.tensor(op.result).get_shape()
     offsets = tg.integers(op, "offsets")
-    if DYNAMIC_INDEX in (*source, *result, *offsets):
-        return True
-    return any(
-        max(offset, new - old - offset) >= max(old - 1, 1)
-        for old, new, offset in zip(source, result, offsets, strict=True)
-    )
-
-
-def is_surely_of_prefix(op: tg.PadOp) -> bool:
-    """Whether padding `is_of_prefix`, and not that of a convolution of dynamic extent, which adds a
-    known number of cells."""
+    if DYNAMIC_INDEX not in (*source, *result, *offsets):
+        return any(
+            max(offset, new - old - offset) >= max(old - 1, 1)
+            for old, new, offset in zip(source, result, offsets, strict=True)
+        )
     pairs = zip(tg.shape_of(op.result), tg.shape_of(op.source), strict=True)
-    is_static = tg.tensor(op.result).has_static_shape()
-    return is_of_prefix(op) and (is_static or any(excess((n,), old) is None for n, old in pairs))
+    is_known = DYNAMIC_INDEX in result and all(excess((n,), old) is not None for n, old in pairs)
+    return None if is_known else True

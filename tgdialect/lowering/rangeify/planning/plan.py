@@ -31,7 +31,7 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.planning.online import OnlineSums
 from tgdialect.lowering.rangeify.planning.online_blocks import Blocks
 from tgdialect.lowering.rangeify.planning.online_recognition import online_sums_of
-from tgdialect.lowering.rangeify.planning.padding import Padded, padded_value
+from tgdialect.lowering.rangeify.planning.padding import Padded, may_hold, padded_value
 from tgdialect.ops import tg
 from tgdialect.ops.properties import index_array
 from tgdialect.ops.properties.values import array_values
@@ -68,7 +68,9 @@ class Fusion:
     local_axes: dict[Operation, AxisList] = field(default_factory=dict[Operation, AxisList])
     """The axes of each local value that its LOCAL buffer has. Along the other axes the loops around
     the buffer fix the index."""
-    splits: dict[Operation, list[AxisList]] = field(default_factory=dict[Operation, list[AxisList]])
+    splits: dict[Operation, Sequence[Sequence[int]]] = field(
+        default_factory=dict[Operation, Sequence[Sequence[int]]]
+    )
     """For each axis of a root, the divisors at which its loop is split, the greatest first."""
     orders: dict[Operation, AxisList] = field(default_factory=dict[Operation, AxisList])
     """For roots whose loops are not in the order of the axes: the axes, outermost first."""
@@ -150,7 +152,8 @@ def read_plan(
             plan.splits[op] = _read_splits(op, cast("builtin.ArrayAttr[Attribute]", splits))
         if HOLDS_SOURCE in op.attributes:
             inside = padded_value(op) if isinstance(op, tg.PadOp) and is_realised(op) else None
-            if inside is None or not _may_hold(inside, is_valid) or inside.op in plan.paddings:
+            may = inside is not None and may_hold(inside, is_valid) and is_realised(inside.op)
+            if inside is None or not may or inside.op in plan.paddings:
                 raise _error(op, f"{HOLDS_SOURCE} needs a PAD and a source that are {REALISED}")
             plan.paddings[inside.op] = inside
         if ONLINE_BLOCKS in op.attributes:
@@ -161,20 +164,6 @@ def read_plan(
             assert group is not None
             plan.online[group.root] = group, Blocks(*sizes)
     return plan
-
-
-def _may_hold(inside: Padded, is_valid: Callable[[SSAValue], bool]) -> bool:
-    """Whether a kernel can store a value inside of the buffer of its PAD: both are stored by
-    kernels of their own, in no result of the function, and have no invalid cells."""
-    value, pad = inside.value, inside.pad
-    return (
-        isinstance(value.owner, Operation)
-        and is_realised(value.owner)
-        and not tg.is_memory(value)
-        and pad.fill is not None
-        and all(map(is_valid, (value, pad.result)))
-        and not any(isinstance(u, tg.StoreOp) for op in (inside.op, pad) for u in tg.users_of(op))
-    )
 
 
 def _read_axes(op: Operation, name: str) -> AxisList:
