@@ -1,4 +1,4 @@
-"""Orders of magnitude of the costs of ops: of an element, and of a vector of a CPU."""
+"""Orders of magnitude of costs: of ops on an element, of memory, and of ops on a vector."""
 
 from __future__ import annotations
 

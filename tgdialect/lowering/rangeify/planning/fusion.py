@@ -6,8 +6,8 @@
 * Any other value is *fused*: computed again at every index at which it is used.
 
 A fused value is computed outside of the loops that it does not depend on, so that reductions that
-share outer loops share a kernel. The choice is about cost alone (`demand.py` has the prices): any
-choice gives the same results.
+share outer loops share a kernel. The choice is about cost alone (`targets/costs.py` has the prices):
+any choice gives the same results.
 """
 
 from __future__ import annotations
@@ -344,17 +344,12 @@ class _Planner:
         again = None if has_many else demand_cost(self.demands, asked, self.prices)
         fused = again.cost if again and again.is_complete else math.inf
         inner = self.inner_axes(asked)
-        row = None if is_gather else self.local_demand(asked, inner, is_hot=is_hot)
-        local = math.inf
-        if row is not None:
-            # A buffer of all axes is filled at the cost of a kernel that stores the value.
-            is_whole = len(inner) == len(row.at) and not once().reductions
-            inside = once() if is_whole else demand_cost(self.demands, [row], self.prices)
-            local = self.local_cost(row, inside, reads, is_hot=is_hot)
+        kept = None if is_gather else self.local(asked, inner, once, is_hot=is_hot)
         if is_hot:
             fused = math.inf
         elif cost <= CHEAP * elements and not has_many:
             realised = math.inf
+        local = kept[1] if kept else math.inf
         costs = {"fused": fused, "local": local, "realised": realised}
         choice = min(costs, key=costs.__getitem__)
         if remarks_are_wanted():
@@ -368,8 +363,8 @@ class _Planner:
             self.note(op, remark, Uses=len(asked), Reads=reads, Elements=elements, **ways)
         if choice == "fused":
             return asked
-        if choice == "local" and row is not None:
-            return self.keep(op, inner, row)
+        if choice == "local" and kept:
+            return self.keep(op, inner, kept[0])
         return self.realise(op)
 
     def is_never_stored(self, op: Operation) -> bool:
@@ -487,14 +482,23 @@ class _Planner:
             if any(loop.trips > 1 for loop in loops - named)
         )
 
-    def local_demand(
-        self, asked: Sequence[Demand], inner: Sequence[int], *, is_hot: bool
-    ) -> Demand | None:
-        """The demand in the loops that would fill a LOCAL buffer for all demands.
+    def local(
+        self,
+        asked: Sequence[Demand],
+        inner: Sequence[int],
+        once: Callable[[], DemandCost],
+        *,
+        is_hot: bool,
+    ) -> tuple[Demand, float] | None:
+        """The demand in the loops that would fill a LOCAL buffer for all demands, and the cost of
+        that and of reading it.
 
         None where there can be no such buffer: demands come from more than one kernel, the buffer
         would be too large, or some demand reads fewer elements than filling it computes. The last
-        is no reason where the steps of a product read the rows of a block.
+        is no reason where the steps of a product read the rows of a block. Products, and what their
+        steps read, get buffers of their own, whose kernels have register tiles, except where each
+        workgroup can keep rows in LOCAL memory that it declares, so that a processor has room for
+        several.
         """
         root = asked[0].root
         is_block = is_hot and self.may_share_products
@@ -502,8 +506,19 @@ class _Planner:
         if root in self.fusion.online or not is_few or any(d.root is not root for d in asked):
             return None
         row = self.row_of(asked[0], inner)
-        fits = row is not None and (is_block or all(d.trips <= row.trips for d in asked))
-        return row if fits else None
+        if row is None or not (is_block or all(d.trips <= row.trips for d in asked)):
+            return None
+        # A buffer of all axes is filled at the cost of a kernel that stores the value.
+        is_whole = len(inner) == len(row.at) and not once().reductions
+        inside = once() if is_whole else demand_cost(self.demands, [row], self.prices)
+        if is_hot or is_contraction(self.demands, inside.reductions, row):
+            around = surrounding(row.depends)
+            rows = trips_of(frozenset(loop for loop in around if loop[0] in self.roots.known))
+            size = row.trips / max(rows, 1) * tg.dtype_of(row.value).itemsize
+            if not self.may_share_products or not self.fit(rows, size, self.target.declared_local):
+                return None
+        reads = sum(demand.trips for demand in asked)
+        return row, inside.cost + LOCAL_STORE * row.trips + LOCAL_LOAD * reads
 
     def row_of(self, demand: Demand, inner: Sequence[int]) -> Demand | None:
         """The demand in loops of its own along some axes, and at the index of `demand` along the
@@ -518,25 +533,6 @@ class _Planner:
         loops = iter(self.demands.loops(extents, surrounding(outer.depends)))
         index = tuple(next(loops) if a in inner else p for a, p in enumerate(at))
         return Demand(root, value, index)
-
-    def local_cost(self, row: Demand, inside: DemandCost, reads: float, *, is_hot: bool) -> float:
-        """The cost of filling a LOCAL buffer, `inside`, and of reading it. Products, and what their
-        steps read, get buffers of their own, whose kernels have register tiles, except where a
-        workgroup can compute a block of rows."""
-        is_block = is_hot or is_contraction(self.demands, inside.reductions, row)
-        if is_block and not self.has_blocks(row):
-            return math.inf
-        return inside.cost + LOCAL_STORE * row.trips + LOCAL_LOAD * reads
-
-    def has_blocks(self, row: Demand) -> bool:
-        """Whether each workgroup can keep rows of a value in LOCAL memory that it declares, so that
-        a processor has room for several."""
-        if not self.may_share_products:
-            return False
-        around = surrounding(row.depends)
-        rows = trips_of(frozenset(loop for loop in around if loop[0] in self.roots.known))
-        size = row.trips / max(rows, 1) * tg.dtype_of(row.value).itemsize
-        return self.fit(rows, size, self.target.declared_local)
 
     def fit(self, rows: float, size: float, local: int) -> bool:
         """Whether blocks of REPAID rows of some bytes fit into LOCAL memory, in each of which a
