@@ -6,7 +6,7 @@
 * Any other value is *fused*: computed again at every index at which it is used.
 
 A fused value is computed outside of the loops that it does not depend on, so that reductions that
-share outer loops share a kernel. The choice is about cost alone (`targets/costs.py` has the prices):
+share outer loops share a kernel. The choice is about cost alone, with prices of `targets/costs.py`:
 any choice gives the same results.
 """
 
