@@ -7,7 +7,7 @@
 * `instructions.py`: the tables of instructions that INS names;
 * `architectures.py`: LLVM's names of architectures, intrinsics and calling conventions;
   `needed.py`: the features that intrinsics and assembly need;
-* `costs.py`: the costs of ops; `processors.py`: the rates of known processors,
+* `costs.py`: the costs of ops and of memory; `processors.py`: the rates of known processors,
   `calibrated.py`: those that were measured on this machine;
 * `attribute.py`: the attribute that states a module's target;
 * `host.py`: detects the machine that this process runs on, with what containers get of its cores;

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import attrgetter
 from typing import cast
 
@@ -78,8 +78,15 @@ def depends_of(*positions: Position) -> frozenset[Dependence]:
     return frozenset[Dependence]().union(*(a.depends for p in positions for a in p.terms))
 
 
-def trips_of(depends: Iterable[Dependence]) -> Bound:
-    """How often a value is computed that depends on these loops. Loops around them count too."""
+def loops_of(*positions: Position) -> set[LoopVariable]:
+    """The loops that positions depend on."""
+    return {loop for loop, _ in depends_of(*positions)}
+
+
+@lru_cache(maxsize=1024)
+def trips_of(depends: frozenset[Dependence]) -> Bound:
+    """How often a value is computed that depends on these loops. Loops around them count too.
+    Cached: fusion asks for the same ones five times."""
     return math.prod(loop.trips // divisor for loop, divisor in surrounding(depends))
 
 

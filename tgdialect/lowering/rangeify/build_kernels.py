@@ -60,8 +60,11 @@ class _FunctionKernels:
                 analyses.is_closed(op)  # The forms of those that read no memory.
         self.is_valid = analyses.validity.__getitem__
         self.structures = analyses.structures
+        self.is_grid = target.is_grid
         self.is_relaxed = not has_cheap_maxima(target)
         self.plan = read_plan(block, self.is_valid, analyses.online)
+        self.held = {inside.pad: op for op, inside in self.plan.paddings.items()}
+        """The values that are stored inside of the buffers of PADs, by these."""
         self.donors = Donors(function)
         overwrites = ((self.writer(store), memory) for store, memory in self.donors.pairs())
         self.order = ordered_tasks(tasks_of(block, self.plan.realised), overwrites)
@@ -152,21 +155,21 @@ class _FunctionKernels:
         result = op.results[0]
         if op in self.plan.online:
             return self.realise_online(op, apart=apart)
-        if isinstance(op, tg.PadOp) and (inside := self.plan.paddings.get(op)) is not None:
-            return self.realise_border(op, self.realised[inside.op])
+        if isinstance(op, tg.PadOp) and op in self.held:
+            return self.realise_border(op, self.realised[self.held[op]])
         # The buffer, which users of the value read from now on.
         store = None if apart else store_of_result(result, self.is_valid)
         if store is not None and (donor := self.overwrite(store, op, result)) is not None:
             self.realised[op] = Realised(donor, None)
             return self.stored[store]
-        pad = self.plan.padded_by.get(op)
-        whole = pad or op
+        inside = self.plan.paddings.get(op)
+        whole = inside.pad if inside else op
         order = () if store else self.plan.axis_orders.get(whole, ())
         if store:
             data = store.buffer
         else:
             data = self.host.buffer(whole.results[0], tg.tensor(result).element_type, order)
-        places = self.plan.paddings[pad].places if pad else ()
+        places = inside.places if inside else ()
         self.realised[op] = made = Realised(data, None, order, places)
         if _is_empty(result):
             return None
@@ -202,7 +205,9 @@ class _FunctionKernels:
         leaf = tg.memory_of(data)
 
         def emit() -> Emitted:
-            kernel, emitted = self.emit.online(op, data, is_relaxed=self.is_relaxed)
+            kernel, emitted = self.emit.online(
+                op, data, is_grid=self.is_grid, is_relaxed=self.is_relaxed
+            )
             self.online.append(kernel)
             return emitted
 

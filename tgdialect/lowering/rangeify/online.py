@@ -33,7 +33,12 @@ from tgdialect.lowering.rangeify.cells import Cell, Lowering, done
 from tgdialect.lowering.rangeify.kernel import KernelBuilder
 from tgdialect.lowering.rangeify.masked_blocks import skip_masked_blocks
 from tgdialect.lowering.rangeify.planning.online import OnlineSum, OnlineSums, follow, reduced_at
-from tgdialect.lowering.rangeify.planning.online_blocks import SCORED_STEPS, Blocks
+from tgdialect.lowering.rangeify.planning.online_blocks import (
+    COLUMNS,
+    SCORED_STEPS,
+    Blocks,
+    are_tiled,
+)
 from tgdialect.ops import tg
 from tgdialect.transforms.float_format import FORMATS
 from tgdialect.transforms.transcendental import least_of_normal
@@ -65,16 +70,26 @@ class OnlineKernel:
     """Appends the kernel of some sums to a builder."""
 
     def __init__(
-        self, k: KernelBuilder, group: OnlineSums, blocks: Blocks, *, is_relaxed: bool
+        self,
+        k: KernelBuilder,
+        group: OnlineSums,
+        blocks: Blocks,
+        *,
+        is_grid: bool,
+        is_relaxed: bool,
     ) -> None:
-        """`is_relaxed` says whether maxima of scores are, where NaN and zeros allow it."""
-        self.k, self.group, self.blocks = k, group, blocks
+        """`is_relaxed` says whether maxima of scores are, where NaN and zeros allow it.
+
+        On a grid, work items share a block. Elsewhere vectors lie along its rows, which are next to
+        each other in memory, and the last block of rows begins in the one before.
+        """
+        self.k, self.group, self.blocks, self.is_grid = k, group, blocks, is_grid
         self.is_relaxed = is_relaxed and group.keeps_nan
         self.shape = shape = tg.tensor(group.root.results[0]).get_shape()
         self.extents = list(shape)
         """The extents of loops: work items share the last of the columns."""
-        for axis in group.columns[-1:]:
-            self.extents[axis] = -(-shape[axis] // blocks.columns) * blocks.columns
+        for axis in group.columns[-1:] if is_grid else ():
+            self.extents[axis] = -(-shape[axis] // COLUMNS) * COLUMNS
         # The loops of the workgroups: over all other axes that the scores depend on, and blocks.
         own = {group.row, *group.columns}
         self.batch = [ZERO] * len(shape)
@@ -110,7 +125,7 @@ class OnlineKernel:
     def first_row(self) -> SSAValue | None:
         """The first row of a block, if the last block begins in the one before; else None."""
         k, last, size = self.k, self.group.rows - self.blocks.rows, self.blocks.rows
-        if self.blocks.is_grid or last < 0 or last % size == 0:
+        if self.is_grid or last < 0 or last % size == 0:
             return None
         return k.least(k.emit(tg.MulOp, self.row_blocks, k.constant(size)), k.constant(last))
 
@@ -132,7 +147,7 @@ class OnlineKernel:
         """How many steps of a block there are, if the last has fewer; None on a grid, where all
         work items have the same loops, and scores past the last step are -inf."""
         k, steps, size = self.k, self.group.steps, self.blocks.steps
-        if self.blocks.is_grid or steps % size == 0:
+        if self.is_grid or steps % size == 0:
             return None
         all_steps, most = k.constant(steps), k.constant(size)
         left = k.emit(tg.SubOp, all_steps, k.emit(tg.MulOp, self.step_blocks, most))
@@ -154,7 +169,7 @@ class OnlineKernel:
         in the one before, so that no key past the last one is read.
         """
         k, steps, size = self.k, self.group.steps, self.blocks.steps
-        if not self.blocks.is_tiled:
+        if self.is_grid or not are_tiled(self.group, size):
             position, step = k.part_of_block(steps, size, self.step_blocks)
             return position, [step], step
         height = k.constant(SCORED_STEPS)
@@ -186,7 +201,7 @@ class OnlineKernel:
     def placed(self, row: _T, *others: _T) -> Sequence[_T]:
         """The indices of a cell of a block, or its extents: rows first, or where vectors lie along
         rows, last."""
-        return (row, *others) if self.blocks.is_grid else (*others, row)
+        return (row, *others) if self.is_grid else (*others, row)
 
     def at(self, buffer: SSAValue, after: Sequence[SSAValue], *indices: SSAValue) -> SSAValue:
         """A cell of a buffer after some effects and in some loops."""
@@ -203,7 +218,7 @@ class OnlineKernel:
         difference = k.emit(tg.SubOp, a, b)
         if scale != 1:
             difference = k.emit(tg.MulOp, difference, k.constant(scale, self.dtype))
-        if self.blocks.is_grid:
+        if self.is_grid:
             return k.emit(kind, difference)
         format = FORMATS[tg.DTYPES[self.dtype].name]
         least = k.constant(least_of_normal(format, natural=kind is tg.ExpOp), self.dtype)
@@ -301,7 +316,7 @@ class OnlineKernel:
         k, nest = self.k, self.rows()
         step, loops, number = self.scored_steps()
         value = k.cell(self.group.scores, self.powers_at(nest, step)).value
-        if self.blocks.is_grid and self.group.steps % self.blocks.steps:
+        if self.is_grid and self.group.steps % self.blocks.steps:
             exists = k.emit(tg.CmpLtOp, k.value(step), k.constant(self.group.steps))
             value = k.emit(tg.WhereOp, exists, value, k.constant(float("-inf"), self.dtype))
         cell = self.at(self.powers, self.within, *self.placed(nest.ranges[0], number))
@@ -315,7 +330,7 @@ class OnlineKernel:
         if self.score.parent is None or not isinstance(blocks, tg.RangeOp) or not blocks.parent:
             return
         loops: dict[SSAValue, int] = {}
-        if not self.blocks.is_grid:
+        if not self.is_grid:
             loops.update(dict.fromkeys(self.counted, 1))
             if self.tiles is not None:
                 loops[self.tiles] = SCORED_STEPS
@@ -387,14 +402,14 @@ class OnlineKernel:
         step, column = self.steps(tg.AxisType.REDUCE)
         power = self.load(self.powers, [stored], *self.placed(row, column))
         given: Given = {group.powers: lambda _: done(Cell(power, None))}
-        for factor in each.factors:
-            given[factor.op] = self.without(factor.op, factor.operand)
+        for op, operand in map(each.inner.__getitem__, each.factors):
+            given[op] = self.without(op, operand)
         k.given = given
         index = follow(k, each.reach, nest.at, ZERO)
         value = k.cell(each.op.source, reduced_at(each.op, index, step)).value
         k.given = {}
-        has_rest = self.blocks.is_grid and group.steps % self.blocks.steps
-        if has_rest and not self.blocks.reads_zeros:
+        has_rest = self.is_grid and group.steps % self.blocks.steps
+        if has_rest and not each.reads_zeros:
             exists = k.emit(tg.CmpLtOp, k.value(step), k.constant(group.steps))
             value = k.emit(tg.WhereOp, exists, value, k.constant(0, tg.tensor(value).element_type))
         if tg.tensor(value).element_type != (dtype := tg.accumulated_dtype(each.op)):
@@ -426,9 +441,11 @@ class OnlineKernel:
 
         def rule(index: Index) -> Lowering:
             value, wide = total, tg.tensor(total).element_type
-            for op, operand, path in reversed(each.factors):
+            for number in reversed(each.factors):
                 # The factor is the same in all steps.
-                at = follow(k, path, reduced_at(each.op, index, ZERO), ZERO)
+                op, operand = each.inner[number]
+                assert isinstance(op, tg.MulOp | tg.DivOp)
+                at = follow(k, each.inner[:number], reduced_at(each.op, index, ZERO), ZERO)
                 other = op.operands[1 - operand]
                 at = broadcast(at, tg.shape_of(op.result), tg.shape_of(other))
                 factor = (yield other, at).value

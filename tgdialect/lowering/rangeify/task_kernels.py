@@ -83,13 +83,13 @@ class TaskKernels:
         return Emitted(k, stores, ranges)
 
     def online(
-        self, op: Operation, data: SSAValue, *, is_relaxed: bool
+        self, op: Operation, data: SSAValue, *, is_grid: bool, is_relaxed: bool
     ) -> tuple[OnlineKernel, Emitted]:
         """A kernel that stores a value of which sums are computed in one pass over blocks in a view
         of memory."""
         k = self.builder()
         k.parameter(tg.memory_of(data))
-        kernel = OnlineKernel(k, *self._plan.online[op], is_relaxed=is_relaxed)
+        kernel = OnlineKernel(k, *self._plan.online[op], is_grid=is_grid, is_relaxed=is_relaxed)
         cell, index, gate, ranges = kernel.emit()
         return kernel, Emitted(k, [k.store(k.locate(data, index), cell, gate)], ranges)
 

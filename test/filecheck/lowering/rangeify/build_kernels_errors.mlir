@@ -93,7 +93,7 @@ func.func @pad(%x: tensor<4x8xf32, #tg.place<"CPU", global>>, %o: tensor<4x8xf32
 func.func @online(%x: tensor<4x8xf32, #tg.place<"CPU", global>>, %o: tensor<4x8xf32, #tg.place<"CPU", global>> {tg.output}) {
   %a = tg.load %x : tensor<4x8xf32, #tg.place<"CPU", global>> -> tensor<4x8xf32, #tg.place<"CPU">>
   // expected-error @+1 {{tg.online_blocks does not fit this op}}
-  %m = tg.mul %a, %a {tg.online_blocks = {rows = 4 : i64}} : tensor<4x8xf32, #tg.place<"CPU">>
+  %m = tg.mul %a, %a {tg.online_blocks = array<i64: 4>} : tensor<4x8xf32, #tg.place<"CPU">>
   %s = tg.store %o, %m : tensor<4x8xf32, #tg.place<"CPU", global>>, tensor<4x8xf32, #tg.place<"CPU">>
   %k = tg.sink %s : !tg.void
   func.return

@@ -16,14 +16,22 @@ which all kernels have the least.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.affine.positions import Index, LoopVariable, Position, depends_of, trips_of
+from tgdialect.analysis.affine.positions import (
+    Index,
+    LoopVariable,
+    Position,
+    depends_of,
+    loops_of,
+    trips_of,
+)
 from tgdialect.lowering.rangeify.planning.demand import Demand
 from tgdialect.ops import tg
 
@@ -44,23 +52,17 @@ _Vectors = tuple[LoopVariable, ...]
 
 @dataclass(eq=False)
 class _Memory:
-    """A buffer that kernels write and read, and its axis of neighbours. `choices` are the axes that
-    may be last in memory, first the one that is if the axes are in order."""
+    """A buffer that kernels write and read. `choices` are the axes that may be last in memory,
+    first the one that is if the axes are in order."""
 
     shape: tuple[int, ...]
     choices: Sequence[int]
-    last: int
     is_constant: bool
     kernels: list[_Kernel] = field(default_factory=list["_Kernel"])
 
-    @property
-    def elements(self) -> float:
-        return math.inf if DYNAMIC_INDEX in self.shape else math.prod(self.shape)
-
-    @property
-    def order(self) -> tuple[int, ...]:
+    def order(self, last: int) -> tuple[int, ...]:
         """The axes, outermost first."""
-        return (*(axis for axis in range(len(self.shape)) if axis != self.last), self.last)
+        return (*(axis for axis in range(len(self.shape)) if axis != last), last)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,14 +77,15 @@ class _Access:
     is_reused: bool
     is_packed: bool = False
 
-    def cost(self, vectors: _Vectors) -> float:
+    def cost(self, vectors: _Vectors, last: int) -> float:
         """How many elements are moved without vectors, or packed."""
         if self.memory.is_constant or self.loops.isdisjoint(vectors):
             return 0
-        if not self.is_packed and self._is_along(vectors):
+        if not self.is_packed and self._is_along(vectors, last):
             return 0
-        trips = trips_of(depends_of(*self.at))
-        return min(trips, self.memory.elements) if self.is_reused else trips
+        trips, shape = trips_of(depends_of(*self.at)), self.memory.shape
+        is_known = self.is_reused and DYNAMIC_INDEX not in shape
+        return min(trips, math.prod(shape)) if is_known else trips
 
     @property
     def favours_orders(self) -> bool:
@@ -90,13 +93,11 @@ class _Access:
         across strides and windows. Other products pack one of their operands in any order."""
         return self.memory.is_constant or any(map(_has_windows, self.at))
 
-    def _is_along(self, vectors: _Vectors) -> bool:
+    def _is_along(self, vectors: _Vectors, last: int) -> bool:
         """Whether neighbours along vectors are neighbours in memory."""
-        axes = self.memory.order[::-1] if len(vectors) > 1 else (self.memory.last,)
-        inner = [(loop.trips, self.memory.shape[a]) for loop, a in zip(vectors, axes, strict=False)]
-        return all(trips == extent for trips, extent in inner[:-1]) and all(
-            loop in _loops_of(self.at[axis]) for loop, axis in zip(vectors, axes, strict=False)
-        )
+        axes = [*zip(vectors, self.memory.order(last)[::-1], strict=False)]
+        is_whole = all(loop.trips == self.memory.shape[axis] for loop, axis in axes[:-1])
+        return is_whole and all(loop in _loops_of(self.at[axis]) for loop, axis in axes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,24 +106,10 @@ class _Kernel:
 
     accesses: Sequence[_Access]
     vectors: Sequence[_Vectors]
-    _known: dict[tuple[_Access, int], Sequence[float]] = field(
-        default_factory=dict[tuple["_Access", int], Sequence[float]]
-    )
-    """For an access and the last axis of its memory, the cost with each place of vectors."""
-
-    @property
-    def cost(self) -> float:
-        return min(map(sum, zip(*map(self._costs, self.accesses), strict=True)), default=0)
-
-    def _costs(self, access: _Access) -> Sequence[float]:
-        key = access, access.memory.last
-        if (known := self._known.get(key)) is None:
-            known = self._known[key] = [access.cost(vectors) for vectors in self.vectors]
-        return known
 
 
 def axis_orders(
-    reads: Mapping[SSAValue, Iterable[Demand]],
+    reads: Iterable[Demand],
     roots: Mapping[Operation, Index],
     constants: Set[SSAValue],
     lanes: int,
@@ -139,45 +126,42 @@ def axis_orders(
         for op, index in roots.items()
     }
     fixed: set[SSAValue] = set()
-    for value, demands in reads.items():
-        for demand in demands:
-            if demand.root in roots:
-                accesses[demand.root].append((value, demand.at))
-            else:
-                fixed.add(value)
-    indices: dict[SSAValue, list[Index]] = {}
-    for found in accesses.values():
-        for value, at in found:
-            indices.setdefault(value, []).append(at)
-            if value.owner not in roots or isinstance(value.owner, tg.StackOp):
-                fixed.add(value)
-    memories = {
-        value: _memory(value, found, lanes, is_constant=value in constants, is_fixed=value in fixed)
-        for value, found in indices.items()
-    }
+    for root, value, at in reads:
+        if root in roots:
+            accesses[root].append((value, at))
+        else:
+            fixed.add(value)
+    indices = defaultdict[SSAValue, list[Index]](list)
+    for value, at in chain(*accesses.values()):
+        indices[value].append(at)
+    memories: dict[SSAValue, _Memory] = {}
+    for value, found in indices.items():
+        is_stored = value.owner in roots and not isinstance(value.owner, tg.StackOp)
+        choices = _choices(value, found if is_stored and value not in fixed else (), lanes)
+        shape = tg.tensor(value).get_shape()
+        memories[value] = _Memory(shape, choices, value in constants)
     for op, index in roots.items():
         kernel = _kernel(index, [(memories[v], at) for v, at in accesses[op]], lanes)
         for memory in {access.memory: None for access in kernel.accesses}:
             memory.kernels.append(kernel)
+    last: dict[_Memory, int] = {}
     for part in _connected(memories.values()):
-        _settle(part)
+        last |= _settled(part)
     return {
-        value.owner: memory.order
+        value.owner: memory.order(last[memory])
         for value, memory in memories.items()
-        if memory.last != memory.choices[0] and isinstance(value.owner, tg.TgOp)
+        if isinstance(value.owner, tg.TgOp) and last.get(memory, axis := memory.choices[0]) != axis
     }
 
 
-def _memory(
-    value: SSAValue, indices: Sequence[Index], lanes: int, *, is_constant: bool, is_fixed: bool
-) -> _Memory:
-    """Memory that is accessed at some indices. An axis may be put last which is whole vectors, and
-    along which each access has a loop; none where the order is fixed, as that of a result is."""
+def _choices(value: SSAValue, indices: Sequence[Index], lanes: int) -> Sequence[int]:
+    """The axes that may be last in memory that is accessed at some indices: those which are whole
+    vectors, and along which each access has a loop. The order of a result is fixed, as is that of
+    memory without indices."""
     shape = tg.tensor(value).get_shape()
     last = max((a for a, extent in enumerate(shape) if extent != 1), default=0)
-    is_result = any(isinstance(use.operation, tg.StoreOp) for use in value.uses)
-    if is_fixed or is_result:
-        return _Memory(shape, (last,), last, is_constant)
+    if not indices or any(isinstance(use.operation, tg.StoreOp) for use in value.uses):
+        return (last,)
     # Vectors along an axis of dynamic extent have masks: part of a vector takes less.
     least, part = (lanes // 2, 1) if DYNAMIC_INDEX in shape else (lanes, lanes)
     axes = (
@@ -187,16 +171,16 @@ def _memory(
         and extent % part == 0
         and all(len(_loops_of(at[axis])) == 1 for at in indices)
     )
-    return _Memory(shape, (last, *axes), last, is_constant)
+    return (last, *axes)
 
 
 def _kernel(index: Index, accesses: Sequence[tuple[_Memory, Index]], lanes: int) -> _Kernel:
     """A kernel, with the places for vectors that are long enough: loops around its root, or two
     that are next to each other. If it computes no product, also loops of its reductions."""
-    around = [loop for position in index for loop, _ in depends_of(position) if loop.trips > 1]
+    around = [loop for position in index for loop in loops_of(position) if loop.trips > 1]
     found: list[_Access] = []
     for memory, at in accesses:
-        loops = {loop for loop, _ in depends_of(*at)}
+        loops = loops_of(*at)
         found.append(_Access(memory, at, loops, not loops.issuperset(around)))
     steps = {loop for access in found for loop in access.loops}.difference(around)
     factors = {a for a in found if a.is_reused and not a.loops.isdisjoint(steps)}
@@ -248,35 +232,40 @@ def _connected(memories: Iterable[_Memory]) -> Iterator[Sequence[_Memory]]:
         yield list(walk.seen)
 
 
-def _settle(part: Sequence[_Memory]) -> None:
-    """Choose the last axis of each memory of a part: an axis of the same number in all of them,
-    then the best one of each, given the others. Nothing changes if too little is gained."""
-    kernels = {kernel: None for memory in part for kernel in memory.kernels}
-    if not any(access.favours_orders for kernel in kernels for access in kernel.accesses):
-        return
-
-    def cost_of(choices: Mapping[_Memory, int]) -> float:
-        for memory, axis in choices.items():
-            memory.last = axis
-        return sum(kernel.cost for kernel in kernels)
-
-    def near(memory: _Memory, axis: int) -> float:
-        memory.last = axis
-        return sum(kernel.cost for kernel in memory.kernels)
-
+def _settled(part: Sequence[_Memory]) -> Mapping[_Memory, int]:
+    """The last axis of each memory of a part: an axis of the same number in all of them, then the
+    best one of each, given the others. They are in order if too little is gained."""
     in_order = {memory: memory.choices[0] for memory in part}
+    kernels = [*{kernel: None for memory in part for kernel in memory.kernels}]
+    if not any(access.favours_orders for kernel in kernels for access in kernel.accesses):
+        return in_order
+    costs = {
+        (access, axis): [access.cost(vectors, axis) for vectors in kernel.vectors]
+        for kernel in kernels
+        for access in kernel.accesses
+        for axis in access.memory.choices
+    }
+
+    def cost(last: Mapping[_Memory, int], kernels: Iterable[_Kernel] = kernels) -> float:
+        """A kernel has the cost of its cheapest vectors."""
+        total = 0.0
+        for kernel in kernels:
+            own = [costs[a, last.get(a.memory, a.memory.choices[0])] for a in kernel.accesses]
+            total += min(map(sum, zip(*own, strict=True)), default=0)
+        return total
+
     found = [in_order]
     for wanted in sorted({axis for memory in part for axis in memory.choices[1:]}):
-        choices = {m: wanted if wanted in m.choices else m.choices[0] for m in part}
-        cost_of(choices)
+        last = {m: wanted if wanted in m.choices else m.choices[0] for m in part}
         before: dict[_Memory, int] = {}
-        while choices != before:  # Each change costs less.
-            before = dict(choices)
+        while last != before:  # Each change costs less.
+            before = dict(last)
             for memory, axis in before.items():
-                costs = {axis: near(memory, axis) for axis in (axis, *memory.choices)}
-                memory.last = choices[memory] = min(costs, key=costs.__getitem__)
-        found.append(choices)
-    best = min(found, key=cost_of)
-    if cost_of(best) > (1 - LEAST_GAIN) * cost_of(in_order):
-        best = in_order
-    cost_of(best)
+                near = {
+                    each: cost({**last, memory: each}, memory.kernels)
+                    for each in (axis, *memory.choices)
+                }
+                last[memory] = min(near, key=near.__getitem__)
+        found.append(last)
+    best = min(found, key=cost)
+    return best if cost(best) <= (1 - LEAST_GAIN) * cost(in_order) else in_order

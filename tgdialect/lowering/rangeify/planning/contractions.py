@@ -3,11 +3,11 @@ masks of one-hot sums (`analysis/one_hot.py`), which fusion never stores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.affine.positions import depends_of, trips_of
+from tgdialect.analysis.affine.positions import loops_of, trips_of
 from tgdialect.analysis.one_hot import paths_to_comparisons
 from tgdialect.analysis.parts import REPAID
 from tgdialect.lowering.rangeify.planning.demand import Demand, Demands
@@ -54,14 +54,10 @@ def has_narrow_factor(product: tg.ReduceOp) -> bool:
     matrix instructions take."""
     factors = summed_product(product)
     assert factors is not None
-    return any(
-        tg.dtype_of(value).itemsize <= 2
-        for factor in factors.operands
-        for value in (
-            factor,
-            *(op.operands[0] for op in tg.through(factor, tg.MovementOp, tg.CastOp)),
-        )
-    )
+    values = list(factors.operands)
+    for factor in factors.operands:
+        values += (op.operands[0] for op in tg.through(factor, tg.MovementOp, tg.CastOp))
+    return any(tg.dtype_of(value).itemsize <= 2 for value in values)
 
 
 def is_contraction(demands: Demands, reductions: Iterable[Demand], row: Demand) -> bool:
@@ -74,36 +70,38 @@ def is_contraction(demands: Demands, reductions: Iterable[Demand], row: Demand) 
     )
 
 
-def epilogue(op: tg.ReduceOp) -> Sequence[Operation]:
-    """A reduction and the elementwise ops through which alone its result is used, in order."""
-    found: list[Operation] = [op]
-    value: SSAValue = op.result
-    while True:
-        users = {use.operation for use in value.uses}
-        if len(users) != 1:
-            return found
+def only_users(op: Operation) -> Iterator[Operation]:
+    """The elementwise ops, and the views of as many cells, through which alone a result is used, in
+    order."""
+    while len(users := {*tg.users_of(op)}) == 1:
         (user,) = users
-        if isinstance(user, tg.ElementwiseOp) and tg.tensor(user.result).get_shape() == tg.shape_of(
-            value
-        ):
-            found.append(user)
+        if isinstance(user, tg.ElementwiseOp):
+            if tg.tensor(user.result).get_shape() != tg.shape_of(op.results[0]):
+                return
         elif not isinstance(user, tg.ReshapeOp | tg.PermuteOp | tg.FlipOp):
-            return found
-        value = user.results[0]
+            return
+        yield user
+        op = user
+
+
+def epilogue(op: Operation) -> Sequence[Operation]:
+    """An op and the elementwise ops through which alone its result is used, in order."""
+    return [op, *(user for user in only_users(op) if isinstance(user, tg.ElementwiseOp))]
 
 
 def whole_total(op: tg.ReduceOp) -> Operation:
     """The total of a reduction and of values that need no other reduction, as the sum of both, or
     the maximum."""
     last: Operation = op
-    while len(users := {use.operation for use in last.results[0].uses}) == 1:
-        (user,) = users
-        if isinstance(user, ALU[op.kind.data]):
-            others = [v for v in user.operands if v is not last.results[0]]
-            if any(isinstance(tg.behind(v, tg.MovementOp).owner, tg.ReduceOp) for v in others):
-                return last
-        elif not isinstance(user, tg.ReshapeOp | tg.PermuteOp | tg.FlipOp):
-            return last
+    for user in only_users(op):
+        if isinstance(user, tg.ElementwiseOp):
+            others = [
+                tg.behind(v, tg.MovementOp).owner for v in user.operands if v is not last.results[0]
+            ]
+            if not isinstance(user, ALU[op.kind.data]) or any(
+                isinstance(each, tg.ReduceOp) for each in others
+            ):
+                break
         last = user
     return last
 
@@ -121,22 +119,15 @@ def one_hot_mask(
     if op.kind.data is not tg.ReduceKind.ADD or not paths:
         return frozenset()
     index = demands.loops(tg.shape_of(op.source))
-    along = {loop for loop, _ in depends_of(*(index[axis] for axis in tg.integers(op, "axes")))}
+    along = loops_of(*(index[axis] for axis in tg.integers(op, "axes")))
     for path in paths:
         demand = Demand(op, op.source, index)
         for owner in path[1:]:
             demand = next(d for d in demands.operands(demand) if d.value.owner is owner)
         left, right = demands.operands(demand)
-        if any(
-            _counts(one, along, constants) and not along & {d[0] for d in other.depends}
-            for one, other in ((left, right), (right, left))
-        ):
-            return frozenset(path)
+        for one, other in ((left, right), (right, left)):
+            changes, others = (loops_of(*each.at) for each in (one, other))
+            # It counts along the axis, and nothing is unknown when the kernel is compiled.
+            if one.value.owner in constants and along & changes and not along & others:
+                return frozenset(path)
     return frozenset()
-
-
-def _counts(demand: Demand, along: Iterable[object], constants: set[Operation]) -> bool:
-    """Whether a value depends on an axis, and on nothing that is unknown when the kernel is
-    compiled."""
-    value: SSAValue = demand.value
-    return value.owner in constants and bool(set(along) & {d[0] for d in demand.depends})

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from xdsl.ir import Operation, SSAValue
@@ -27,20 +26,7 @@ from tgdialect.analysis.affine.positions import (
 )
 from tgdialect.analysis.limits import MANY
 from tgdialect.ops import tg
-from tgdialect.targets.costs import own_cost
-
-# Costs, in cheap elementwise operations on one element. They are no fields of `Target`, so that a
-# program has the same kernels on most targets: what a target decides about fusion is the size of
-# its LOCAL memory, and whether a grid keeps the rows of a product there (`fusion.py`).
-
-LOAD, STORE = 4.0, 16.0
-"""The cost of a load from memory, and of a store to it with the loop and the CALL that it takes, in
-elementwise ops. Greater: more is computed again; smaller: more kernels and passes over memory. From
-timing programs of `python -m bench`."""
-
-LOCAL_LOAD, LOCAL_STORE = 1.0, 2.0
-"""The cost of a load from a LOCAL buffer and of a store to it, in the same unit: less than LOAD and
-STORE, as the buffer stays in a cache close to the core."""
+from tgdialect.targets.costs import LOAD, own_cost
 
 
 class Demand(NamedTuple):
@@ -57,14 +43,7 @@ class Demand(NamedTuple):
     @property
     def trips(self) -> float:
         """The number of times that it is computed."""
-        return _trips(self.depends)
-
-
-@lru_cache(maxsize=1024)
-def _trips(depends: frozenset[Dependence]) -> float:
-    """How often a value with these dependences is computed, cached: fusion asks for the same ones
-    five times."""
-    return trips_of(depends)
+        return trips_of(self.depends)
 
 
 class Demands(Positions):
@@ -231,12 +210,9 @@ def demand_cost(
             return DemandCost(cost, reductions, is_complete=False)
         if price := own_cost(type(op)):
             cost += price * demand.trips
-        is_reduction = type(op) is tg.ReduceOp
-        if is_reduction:
-            reductions.append(demand)
         inner = demands.operands(demand)
-        if is_reduction:
-            for each in inner:
-                cost += each.trips
+        if type(op) is tg.ReduceOp:
+            reductions.append(demand)
+            cost += sum(each.trips for each in inner)
         walk.add(inner)
     return DemandCost(cost, reductions)

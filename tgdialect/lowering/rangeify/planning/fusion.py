@@ -6,8 +6,8 @@
 * Any other value is *fused*: computed again at every index at which it is used.
 
 A fused value is computed outside of the loops that it does not depend on, so that reductions that
-share outer loops share a kernel. The choice is about cost alone (`demand.py` has the prices): any
-choice gives the same results.
+share outer loops share a kernel. The choice is about cost alone, with prices of `targets/costs.py`:
+any choice gives the same results.
 """
 
 from __future__ import annotations
@@ -22,7 +22,14 @@ from itertools import chain
 from xdsl.dialects.builtin import DYNAMIC_INDEX, f32
 from xdsl.ir import Block, Operation, SSAValue
 
-from tgdialect.analysis.affine.positions import depends_of, is_of_loops, surrounding, trips_of
+from tgdialect.analysis.affine.positions import (
+    LoopVariable,
+    depends_of,
+    is_of_loops,
+    loops_of,
+    surrounding,
+    trips_of,
+)
 from tgdialect.analysis.constants import derived_values
 from tgdialect.analysis.limits import MANY
 from tgdialect.analysis.one_hot import constant_values, scatters
@@ -47,18 +54,8 @@ from tgdialect.lowering.rangeify.planning.contractions import (
     one_hot_mask,
     whole_total,
 )
-from tgdialect.lowering.rangeify.planning.demand import (
-    LOAD,
-    LOCAL_LOAD,
-    LOCAL_STORE,
-    STORE,
-    Demand,
-    DemandCost,
-    Demands,
-    demand_cost,
-)
+from tgdialect.lowering.rangeify.planning.demand import Demand, DemandCost, Demands, demand_cost
 from tgdialect.lowering.rangeify.planning.loop_order import RootLoops
-from tgdialect.lowering.rangeify.planning.online import OnlineSums
 from tgdialect.lowering.rangeify.planning.online_blocks import blocks_of
 from tgdialect.lowering.rangeify.planning.online_recognition import online_sums
 from tgdialect.lowering.rangeify.planning.padding import (
@@ -66,26 +63,15 @@ from tgdialect.lowering.rangeify.planning.padding import (
     MANY_WINDOWS,
     Padded,
     is_of_prefix,
-    is_surely_of_prefix,
+    may_hold,
     padded_value,
     padding,
 )
 from tgdialect.lowering.rangeify.planning.plan import Fusion
 from tgdialect.ops import tg
 from tgdialect.targets import Target
-from tgdialect.targets.costs import own_cost
+from tgdialect.targets.costs import CHEAP, FREE, LOAD, LOCAL_LOAD, LOCAL_STORE, STORE, own_cost
 from tgdialect.targets.matrix import matrix_instructions
-
-CHEAP = 12
-"""Elementwise operations per element up to which a value is computed again wherever it is used: a
-kernel of its own would take a STORE (16) and LOADs (4 each) instead. A value with a transcendental
-op (8) and some arithmetic is cheap, two of them are not."""
-
-FREE = 1.5
-"""Recompute an operand inside a reduction only if it costs at most so many operations beyond one
-LOAD, or fewer than REPAID results per element use it; else store it first. Larger: more is computed
-again; smaller: more kernels that do not pay. A value that depends on constants alone is also stored
-if it costs more: its kernel runs once, but it is compiled. Found with the ResNet of `bench`."""
 
 MAX_FUSED = REPAID * (LOAD + STORE)
 """The greatest cost of the elementwise ops that one kernel computes for an element, in the units of
@@ -113,15 +99,14 @@ def plan_fusion(
     of a value whether all of its cells are valid. The values of `stored` are realised in any case.
     LOCAL buffers fit into the memory of the target.
     """
-    planner = _Planner(block, is_closed, is_valid, stored, target, lambda _: False)
+    planner = _Planner(block, is_closed, is_valid, stored, target)
     orders = planner.plan().axis_orders
-    if not all(root in orders for root in planner.windows.values()):
+    if not planner.windows <= orders.keys():
         # Where vectors lie along windows, masks are those of lanes: a copy of the padding has none.
-        planner = _Planner(
-            block, is_closed, is_valid, stored, target, lambda root: root not in orders
-        )
+        planner = _Planner(block, is_closed, is_valid, stored, target, orders)
         planner.plan()
-    for op, message, kind, arguments in planner.remarks:
+    for op, message, arguments in planner.remarks:
+        kind = _KINDS.get(message.partition(":")[0], RemarkKind.ANALYSIS)
         emit_remark(op, message, "Fusion", kind, **arguments)
     return planner.fusion
 
@@ -135,34 +120,33 @@ class _Planner:
     is_valid: Callable[[SSAValue], bool]
     stored: Set[Operation]
     target: Target
-    copies_windows: Callable[[Operation], bool]
-    """Whether the root of a kernel may copy padding of which it reads windows."""
+    ordered: Mapping[Operation, Sequence[int]] | None = None
+    """If the roots of kernels may copy padding of which they read windows: those that may not."""
 
     def __post_init__(self) -> None:
         self.fusion = Fusion()
         self.demands = Demands()
         has_reductions = any(isinstance(op, tg.ReduceOp) for op in self.block.ops)
-        self.roots = RootLoops(self.demands, self.is_closed, self.fusion.realised, has_reductions)
+        self.roots = RootLoops(self.demands, self.is_closed, self.fusion, has_reductions)
         self.asked: dict[SSAValue, dict[Demand, None]] = {}
-        """The demands for each value that has not been decided yet."""
+        """The demands for each value that has not been decided yet, or has a buffer."""
         self.prices: dict[Operation, float] = {}
         """The cost of an element of a value where its operands need not be followed: it has a
         closed form or a buffer, or is likely to get one, as results of long reductions are."""
-        self.products: set[Operation] = set()
-        """The last ops of the epilogues of products of matrices."""
+        self.always = dict.fromkeys(self.stored, "realised: asked for before")
+        """Values that are stored in any case, and why."""
+        self.products: dict[Operation, bool] = {}
+        """The last ops of the epilogues of products of matrices, and whether each is used in the
+        epilogue of another one."""
         self.epilogues: set[Operation] = set()
         """The ops of these epilogues."""
-        self.addends: set[Operation] = set()
-        """The last ops of products of matrices that are used in the epilogue of another one."""
         self.pads: dict[Operation, int] = {}
         """The PADs of operands of long reductions, and the reads per element that pay for a
         copy."""
-        self.windows: dict[Operation, Operation] = {}
-        """The PADs whose windows a copy would pay for, and the kernels that read them."""
-        self.remarks: list[tuple[Operation, str, RemarkKind, Mapping[str, RemarkArgument]]] = []
+        self.windows: set[Operation] = set()
+        """The roots of kernels that would copy windows."""
+        self.remarks: list[tuple[Operation, str, Mapping[str, RemarkArgument]]] = []
         """The remarks about the plan, which are reported if it is the one that is taken."""
-        self.reads: dict[SSAValue, Sequence[Demand]] = {}
-        """The demands for realised values."""
         self.derived = derived_values(self.block)
         """The values that depend on constant arguments alone, and on which."""
         self.masks: set[Operation] = set()
@@ -172,12 +156,10 @@ class _Planner:
         self.may_share_products = self.target.is_grid
         """Whether a kernel may keep the rows of a product in LOCAL memory. Elsewhere, and where a
         matrix instruction computes a product, only a kernel of its own has register tiles."""
-        self.scattered: set[Operation] = set()
-        """The reductions that scatter, and are used by more than a total with other values."""
         self.prefixes: set[Operation] = set()
         """The long reductions of prefixes, whose totals the loop over their results carries."""
-        self.online: dict[Operation, OnlineSums] = {}
-        """The ops inside of sums that are computed in one pass."""
+        self.online: dict[Operation, bool] = {}
+        """The ops inside of sums that are computed in one pass, and whether scores need them."""
         self.locations = _locations(self.block)
         """The views of memory of which more than the cells matters."""
         self.fused_cost: dict[Operation, float] = defaultdict(float)
@@ -186,30 +168,30 @@ class _Planner:
     def plan(self) -> Fusion:
         constants = constant_values(self.block)
         for op in ops_of(self.block):
-            if isinstance(op, tg.ReduceOp):
+            if isinstance(op, tg.LoadOp):
+                self.always[op] = "realised: a copy of memory"
+            elif isinstance(op, tg.ReduceOp):
                 self.classify(op, constants)
         if self.may_share_products or not self.target.is_grid:
             self.find_online_sums()
         for op in reversed(ops_of(self.block)):
             if isinstance(op, tg.StoreOp):
                 self.ask_operands(op)
-            elif op.results and (asked := self.asked.pop(op.results[0], None)):
-                demands = list(asked)
-                self.pass_on(op, self.decide(op, demands))
-                if op in self.fusion.realised:
-                    self.reads[op.results[0]] = demands
-        self.fusion.splits, self.fusion.orders = self.roots.splits, self.roots.orders
+            elif op.results and (asked := self.asked.get(op.results[0])):
+                self.pass_on(op, self.decide(op, [*asked]))
+                if op not in self.fusion.realised:
+                    del self.asked[op.results[0]]
+        self.fusion.splits, orders = self.roots.splits, {**self.fusion.orders}
         if not self.target.is_grid:
             self.order_axes()
-        # The reasons for the orders of axes and loops.
-        why = "it costs the kernels that access the buffer least"
-        for op, order in self.fusion.axis_orders.items():
-            self.note(op, f"axis order {[*order]}: {why}")
-        for op, order in self.roots.orders.items():
-            self.note(op, f"loop order {[*order]}: reductions outside of loops run least often")
-        for op, splits in self.fusion.splits.items():
-            at = [*map(list, splits)]
-            self.note(op, f"loops split at {at}: values are the same for each part")
+        found: Sequence[tuple[Mapping[Operation, Sequence[object]], str, str]] = (
+            (self.fusion.axis_orders, "axis order", "it costs the kernels that access it least"),
+            (orders, "loop order", "reductions outside of loops run least often"),
+            (self.fusion.splits, "loops split at", "values are the same for each part"),
+        )
+        for lists, name, why in found:
+            for op, axes in lists.items():
+                self.note(op, f"{name} {[*axes]}: {why}")
         return self.fusion
 
     def order_axes(self) -> None:
@@ -218,22 +200,24 @@ class _Planner:
         lanes = self.target.lanes(tg.DTYPES[f32].itemsize)
         roots = {op: i for op, i in self.roots.indices.items() if op not in self.fusion.online}
         # The buffer of a value that is stored inside of that of a PAD is the latter.
-        paddings, padded_by = self.fusion.paddings, self.fusion.padded_by
-        for pad, inside in paddings.items():
-            roots[pad] = inside.at(roots.pop(inside.op))
-        reads: dict[SSAValue, list[Demand]] = {}
-        for root, value, at in chain(*self.reads.values(), *self.asked.values()):
-            if root in paddings:
+        padded = self.fusion.paddings
+        for inside in padded.values():
+            roots[inside.pad] = inside.at(roots.pop(inside.op))
+        pads = {inside.pad for inside in padded.values()}
+        reads: list[Demand] = []
+        for root, value, at in chain(*self.asked.values()):
+            if root in pads:
                 continue
-            if isinstance(op := value.owner, tg.TgOp) and op in padded_by:
-                value, at = padded_by[op].result, paddings[padded_by[op]].at(at)
-            reads.setdefault(value, []).append(Demand(padded_by.get(root, root), value, at))
+            if isinstance(op := value.owner, tg.TgOp) and (inside := padded.get(op)):
+                value, at = inside.pad.result, inside.at(at)
+            root = padded[root].pad if root in padded else root
+            reads.append(Demand(root, value, at))
         orders = axis_orders(reads, roots, constants, lanes)
-        for pad, inside in paddings.items():
-            if pad in orders:
-                orders[inside.op] = inside.order(orders[pad])
+        for op, inside in padded.items():
+            if inside.pad in orders:
+                orders[op] = inside.order(orders[inside.pad])
         self.fusion.axis_orders = orders
-        self.fusion.orders = {**orders, **self.roots.orders}
+        self.fusion.orders = {**orders, **self.fusion.orders}
 
     def classify(self, op: tg.ReduceOp, constants: set[Operation]) -> None:
         """Find out what kind of reduction a REDUCE is."""
@@ -245,33 +229,32 @@ class _Planner:
             self.masks |= mask
         elif scatters(op, constants) and (is_sum or not self.target.is_grid):
             last = whole_total(op)
-            if not all(isinstance(use.operation, tg.StoreOp) for use in last.results[0].uses):
-                self.scattered.add(last)
+            if not all(isinstance(user, tg.StoreOp) for user in tg.users_of(last)):
+                # Only a kernel whose STOREs are this total runs a loop over the updates alone.
+                self.always[last] = "realised: updates are joined with its cells"
         elif is_long(self.demands, op):
-            ops = list(epilogue(op))
-            is_of_tile = is_product(self.demands, op)
-            if is_of_tile and not self.target.is_grid and ops[-1] in self.products:
+            ops, is_of_tile = epilogue(op), is_product(self.demands, op)
+            is_added = is_of_tile and not self.target.is_grid and ops[-1] in self.products
+            if is_added:
                 # Another product is added to this one: two register tiles would share a kernel.
                 ops = [each for each in ops if each not in self.epilogues]
-                self.addends.add(ops[-1])
             last = ops[-1]
-            while self.is_widened(last):
-                before = tg.behind(last.operands[0], tg.MovementOp).owner
-                assert isinstance(before, tg.TgOp)
-                last = before
+            while isinstance(last, tg.CastOp) and self.is_widened(last):
+                last = tg.behind(last.source, tg.MovementOp).owner
+            assert isinstance(last, tg.TgOp)
             self.prices[last] = LOAD
             if is_of_tile:
-                self.products.add(last)
+                self.products[last] = is_added
                 self.epilogues.update(ops)
                 for pad in padding(op):
                     self.pads.setdefault(pad, MANY_MASKS)
                 if self.target.matrix and has_narrow_factor(op):
                     self.may_share_products = False
             else:
-                if any(map(is_surely_of_prefix, padding(op))):
+                if any(map(is_of_prefix, padding(op))):
                     self.prefixes.add(op)
                 if not self.target.is_grid:
-                    windowed = (pad for pad in padding(op) if not is_of_prefix(pad))
+                    windowed = (pad for pad in padding(op) if is_of_prefix(pad) is False)
                     self.pads.update(dict.fromkeys(windowed, MANY_WINDOWS))
 
     def find_online_sums(self) -> None:
@@ -282,7 +265,12 @@ class _Planner:
             is_kept = self.target.is_grid and self.fit(group.results, size, self.target.local)
             if not is_kept and (blocks := blocks_of(group, self.target)) is not None:
                 self.fusion.online[group.root] = group, blocks
-                self.online.update(dict.fromkeys(group.inside, group))
+                self.online.update(dict.fromkeys(group.inside, False))
+                once = tg.Walk([group.scores])
+                for value in once:
+                    if isinstance(op := value.owner, tg.TgOp) and op in group.inside:
+                        self.online[op] = True
+                        once.add(op.operands)
 
     # -- demands
 
@@ -316,22 +304,16 @@ class _Planner:
         # Some ops leave no choice.
         value = op.results[0]
         if op in self.fusion.online:
-            rows, steps, *_ = self.fusion.online[op][1]
+            rows, steps = self.fusion.online[op][1]
             remark = f"online: one pass over blocks of {rows} rows and {steps} steps"
-            self.note(op, remark, RemarkKind.PASSED, Rows=rows, Steps=steps)
-            return self.realise(op)
-        if op in self.fusion.padded_by:
-            return self.realise(op)
-        if isinstance(op, tg.LoadOp) or op in self.stored:
-            return self.realise(op, "realised: a copy of memory, or asked for before")
-        if op in self.scattered:
-            # Only a kernel whose STOREs are this total runs a loop over the updates alone.
-            return self.realise(op, "realised: updates are joined with its cells")
+            return self.realise(op, remark, Rows=rows, Steps=steps)
+        if op in self.always:
+            return self.realise(op, self.always[op])
         if op in self.prefixes and not all(is_of_loops(demand.at) for demand in asked):
             return self.realise(op, "realised: the loop over its results carries a total")
-        if (group := self.online.get(op)) is not None:
+        if op in self.online:
             # A score is computed once, in the block that all sums share.
-            return [min(asked, key=lambda demand: demand.trips)] if op in group.once else asked
+            return [min(asked, key=lambda demand: demand.trips)] if self.online[op] else asked
         if isinstance(op, tg.PadOp):
             return self.decide_padding(op, asked) if op in self.pads else asked
         # An INDEX is asked for twice as often by each INDEX of it by itself.
@@ -344,15 +326,14 @@ class _Planner:
             return asked
         # A value that is used once is fused, unless an inner loop would compute it.
         if not is_gather and self.is_worth_keeping(value, asked):
-            why = "constants alone decide it, so that it is computed once"
-            return self.realise(op, f"realised: {why}")
+            return self.realise(op, "realised: constants alone decide it, so that it runs once")
         fresh = all_elements(self.demands, op, value)
         elements = fresh.trips
         # Few values are asked for where their cost matters, and each walk has up to 128 steps.
         once = cache(lambda: demand_cost(self.demands, [fresh], self.prices))
-        if not is_gather and self.is_too_long(op, asked) and once().cost > CHEAP * elements:
-            why = f"a kernel would compute more than {MAX_FUSED} for an element"
-            return self.realise(op, f"realised: {why}")
+        longest = max(self.fused_cost[demand.root] for demand in asked) + own_cost(type(op))
+        if not is_gather and longest > MAX_FUSED and once().cost > CHEAP * elements:
+            return self.realise(op, f"realised: a kernel would compute more than {MAX_FUSED}")
         is_hot = not is_gather and self.is_hot(op, asked, elements, once)
         if len(asked) == 1 and asked[0].trips <= elements and not is_hot:
             return asked
@@ -362,25 +343,28 @@ class _Planner:
         has_many = len(asked) > MANY
         again = None if has_many else demand_cost(self.demands, asked, self.prices)
         fused = again.cost if again and again.is_complete else math.inf
-        row = None if is_gather else self.local_demand(asked, is_hot=is_hot)
-        local = math.inf
-        if row is not None:
-            # A buffer of all axes is filled at the cost of a kernel that stores the value.
-            is_whole = len(self.inner_axes(asked)) == len(row.at) and not once().reductions
-            inside = once() if is_whole else demand_cost(self.demands, [row], self.prices)
-            local = self.local_cost(row, inside, reads, is_hot=is_hot)
+        inner = self.inner_axes(asked)
+        kept = None if is_gather else self.local(asked, inner, once, is_hot=is_hot)
         if is_hot:
             fused = math.inf
         elif cost <= CHEAP * elements and not has_many:
             realised = math.inf
+        local = kept[1] if kept else math.inf
         costs = {"fused": fused, "local": local, "realised": realised}
         choice = min(costs, key=costs.__getitem__)
         if remarks_are_wanted():
-            self.note_choice(op, choice, asked, elements, costs)
+            shown = {w: "never" if math.isinf(c) else f"{c:.4g}" for w, c in costs.items()}
+            remark = (
+                f"{choice}: {_WHAT[choice]} ({len(asked)} uses, {reads:.4g} reads of "
+                f"{elements:.4g} elements; "
+                f"cost {', '.join(f'{way} {cost}' for way, cost in shown.items())})"
+            )
+            ways = {way.capitalize(): cost for way, cost in shown.items()}
+            self.note(op, remark, Uses=len(asked), Reads=reads, Elements=elements, **ways)
         if choice == "fused":
             return asked
-        if choice == "local" and row is not None:
-            return self.keep(op, self.inner_axes(asked), row)
+        if choice == "local" and kept:
+            return self.keep(op, inner, kept[0])
         return self.realise(op)
 
     def is_never_stored(self, op: Operation) -> bool:
@@ -407,11 +391,6 @@ class _Planner:
         cost = demand_cost(self.demands, asked, self.prices).cost
         return kept <= sum(given) and cost > (LOAD + FREE) * reads
 
-    def is_too_long(self, op: Operation, asked: Sequence[Demand]) -> bool:
-        """Whether a kernel that fuses a value would compute more than MAX_FUSED for an element."""
-        cost = own_cost(type(op))
-        return any(self.fused_cost[demand.root] + cost > MAX_FUSED for demand in asked)
-
     def is_widened(self, op: Operation) -> bool:
         """Whether an op converts computed floats to more bits. It is never stored on a grid, where
         memory takes the time, nor where matrix instructions take the narrow floats as factors."""
@@ -427,27 +406,28 @@ class _Planner:
         a copy: into a LOCAL buffer where one reduction reads windows of it, else by a kernel."""
         runs, least = self.runs_in_steps(asked), self.pads[op]
         if least == MANY_WINDOWS and len(asked) == 1:
-            inner = self.axes_of_windows(asked[0])
+            # The axes along which the steps of a reduction go.
+            at, known = asked[0].at, self.roots.known
+            inner = tuple(axis for axis, each in enumerate(at) if loops_of(each) - known)
             row = self.row_of(asked[0], inner)
             if row is not None and runs >= MANY_WINDOWS * row.trips:
-                self.windows[op] = root = asked[0].root
-                if not self.copies_windows(root):
+                root = asked[0].root
+                self.windows.add(root)
+                if self.ordered is None or root in self.ordered:
                     return asked
                 times = runs / max(row.trips, 1)
                 remark = f"local: windows read {times:.3g} times as many elements"
-                self.note(op, remark, RemarkKind.PASSED, Times=times)
+                self.note(op, remark, Times=times)
                 return self.keep(op, inner, row)
         elements = all_elements(self.demands, op, op.result).trips
         if runs < least * elements:
             return asked
+        if (inside := self.padded_in_place(op)) is not None:
+            self.always[inside.op] = "realised: stored inside of the buffer of what is padded"
+            self.fusion.paddings[inside.op] = inside
         times = runs / max(elements, 1)
         remark = f"realised: reductions read each element {times:.3g} times"
-        self.note(op, remark, RemarkKind.MISSED, Times=times)
-        if (inside := self.padded_in_place(op)) is not None:
-            self.note(inside.op, "realised: stored inside of the buffer of what is padded")
-            self.fusion.paddings[op] = inside
-            self.fusion.padded_by[inside.op] = op
-        return self.realise(op)
+        return self.realise(op, remark, Times=times)
 
     def padded_in_place(self, op: tg.PadOp) -> Padded | None:
         """The source of a PAD, if a kernel can store it inside of the PAD's buffer, so that nothing
@@ -456,21 +436,19 @@ class _Planner:
         longer."""
         if self.target.is_grid or (inside := padded_value(op)) is None:
             return None
-        source, values = inside.value.owner, (inside.value, op.result)
-        places = self.fusion.padded_by, self.fusion.online, self.online
+        source, places = inside.value.owner, (self.fusion.paddings, self.fusion.online, self.online)
         fits = (
             isinstance(source, tg.ElementwiseOp | tg.ReduceOp | tg.StackOp)
-            and not (tg.is_memory(inside.value) or self.is_never_stored(source))
+            and not self.is_never_stored(source)
             and not any(source in place for place in places)
-            and not any(isinstance(use.operation, tg.StoreOp) for v in values for use in v.uses)
-            and all(map(self.is_valid, values))
+            and may_hold(inside, self.is_valid)
         )
         return inside if fits else None
 
-    def realise(self, op: Operation, remark: str = "") -> list[Demand]:
+    def realise(self, op: Operation, remark: str = "", **arguments: RemarkArgument) -> list[Demand]:
         """Have a kernel of its own store a value; the remark is the reason, unless it is noted."""
         if remark:
-            self.note(op, remark, RemarkKind.MISSED)
+            self.note(op, remark, **arguments)
         self.fusion.realised.add(op)
         self.prices[op] = LOAD
         # Scores of blocks are computed outside of the loops that they do not depend on.
@@ -483,37 +461,9 @@ class _Planner:
         self.prices[op] = LOCAL_LOAD
         return [row]
 
-    def note(
-        self,
-        op: Operation,
-        remark: str,
-        kind: RemarkKind = RemarkKind.ANALYSIS,
-        **arguments: RemarkArgument,
-    ) -> None:
+    def note(self, op: Operation, remark: str, **arguments: RemarkArgument) -> None:
         """Note the reason of a decision."""
-        self.remarks.append((op, remark, kind, arguments))
-
-    def note_choice(
-        self,
-        op: Operation,
-        choice: str,
-        asked: Sequence[Demand],
-        elements: float,
-        costs: Mapping[str, float],
-    ) -> None:
-        """Note a choice, and the cost of each alternative."""
-        reads = sum(demand.trips for demand in asked)
-        shown = {w: "never" if math.isinf(cost) else f"{cost:.4g}" for w, cost in costs.items()}
-        self.note(
-            op,
-            f"{choice}: {_WHAT[choice]} ({len(asked)} uses, {reads:.4g} reads of {elements:.4g} "
-            f"elements; cost {', '.join(f'{way} {cost}' for way, cost in shown.items())})",
-            RemarkKind.MISSED if choice == "realised" else RemarkKind.PASSED,
-            Uses=len(asked),
-            Reads=reads,
-            Elements=elements,
-            **{way.capitalize(): cost for way, cost in shown.items()},
-        )
+        self.remarks.append((op, remark, arguments))
 
     # -- local buffers
 
@@ -524,43 +474,51 @@ class _Planner:
         first = asked[0].at
         if len(asked) > 1:
             return tuple(a for a in range(len(first)) if any(d.at[a] != first[a] for d in asked))
-        named = {loop for loop, _ in asked[0].depends}
+        around = [{around for around, _ in surrounding(depends_of(each))} for each in first]
+        named = loops_of(*first)
         return tuple(
             axis
-            for axis, position in enumerate(first)
-            if any(
-                around not in named
-                for loop, _ in depends_of(position)
-                for around, _ in loop.outer
-                if around.trips > 1
-            )
+            for axis, loops in enumerate(around)
+            if any(loop.trips > 1 for loop in loops - named)
         )
 
-    def axes_of_windows(self, demand: Demand) -> tuple[int, ...]:
-        """The axes along which the steps of a reduction go."""
-        return tuple(
-            axis
-            for axis, position in enumerate(demand.at)
-            if any(loop not in self.roots.known for loop, _ in depends_of(position))
-        )
-
-    def local_demand(self, asked: Sequence[Demand], *, is_hot: bool) -> Demand | None:
-        """The demand in the loops that would fill a LOCAL buffer for all demands.
+    def local(
+        self,
+        asked: Sequence[Demand],
+        inner: Sequence[int],
+        once: Callable[[], DemandCost],
+        *,
+        is_hot: bool,
+    ) -> tuple[Demand, float] | None:
+        """The demand in the loops that would fill a LOCAL buffer for all demands, and the cost of
+        that and of reading it.
 
         None where there can be no such buffer: demands come from more than one kernel, the buffer
         would be too large, or some demand reads fewer elements than filling it computes. The last
-        is no reason where the steps of a product read the rows of a block.
+        is no reason where the steps of a product read the rows of a block. Products, and what their
+        steps read, get buffers of their own, whose kernels have register tiles, except where each
+        workgroup can keep rows in LOCAL memory that it declares, so that a processor has room for
+        several.
         """
         root = asked[0].root
-        if root in self.fusion.online:
-            return None
         is_block = is_hot and self.may_share_products
-        least = 1 if is_block else 2
-        if not least <= len(asked) <= MANY or any(d.root is not root for d in asked):
+        is_few = (1 if is_block else 2) <= len(asked) <= MANY
+        if root in self.fusion.online or not is_few or any(d.root is not root for d in asked):
             return None
-        if (row := self.row_of(asked[0], self.inner_axes(asked))) is None:
+        row = self.row_of(asked[0], inner)
+        if row is None or not (is_block or all(d.trips <= row.trips for d in asked)):
             return None
-        return row if is_block or all(demand.trips <= row.trips for demand in asked) else None
+        # A buffer of all axes is filled at the cost of a kernel that stores the value.
+        is_whole = len(inner) == len(row.at) and not once().reductions
+        inside = once() if is_whole else demand_cost(self.demands, [row], self.prices)
+        if is_hot or is_contraction(self.demands, inside.reductions, row):
+            around = surrounding(row.depends)
+            rows = trips_of(frozenset(loop for loop in around if loop[0] in self.roots.known))
+            size = row.trips / max(rows, 1) * tg.dtype_of(row.value).itemsize
+            if not self.may_share_products or not self.fit(rows, size, self.target.declared_local):
+                return None
+        reads = sum(demand.trips for demand in asked)
+        return row, inside.cost + LOCAL_STORE * row.trips + LOCAL_LOAD * reads
 
     def row_of(self, demand: Demand, inner: Sequence[int]) -> Demand | None:
         """The demand in loops of its own along some axes, and at the index of `demand` along the
@@ -575,24 +533,6 @@ class _Planner:
         loops = iter(self.demands.loops(extents, surrounding(outer.depends)))
         index = tuple(next(loops) if a in inner else p for a, p in enumerate(at))
         return Demand(root, value, index)
-
-    def local_cost(self, row: Demand, inside: DemandCost, reads: float, *, is_hot: bool) -> float:
-        """The cost of filling a LOCAL buffer, `inside`, and of reading it. Products, and what their
-        steps read, get buffers of their own, whose kernels have register tiles, except where a
-        workgroup can compute a block of rows."""
-        is_block = is_hot or is_contraction(self.demands, inside.reductions, row)
-        if is_block and not self.has_blocks(row):
-            return math.inf
-        return inside.cost + LOCAL_STORE * row.trips + LOCAL_LOAD * reads
-
-    def has_blocks(self, row: Demand) -> bool:
-        """Whether each workgroup can keep rows of a value in LOCAL memory that it declares, so that
-        a processor has room for several."""
-        if not self.may_share_products:
-            return False
-        rows = trips_of(loop for loop in surrounding(row.depends) if loop[0] in self.roots.known)
-        size = row.trips / max(rows, 1) * tg.dtype_of(row.value).itemsize
-        return self.fit(rows, size, self.target.declared_local)
 
     def fit(self, rows: float, size: float, local: int) -> bool:
         """Whether blocks of REPAID rows of some bytes fit into LOCAL memory, in each of which a
@@ -616,17 +556,17 @@ class _Planner:
         runs = self.runs_in_steps(asked)
         if op in self.products:
             has_parts = len(asked) > len({demand.root for demand in asked})
-            is_part = any(isinstance(use.operation, tg.StackOp) for use in op.results[0].uses)
+            is_part = any(isinstance(user, tg.StackOp) for user in tg.users_of(op))
             is_wider = any(demand.trips > elements for demand in asked)
-            return runs > 0 or has_parts or is_part or is_wider or op in self.addends
+            return runs > 0 or has_parts or is_part or is_wider or self.products[op]
         return runs >= REPAID * elements and once().cost > (LOAD + FREE) * elements
 
     def runs_in_steps(self, asked: Sequence[Demand]) -> float:
         """How often a value would be computed in the loops of reductions; 0 outside of them."""
-        loops = {loop for demand in asked for loop, _ in demand.depends if loop.trips > 1}
-        if loops <= self.roots.known:
+        loops = set[LoopVariable]().union(*(loops_of(*demand.at) for demand in asked))
+        if all(loop in self.roots.known or loop.trips <= 1 for loop in loops):
             return 0
-        return sum(trips_of(surrounding(demand.depends)) for demand in asked)
+        return sum(demand.trips for demand in asked)
 
 
 def _locations(block: Block) -> set[SSAValue]:
@@ -648,3 +588,9 @@ _WHAT = {
     "realised": "stored by a kernel of its own",
 }
 """The words of remarks for each choice."""
+
+_KINDS = {
+    **dict.fromkeys(("fused", "local", "online"), RemarkKind.PASSED),
+    "realised": RemarkKind.MISSED,
+}
+"""The kinds of remarks that begin with these words."""

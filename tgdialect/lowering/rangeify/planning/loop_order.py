@@ -7,13 +7,15 @@ it does not depend on, if these loops are inside the loops that it depends on.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.affine.positions import Index, LoopVariable, depends_of
+from tgdialect.analysis.affine.positions import Index, LoopVariable, Position, loops_of
 from tgdialect.lowering.rangeify.planning.demand import Demand, Demands
+from tgdialect.lowering.rangeify.planning.plan import Fusion
 from tgdialect.ops import tg
 
 _NEAR = 48
@@ -28,28 +30,26 @@ class RootLoops:
 
     demands: Demands
     is_closed: Callable[[tg.ReduceOp], bool]
-    realised: Set[Operation]
+    fusion: Fusion
     has_reductions: bool
 
     def __post_init__(self) -> None:
         self.indices: dict[Operation, Index] = {}
         """The loops of each root."""
-        self.orders: dict[Operation, tuple[int, ...]] = {}
-        """For roots whose loops are not in the order of the axes: the axes, outermost first."""
-        self._divisors: dict[Operation, list[list[int]]] = {}
-        """For each axis of a root, the divisors of the digits that hoisted values depend on."""
-        self._axis: dict[LoopVariable, tuple[Operation, int]] = {}
-        """The root and the axis that each loop iterates over."""
-
-    @property
-    def known(self) -> Set[LoopVariable]:
+        self.known: set[LoopVariable] = set()
         """The loops of all roots, as opposed to the loops of reductions."""
-        return self._axis.keys()
+        self._divisors = defaultdict[LoopVariable | None, set[int]](set)
+        """The divisors of the digits of loops that hoisted values depend on."""
 
     @property
-    def splits(self) -> dict[Operation, list[tuple[int, ...]]]:
+    def splits(self) -> dict[Operation, Sequence[Sequence[int]]]:
         """For each axis of a root, the divisors at which its loop is split, the greatest first."""
-        return {root: [*map(_chain, axes)] for root, axes in self._divisors.items()}
+        axes = {root: [*map(_loop_of, index)] for root, index in self.indices.items()}
+        return {
+            root: [_chain(self._divisors.get(loop, ())) for loop in loops]
+            for root, loops in axes.items()
+            if not self._divisors.keys().isdisjoint(loops)
+        }
 
     def index(self, root: Operation, like: SSAValue, inner: Sequence[int] = ()) -> Index:
         """The index of a kernel's root: a loop for each axis of `like`, in the cheapest order.
@@ -60,11 +60,9 @@ class RootLoops:
         else:
             order = self._order(root, like, index)
         if order:
-            self.orders[root] = order
+            self.fusion.orders[root] = order
             index = self.demands.loops(tg.shape_of(like), order=order)
-        for axis, position in enumerate(index):
-            for loop, _ in depends_of(position):
-                self._axis[loop] = root, axis
+        self.known |= loops_of(*index)
         self.indices[root] = index
         return index
 
@@ -75,7 +73,7 @@ class RootLoops:
         around the innermost of them. In a softmax over the rows of a matrix, where the reductions
         depend on the column, the loop over columns has to be outside.
         """
-        loops = [next((loop for loop, _ in depends_of(position)), None) for position in index]
+        loops = [*map(_loop_of, index)]
         if sum(loop is not None for loop in loops) < 2 or not self.has_reductions:
             return ()
         # The steps of the reductions, by the axes that they depend on.
@@ -83,18 +81,19 @@ class RootLoops:
         value = root.value if isinstance(root, tg.StoreOp) else like
         steps: dict[tuple[int, ...], float] = {}
         for demand in self._hoisted_reductions(Demand(root, value, index)):
-            changing = {loop for loop, _ in demand.depends}
+            changing = loops_of(*demand.at)
             axes = tuple(axis for axis in natural if loops[axis] in changing)
             inner = next(iter(self.demands.operands(demand))).trips / max(demand.trips, 1)
             steps[axes] = steps.get(axes, 0) + inner
 
+        trips = [1 if loop is None else loop.trips for loop in loops]
+
         def cost(order: Sequence[int]) -> float:
-            total = 0.0
-            for axes, inner in steps.items():
+            def times(axes: Sequence[int]) -> float:
                 around = order[: 1 + max((order.index(axis) for axis in axes), default=-1)]
-                trips = (loop.trips for axis in around if (loop := loops[axis]) is not None)
-                total += inner * math.prod(trips)
-            return total
+                return math.prod(trips[axis] for axis in around)
+
+            return sum(inner * times(axes) for axes, inner in steps.items())
 
         # For each set of axes, the order that has these outermost.
         orders = [natural, *((*axes, *(a for a in natural if a not in axes)) for axes in steps)]
@@ -103,18 +102,18 @@ class RootLoops:
 
     def _hoisted_reductions(self, root: Demand) -> Iterator[Demand]:
         """The reductions nearest to a root that do not depend on all of its loops."""
-        everything = {loop for loop, _ in root.depends}
+        everything = loops_of(*root.at)
         walk = tg.Walk([root], _NEAR - 1)
         for demand in walk:
             op = demand.value.owner
             if not isinstance(op, tg.TgOp) or tg.is_storage(demand.value):
                 continue
-            if op in self.realised and demand is not root:
+            if op in self.fusion.realised and demand is not root:
                 continue
             if isinstance(op, tg.ReduceOp) and op not in self.demands.one_hot_sums:
                 if self.is_closed(op):
                     continue
-                if not everything <= {loop for loop, _ in demand.depends}:
+                if not everything <= loops_of(*demand.at):
                     yield demand
                     continue
             walk.add(self.demands.operands(demand))
@@ -129,17 +128,19 @@ class RootLoops:
         for loop, divisor in demand.depends:
             lowest[loop] = min(divisor, lowest.get(loop, divisor))
         for loop, divisor in lowest.items():
-            if divisor > 1 and loop in self._axis:
-                root, axis = self._axis[loop]
-                value = root.operands[0] if isinstance(root, tg.StoreOp) else root.results[0]
-                axes = self._divisors.setdefault(root, [[] for _ in tg.shape_of(value)])
-                axes[axis].append(divisor)
+            if divisor > 1:
+                self._divisors[loop].add(divisor)
 
 
-def _chain(divisors: Sequence[int]) -> tuple[int, ...]:
+def _loop_of(position: Position) -> LoopVariable | None:
+    """The loop that goes along an axis; None for one of a single element."""
+    return next(iter(loops_of(position)), None)
+
+
+def _chain(divisors: Iterable[int]) -> list[int]:
     """The divisors, the greatest first, without those that do not divide the one before."""
     result: list[int] = []
-    for divisor in sorted(set(divisors), reverse=True):
+    for divisor in sorted(divisors, reverse=True):
         if not result or result[-1] % divisor == 0:
             result.append(divisor)
-    return tuple(result)
+    return result

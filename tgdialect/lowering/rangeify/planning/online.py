@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
@@ -22,7 +23,6 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.analysis.affine.movement import operand_indices
 from tgdialect.analysis.affine.positions import Index, Position, Positions
 from tgdialect.analysis.conditions import Condition
-from tgdialect.analysis.limits import MANY
 from tgdialect.analysis.sparsity import constant_of
 from tgdialect.ops import tg
 
@@ -30,18 +30,8 @@ from tgdialect.ops import tg
 class Operand(NamedTuple):
     """A step from a value to one of its operands."""
 
-    op: Operation
+    op: tg.TgOp
     operand: int
-
-
-class Factor(NamedTuple):
-    """A MUL or DIV of a summand by what is the same in all steps."""
-
-    op: tg.MulOp | tg.DivOp
-    operand: int
-    """The operand that the summand is."""
-    path: tuple[Operand, ...]
-    """From the operand of the sum to the op."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +43,13 @@ class OnlineSum:
     """From the root to the sum. A REDUCE on the way is another sum."""
     inner: tuple[Operand, ...]
     """From the operand of the sum to the exponentials."""
-    factors: tuple[Factor, ...]
-    """The factors that the sum is multiplied by afterwards."""
+    factors: tuple[int, ...]
+    """The positions in `inner` of MULs and DIVs by what is the same in all steps: the sum is
+    multiplied by it afterwards."""
     columns: tuple[int, ...]
     """The axes of the root that the sum depends on and the scores do not."""
+    reads_zeros: bool
+    """Whether past the last step all other factors of summands are 0, because they are loaded."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +58,8 @@ class OnlineSums:
 
     root: Operation
     """The one op through which anything of them is used."""
-    scores: SSAValue
     greatest: tg.ReduceOp
-    """Their maximum."""
+    """The maximum of the scores."""
     powers: tg.Exp2Op | tg.ExpOp
     """The exponentials `exp2(scale * (scores - greatest))`, or `exp(…)`."""
     scale: float
@@ -76,19 +68,20 @@ class OnlineSums:
     sums: tuple[OnlineSum, ...]
     shows_greatest: bool
     """Whether the root depends on the maximum other than through the exponentials."""
-    axis: int
-    """The axis of the scores that is summed over."""
     row: int
     """The axis of the root whose rows share a block: what is loaded for the columns of a sum is the
     same for all of them."""
     inside: frozenset[Operation]
     """The ops between the products that scores are made of, these included, and the root."""
-    once: frozenset[Operation]
-    """Those that the scores are computed by."""
+
+    @property
+    def scores(self) -> SSAValue:
+        return self.greatest.source
 
     @property
     def steps(self) -> int:
-        return tg.tensor(self.scores).get_shape()[self.axis]
+        (axis,) = tg.integers(self.greatest, "axes")
+        return tg.tensor(self.scores).get_shape()[axis]
 
     @property
     def rows(self) -> int:
@@ -100,7 +93,7 @@ class OnlineSums:
         shape = tg.tensor(self.root.results[0]).get_shape()
         return math.prod(n for axis, n in enumerate(shape) if axis not in self.columns)
 
-    @property
+    @cached_property
     def is_masked_by_index(self) -> bool:
         """Whether scores are -inf where a condition on indices alone says so."""
         return any(_is_of_indices(condition) for condition, _ in unmasked(self.scores))
@@ -155,9 +148,5 @@ def unmasked(value: SSAValue) -> Iterator[Condition]:
 
 def _is_of_indices(value: SSAValue) -> bool:
     """Whether a value depends on no memory."""
-    walk = tg.Walk([value], MANY)
-    for each in walk:
-        if tg.is_memory(each) or not isinstance(op := each.owner, tg.TgOp):
-            return False
-        walk.add(op.operands)
-    return walk.is_complete
+    values = value, *(v for op in tg.computed_from(value) for v in op.operands)
+    return all(isinstance(v.owner, tg.TgOp) and not tg.is_memory(v) for v in values)

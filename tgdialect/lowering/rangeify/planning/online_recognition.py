@@ -9,21 +9,20 @@ may follow the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.affine.movement import broadcast, moved, operand_indices
-from tgdialect.analysis.affine.positions import ZERO, Index, LoopVariable, Position, depends_of
+from tgdialect.analysis.affine.positions import ZERO, Index, LoopVariable, Position, loops_of
 from tgdialect.analysis.limits import MANY
 from tgdialect.analysis.sparsity import constant_of
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.planning.contractions import epilogue, is_long, is_product
 from tgdialect.lowering.rangeify.planning.demand import Demands
 from tgdialect.lowering.rangeify.planning.online import (
-    Factor,
     OnlineSum,
     OnlineSums,
     Operand,
@@ -51,21 +50,11 @@ def online_sums_of(op: Operation, is_valid: Callable[[SSAValue], bool]) -> Onlin
     return _Recognizer(op, is_valid).recognize()
 
 
+_WHOLE = (tg.PermuteOp, tg.ReshapeOp, tg.ExpandOp, tg.ElementwiseOp)
+"""Ops whose operands have no cells beyond those of an axis that they share with the result."""
+
 _Need = tuple[SSAValue, Index, tuple[Operand, ...]]
 """A value at an index, and the path from the root to it."""
-
-
-@dataclass
-class _Visit:
-    """A sum at the index at which all users need it."""
-
-    index: Index
-    reach: tuple[Operand, ...]
-    at: Position
-    """The position along the axis that it reduces."""
-    powers: Index = ()
-    inner: tuple[Operand, ...] = ()
-    factors: tuple[Factor, ...] = ()
 
 
 @dataclass
@@ -75,22 +64,29 @@ class _Recognizer:
     greatest: tg.ReduceOp
     is_valid: Callable[[SSAValue], bool]
     demands: Demands = field(default_factory=Demands)
-    products: Sequence[tg.ReduceOp] = ()
-    """The products of matrices that scores are elementwise functions of."""
-    powers: tg.Exp2Op | tg.ExpOp | None = None
+    powers: Operation | None = None
     """The exponentials."""
     linear: Set[Operation] = frozenset[Operation]()
     """The exponentials, and the elementwise and movement ops that are linear in them."""
-    members: Sequence[tg.ReduceOp] = ()
+    members: Set[Operation] = frozenset[Operation]()
     """The sums that are linear in the exponentials."""
     inside: Set[Operation] = frozenset[Operation]()
     """The ops that depend on products, up to the root, and that."""
-    sums: dict[tg.ReduceOp, _Visit] = field(default_factory=dict[tg.ReduceOp, "_Visit"])
+    axes: Mapping[LoopVariable, int] = field(default_factory=dict[LoopVariable, int])
+    """The axis of the root that each of the loops around it goes along."""
+    sums: dict[Operation, OnlineSum] = field(default_factory=dict[Operation, OnlineSum])
     """The sums that the walk from the root has come to."""
-    maxima: set[Index] = field(default_factory=set[Index])
-    """The indices at which the maximum is needed."""
+    rows: set[Index] = field(default_factory=set[Index])
+    """The indices of rows at which sums and the maximum are needed."""
+    shows_greatest: bool = False
+    """Whether the maximum is needed by itself."""
     others: set[LoopVariable] = field(default_factory=set[LoopVariable])
     """The loops that the other factors of summands depend on."""
+
+    @property
+    def axis(self) -> int:
+        """The axis of the scores that is summed over."""
+        return tg.integers(self.greatest, "axes")[0]
 
     def recognize(self) -> OnlineSums | None:
         greatest, scores = self.greatest, self.greatest.source
@@ -99,8 +95,8 @@ class _Recognizer:
             return None
         if not dtype.is_float or dtype.bits < 32 or {0, DYNAMIC_INDEX} & {*shape}:
             return None
-        self.products = self.find_products(scores)
-        if not self.products or not self.is_valid(scores):
+        products = self.find_products(scores)
+        if not products or not self.is_valid(scores):
             return None
         if (found := self.find_powers(scores)) is None:
             return None
@@ -108,11 +104,9 @@ class _Recognizer:
         self.find_sums(self.powers)
         for each in self.members:
             root = epilogue(each)[-1]
-            between = self.between(self.products, root)
-            if between is not None:
-                self.inside = {*between, root}
-                if self.inside >= {*self.members, self.powers, greatest}:
-                    return self.group(root, self.powers, scale)
+            self.inside = self.between(products, root)
+            if self.inside >= {*self.members, self.powers, greatest}:
+                return self.group(root, products, self.powers, scale)
         return None
 
     def find_products(self, scores: SSAValue) -> Sequence[tg.ReduceOp]:
@@ -173,73 +167,54 @@ class _Recognizer:
                     return
                 walk.add([use.operation])
         if walk.is_complete:
-            self.members = [op for op in walk.seen if isinstance(op, tg.ReduceOp)]
-            self.linear = walk.seen.keys() - {*self.members}
+            self.members = {op: None for op in walk.seen if isinstance(op, tg.ReduceOp)}.keys()
+            self.linear = walk.seen.keys() - self.members
 
     @staticmethod
-    def between(products: Sequence[tg.ReduceOp], root: Operation) -> set[Operation] | None:
-        """The ops that depend on products, up to a root; None if they have users beside it."""
+    def between(products: Sequence[tg.ReduceOp], root: Operation) -> Set[Operation]:
+        """The ops that depend on products, up to a root and with it; none if they have users beside
+        it."""
         walk: tg.Walk[Operation] = tg.Walk(products, MANY)
         for op in walk:
-            for result in op.results:
-                users = {use.operation for use in result.uses} - {root}
-                kinds = tg.ElementwiseOp | tg.ReduceOp | tg.MovementOp
-                if not result.uses or not all(isinstance(user, kinds) for user in users):
-                    return None
-                walk.add(users)
-        return {*walk.seen} if walk.is_complete else None
+            users = {*tg.users_of(op)} - {root}
+            kinds = tg.ElementwiseOp | tg.ReduceOp | tg.MovementOp
+            if not op.results[0].uses or not all(isinstance(user, kinds) for user in users):
+                return set()
+            walk.add(users)
+        return {*walk.seen, root} if walk.is_complete else set()
 
     # -- indices
 
     def group(
-        self, root: Operation, powers: tg.Exp2Op | tg.ExpOp, scale: float
+        self,
+        root: Operation,
+        products: Sequence[tg.ReduceOp],
+        powers: tg.Exp2Op | tg.ExpOp,
+        scale: float,
     ) -> OnlineSums | None:
         """The group, if all sums go over the same steps of the same rows."""
         value = root.results[0]
         shape = tg.tensor(value).get_shape()
         if DYNAMIC_INDEX in shape or not self.is_valid(value):
             return None
-        index = self.demands.loops(tg.shape_of(value))
-        if not self.visit(value, index):
+        index = self.demands.loops(shape)
+        self.axes = {loop: axis for axis, each in enumerate(index) for loop in loops_of(each)}
+        if not self.visit(value, index) or self.sums.keys() != self.members or len(self.rows) != 1:
             return None
-        (axis,) = tg.integers(self.greatest, "axes")
-        rows = self.rows(axis)
-        if rows is None or self.sums.keys() != {*self.members}:
-            return None
-        # The axes of the root by what they are for.
-        axis_of = {loop: number for number, each in enumerate(index) for loop in _loops((each,))}
-        around = _loops(rows)
-        if not around <= axis_of.keys():
-            return None
-        own = {axis_of[loop] for loop in around}
-        members = tuple(
-            OnlineSum(
-                op,
-                visit.reach,
-                visit.inner,
-                visit.factors,
-                tuple(sorted({axis_of[loop] for loop in _loops(visit.index)} - own)),
-            )
-            for op, visit in self.sums.items()
-        )
-        reused = own - {axis_of[loop] for loop in self.others if loop in axis_of}
+        (row,) = self.rows
+        reused = {self.axes[loop] for loop in loops_of(*row) - self.others}
         if not reused or any(len(index[axis].terms) != 1 for axis in reused):
             return None
-        row = max(sorted(reused), key=lambda number: (shape[number], number))
-        inside = self.inside - {root}
         return OnlineSums(
             root,
-            self.greatest.source,
             self.greatest,
             powers,
             scale,
-            tuple(self.products),
-            members,
-            bool(self.maxima),
-            axis,
-            row,
-            frozenset(inside),
-            frozenset(_operands_of(self.greatest, inside)),
+            tuple(products),
+            tuple(self.sums.values()),
+            self.shows_greatest,
+            max(sorted(reused), key=lambda number: (shape[number], number)),
+            frozenset(self.inside - {root}),
         )
 
     def visit(self, root: SSAValue, index: Index) -> bool:
@@ -253,30 +228,29 @@ class _Recognizer:
                 continue
             seen.add((value, index))
             if op is self.greatest:
-                self.maxima.add(index)
+                self.rows.add(self.row_of(index))
+                self.shows_greatest = True
             elif isinstance(op, tg.ReduceOp):
                 if op not in self.members or (new := self.sum(op, index, path)) is None:
                     return False
                 stack += new
-            elif op is self.powers or not (further := [*operand_indices(self.demands, op, index)]):
+            elif not (further := [*operand_indices(self.demands, op, index)]):
                 return False
             else:
                 stack += [(op.operands[n], at, (*path, Operand(op, n))) for n, at in further]
-        return True
+        return all(loops_of(*row) <= self.axes.keys() for row in self.rows)
 
     def sum(self, op: tg.ReduceOp, index: Index, path: tuple[Operand, ...]) -> list[_Need] | None:
-        """Visit a sum; returns what its factors need, or None."""
-        if op in self.sums:
-            return [] if self.sums[op].index == index else None
+        """Visit a sum; returns what its factors need, or None: it is needed at another index, too,
+        is not linear, or goes over other steps."""
         (axis,) = tg.integers(op, "axes")
-        (steps,) = tg.integers(self.greatest, "axes")
-        (at,) = self.demands.loops((tg.shape_of(op.source)[axis],))
-        is_whole = tg.shape_of(op.source)[axis] == tg.shape_of(self.greatest.source)[steps]
-        if at.atom is None or not is_whole:
+        extent = tg.shape_of(op.source)[axis]
+        (at,) = self.demands.loops((extent,))
+        is_whole = extent == tg.shape_of(self.greatest.source)[self.axis]
+        if op in self.sums or at.atom is None or not is_whole:
             return None
-        visit = self.sums[op] = _Visit(index, path, at)
-        stepped = _loops((at,))
         # The one path from the operand of the sum to the exponentials.
+        inner, factors, reads_zeros = tuple[Operand, ...](), tuple[int, ...](), True
         value, where, needed = op.source, reduced_at(op, index, at), list[_Need]()
         while (link := value.owner) is not self.powers:
             if not isinstance(link, tg.ElementwiseOp | tg.MovementOp):
@@ -287,22 +261,40 @@ class _Recognizer:
                 return None
             (number,) = on_path
             where = further.pop(number)
+            reads_zeros = reads_zeros and isinstance(link, _WHOLE) and at in where
             for n, other in further.items():
-                if link.operands[n].owner not in self.inside:
-                    self.others |= self.loops_of(link.operands[n], other)
+                operand = link.operands[n]
+                if operand.owner not in self.inside:
+                    reads_zeros = reads_zeros and self.is_loaded(operand, other, at)
+                    self.others |= self.loaded_in(operand, other)
                     continue
                 # A factor that needs sums follows the loop: it has to be the same in all steps.
-                if not isinstance(link, tg.MulOp | tg.DivOp) or _loops(other) & stepped:
+                if not isinstance(link, tg.MulOp | tg.DivOp) or loops_of(*other) & loops_of(at):
                     return None
-                visit.factors = (*visit.factors, Factor(link, number, visit.inner))
-                before = (*path, Operand(op, 0), *visit.inner, Operand(link, n))
-                needed.append((link.operands[n], other, before))
-            visit.inner = (*visit.inner, Operand(link, number))
+                factors = (*factors, len(inner))
+                needed.append((operand, other, (*path, Operand(op, 0), *inner, Operand(link, n))))
+            inner = (*inner, Operand(link, number))
             value = link.operands[number]
-        visit.powers = where
+        row = self.row_of(where)
+        if where[self.axis] != at or loops_of(at) & loops_of(*row):
+            return None
+        self.rows.add(row)
+        columns = sorted({self.axes[loop] for loop in loops_of(*index) - loops_of(*row)})
+        self.sums[op] = OnlineSum(op, path, inner, factors, tuple(columns), reads_zeros)
         return needed
 
-    def loops_of(self, value: SSAValue, index: Index) -> set[LoopVariable]:
+    def is_loaded(self, value: SSAValue, at: Index, step: Position) -> bool:
+        """Whether a factor is memory, or moved from there, so that the steps are an axis of it:
+        past its end a LOAD is 0."""
+        while step in at and not tg.is_storage(value):
+            op = value.owner
+            if not isinstance(op, _WHOLE) or not isinstance(op, tg.MovementOp | tg.CastOp):
+                return False
+            ((_, at),) = operand_indices(self.demands, op, at)
+            value = op.operands[0]
+        return step in at
+
+    def loaded_in(self, value: SSAValue, index: Index) -> set[LoopVariable]:
         """The loops that what is loaded for a factor depends on."""
         found: set[LoopVariable] = set()
         walk = tg.Walk([(value, index)])
@@ -311,23 +303,13 @@ class _Recognizer:
             if isinstance(op, tg.ElementwiseOp | tg.MovementOp) and len(walk.seen) <= MANY:
                 further = [*operand_indices(self.demands, op, index)]
             if not further:
-                found |= _loops(index)
+                found |= loops_of(*index)
             walk.add((tg.operands_of(value)[n], at) for n, at in further)
         return found
 
-    def rows(self, axis: int) -> Index | None:
-        """The index of the scores' rows, if it is the same in all sums and maxima."""
-        found = {(*where[:axis], *where[axis + 1 :]) for where in self.maxima}
-        for visit in self.sums.values():
-            row = (*visit.powers[:axis], *visit.powers[axis + 1 :])
-            if visit.powers[axis] != visit.at or depends_of(visit.at) & depends_of(*row):
-                return None
-            found.add(row)
-        return found.pop() if len(found) == 1 else None
-
-
-def _loops(index: Index) -> set[LoopVariable]:
-    return {loop for loop, _ in depends_of(*index)}
+    def row_of(self, where: Index) -> Index:
+        """The index of a row of scores, from that of a score or of a maximum."""
+        return (*where[: self.axis], *where[self.axis + 1 :])
 
 
 def _is_linear(op: Operation, operand: int) -> bool:
@@ -358,12 +340,3 @@ def _is_free_sum(op: Operation) -> bool:
         and len(tg.integers(op, "axes")) == 1
         and tg.dtype_of(op.source).is_float
     )
-
-
-def _operands_of(op: Operation, inside: Set[Operation]) -> Set[Operation]:
-    """The ops of a set that an op is computed by."""
-    walk = tg.Walk([op])
-    for each in walk:
-        owners = (operand.owner for operand in each.operands)
-        walk.add(owner for owner in owners if isinstance(owner, tg.TgOp) and owner in inside)
-    return walk.seen.keys() - {op}

@@ -6,14 +6,16 @@ and the steps of the reduction then load without masks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.affine.positions import Index, Position
+from tgdialect.analysis.affine.movement import moved
+from tgdialect.analysis.affine.positions import Index, Position, loops_of
 from tgdialect.lowering.rangeify.planning.contractions import summed_product
+from tgdialect.lowering.rangeify.planning.demand import Demands
 from tgdialect.ops import tg
 from tgdialect.ops.properties import excess
 
@@ -82,46 +84,47 @@ class Padded(NamedTuple):
 def padded_value(op: tg.PadOp) -> Padded | None:
     """The value that a PAD pads, before PERMUTEs and RESHAPEs that only merge axes; None if it has
     sizes that are no constants, or no cells."""
-    value = op.source
-    if not (tg.tensor(value).has_static_shape() and tg.tensor(op.result).has_static_shape()):
+    value, positions = op.source, Demands()
+    shape = tg.tensor(value).get_shape()
+    if not tg.tensor(op.result).has_static_shape() or {0, DYNAMIC_INDEX} & {*shape}:
         return None
-    if 0 in tg.tensor(value).get_shape():
-        return None
-    axes = [((axis, 1),) for axis in range(len(tg.tensor(value).shape))]
+    whole = index = positions.loops(shape)
     while isinstance(movement := value.owner, tg.PermuteOp | tg.ReshapeOp):
-        if isinstance(movement, tg.PermuteOp):
-            moved = [((axis, 1),) for axis in tg.integers(movement, "order")]
-        else:
-            source, result = (tg.tensor(v).get_shape() for v in (movement.source, movement.result))
-            if DYNAMIC_INDEX in source or (moved := _merged(source, result)) is None:
-                break
-        axes = [
-            tuple((a, outer * inner) for axis, outer in parts for a, inner in moved[axis])
-            for parts in axes
+        if not tg.tensor(movement.source).has_static_shape():
+            break
+        before = moved(positions, movement, index)
+        if before is None or not all(map(_is_digit, before)):
+            break
+        value, index = movement.source, before
+    places: list[AxisPlace] = []
+    for at, offset in zip(whole, tg.integers(op, "offsets"), strict=True):
+        parts = [
+            (axis, each.atom.digit[1])
+            for axis, each in enumerate(index)
+            if each.atom and loops_of(each) == loops_of(at)
         ]
-        value = movement.source
-    places = zip(axes, tg.integers(op, "offsets"), strict=True)
-    return Padded(op, value, tuple(AxisPlace(parts, offset) for parts, offset in places))
+        places.append(AxisPlace(tuple(sorted(parts, key=lambda part: -part[1])), offset))
+    return Padded(op, value, tuple(places))
 
 
-def _merged(
-    source: Sequence[int], result: Sequence[int]
-) -> list[tuple[tuple[int, int], ...]] | None:
-    """For each axis of the result of a RESHAPE, the axes of more than one cell that it merges, with
-    their strides; None if the RESHAPE splits an axis."""
-    left = [axis for axis, extent in enumerate(source) if extent != 1]
-    found: list[tuple[tuple[int, int], ...]] = []
-    for extent in reversed(result):
-        parts: list[tuple[int, int]] = []
-        stride = 1
-        while stride < extent and left:
-            axis = left.pop()
-            parts.append((axis, stride))
-            stride *= source[axis]
-        if stride != extent:
-            return None
-        found.append(tuple(parts[::-1]))
-    return None if left else found[::-1]
+def may_hold(inside: Padded, is_valid: Callable[[SSAValue], bool]) -> bool:
+    """Whether a kernel can store a value inside of the buffer of its PAD, if both are realised:
+    they are in no result of the function, and have no invalid cells."""
+    return (
+        isinstance(inside.value.owner, Operation)
+        and not tg.is_memory(inside.value)
+        and inside.pad.fill is not None
+        and all(map(is_valid, (inside.value, inside.pad.result)))
+        and not any(
+            isinstance(u, tg.StoreOp) for op in (inside.op, inside.pad) for u in tg.users_of(op)
+        )
+    )
+
+
+def _is_digit(position: Position) -> bool:
+    """Whether a position is a digit of one loop, or 0: that along an axis that RESHAPE splits is
+    a sum."""
+    return not position.terms or (position.atom is not None and position.atom.kind == "digit")
 
 
 class Slabs(NamedTuple):
@@ -152,22 +155,17 @@ def border(op: tg.PadOp, order: Sequence[int]) -> Iterator[Slabs]:
         start[axis], extents[axis] = before, old
 
 
-def is_of_prefix(op: tg.PadOp) -> bool:
+def is_of_prefix(op: tg.PadOp) -> bool | None:
     """Whether padding is as long as what is padded, or of a size that is not known: the windows of
-    a prefix reduction, which becomes an accumulator that the loop over its results carries."""
+    a prefix reduction, which becomes an accumulator that the loop over its results carries. None
+    where an extent is dynamic, but a known number of cells is added, as for a convolution."""
     source, result = tg.tensor(op.source).get_shape(), tg.tensor(op.result).get_shape()
     offsets = tg.integers(op, "offsets")
-    if DYNAMIC_INDEX in (*source, *result, *offsets):
-        return True
-    return any(
-        max(offset, new - old - offset) >= max(old - 1, 1)
-        for old, new, offset in zip(source, result, offsets, strict=True)
-    )
-
-
-def is_surely_of_prefix(op: tg.PadOp) -> bool:
-    """Whether padding `is_of_prefix`, and not that of a convolution of dynamic extent, which adds a
-    known number of cells."""
+    if DYNAMIC_INDEX not in (*source, *result, *offsets):
+        return any(
+            max(offset, new - old - offset) >= max(old - 1, 1)
+            for old, new, offset in zip(source, result, offsets, strict=True)
+        )
     pairs = zip(tg.shape_of(op.result), tg.shape_of(op.source), strict=True)
-    is_static = tg.tensor(op.result).has_static_shape()
-    return is_of_prefix(op) and (is_static or any(excess((n,), old) is None for n, old in pairs))
+    is_known = DYNAMIC_INDEX in result and all(excess((n,), old) is not None for n, old in pairs)
+    return None if is_known else True

@@ -8,7 +8,7 @@
 | `tg.loop_order = array<i64: 1, 0>` | a root | the axes of its loops, outermost first |
 | `tg.loop_splits = [array<i64: 4>]` | a root | per axis, where its loop is split, greatest first |
 | `tg.holds_source` | a stored PAD | what it pads is stored inside of its buffer |
-| `tg.online_blocks = {…}` | a maximum | sums over its exponentials take one pass over blocks |
+| `tg.online_blocks = array<i64: 64, 32>` | a maximum | rows and steps of the blocks of its sums |
 
 A root is a STORE, or a value that a kernel of its own stores. A value without an attribute is
 fused: computed again wherever it is used. No attribute names another op: which value a PAD pads,
@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, cast
+from typing import cast
 
 from xdsl.dialects import builtin
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -31,7 +31,7 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.planning.online import OnlineSums
 from tgdialect.lowering.rangeify.planning.online_blocks import Blocks
 from tgdialect.lowering.rangeify.planning.online_recognition import online_sums_of
-from tgdialect.lowering.rangeify.planning.padding import Padded, padded_value
+from tgdialect.lowering.rangeify.planning.padding import Padded, may_hold, padded_value
 from tgdialect.ops import tg
 from tgdialect.ops.properties import index_array
 from tgdialect.ops.properties.values import array_values
@@ -51,12 +51,9 @@ ATTRIBUTES: Mapping[str, type[Attribute]] = {
     LOOP_ORDER: builtin.DenseArrayBase,
     LOOP_SPLITS: builtin.ArrayAttr,
     HOLDS_SOURCE: builtin.UnitAttr,
-    ONLINE_BLOCKS: builtin.DictionaryAttr,
+    ONLINE_BLOCKS: builtin.DenseArrayBase,
 }
 """The class of each attribute."""
-
-_FLAGS = frozenset({"reads_zeros", "is_tiled", "is_grid"})
-"""The sizes of blocks that are true or false."""
 
 AxisList = tuple[int, ...]
 """AxisList of a value by number."""
@@ -71,7 +68,9 @@ class Fusion:
     local_axes: dict[Operation, AxisList] = field(default_factory=dict[Operation, AxisList])
     """The axes of each local value that its LOCAL buffer has. Along the other axes the loops around
     the buffer fix the index."""
-    splits: dict[Operation, list[AxisList]] = field(default_factory=dict[Operation, list[AxisList]])
+    splits: dict[Operation, Sequence[Sequence[int]]] = field(
+        default_factory=dict[Operation, Sequence[Sequence[int]]]
+    )
     """For each axis of a root, the divisors at which its loop is split, the greatest first."""
     orders: dict[Operation, AxisList] = field(default_factory=dict[Operation, AxisList])
     """For roots whose loops are not in the order of the axes: the axes, outermost first."""
@@ -82,11 +81,9 @@ class Fusion:
         default_factory=dict[Operation, tuple[OnlineSums, Blocks]]
     )
     """For roots that are computed in one pass over blocks of steps (`online.py`): how."""
-    paddings: dict[tg.PadOp, Padded] = field(default_factory=dict[tg.PadOp, Padded])
-    """Realised PADs, and the realised values whose kernels store them inside of the PAD's buffer.
-    The PAD is realised by kernels that store the border around the value."""
-    padded_by: dict[Operation, tg.PadOp] = field(default_factory=dict[Operation, tg.PadOp])
-    """The inverse of `paddings`."""
+    paddings: dict[Operation, Padded] = field(default_factory=dict[Operation, Padded])
+    """Realised values whose kernels store them inside of the buffer of a PAD, and where. The PAD is
+    realised by kernels that store the border around the value."""
 
     @property
     def axis_lists(self) -> Mapping[str, dict[Operation, AxisList]]:
@@ -122,14 +119,10 @@ def write_plan(block: Block, plan: Fusion) -> None:
             op.attributes[name] = index_array(axes)
     for op, splits in plan.splits.items():
         op.attributes[LOOP_SPLITS] = builtin.ArrayAttr(map(index_array, splits))
-    for op in plan.paddings:
-        op.attributes[HOLDS_SOURCE] = builtin.UnitAttr()
+    for inside in plan.paddings.values():
+        inside.pad.attributes[HOLDS_SOURCE] = builtin.UnitAttr()
     for group, blocks in plan.online.values():
-        sizes = {
-            name: builtin.IntegerAttr(size, builtin.i1 if isinstance(size, bool) else builtin.i64)
-            for name, size in blocks._asdict().items()
-        }
-        group.greatest.attributes[ONLINE_BLOCKS] = builtin.DictionaryAttr(sizes)
+        group.greatest.attributes[ONLINE_BLOCKS] = index_array(blocks)
 
 
 def read_plan(
@@ -159,30 +152,18 @@ def read_plan(
             plan.splits[op] = _read_splits(op, cast("builtin.ArrayAttr[Attribute]", splits))
         if HOLDS_SOURCE in op.attributes:
             inside = padded_value(op) if isinstance(op, tg.PadOp) and is_realised(op) else None
-            if inside is None or not _may_hold(inside, is_valid) or inside.op in plan.padded_by:
+            may = inside is not None and may_hold(inside, is_valid) and is_realised(inside.op)
+            if inside is None or not may or inside.op in plan.paddings:
                 raise _error(op, f"{HOLDS_SOURCE} needs a PAD and a source that are {REALISED}")
-            plan.paddings[inside.pad] = inside
-            plan.padded_by[inside.op] = inside.pad
-        if isinstance(sizes := op.attributes.get(ONLINE_BLOCKS), builtin.DictionaryAttr):
+            plan.paddings[inside.op] = inside
+        if ONLINE_BLOCKS in op.attributes:
             group = online.get(op) or online_sums_of(op, is_valid)
-            _check(op, ONLINE_BLOCKS, group is not None and is_realised(group.root))
+            sizes = array_values(op.attributes[ONLINE_BLOCKS])
+            fits = len(sizes) == 2 and min(sizes) > 0
+            _check(op, ONLINE_BLOCKS, fits and group is not None and is_realised(group.root))
             assert group is not None
-            plan.online[group.root] = group, _read_blocks(op, sizes)
+            plan.online[group.root] = group, Blocks(*sizes)
     return plan
-
-
-def _may_hold(inside: Padded, is_valid: Callable[[SSAValue], bool]) -> bool:
-    """Whether a kernel can store a value inside of the buffer of its PAD: both are stored by
-    kernels of their own, in no result of the function, and have no invalid cells."""
-    value, pad = inside.value, inside.pad
-    return (
-        isinstance(value.owner, Operation)
-        and is_realised(value.owner)
-        and not tg.is_memory(value)
-        and pad.fill is not None
-        and all(map(is_valid, (value, pad.result)))
-        and not any(isinstance(u, tg.StoreOp) for op in (inside.op, pad) for u in tg.users_of(op))
-    )
 
 
 def _read_axes(op: Operation, name: str) -> AxisList:
@@ -208,21 +189,6 @@ def _read_splits(op: Operation, attribute: builtin.ArrayAttr[Attribute]) -> list
         fits = all(b > 0 and a >= 0 and a % b == 0 for a, b in pairwise(chain))
         _check(op, LOOP_SPLITS, not divisors or fits)
     return splits
-
-
-def _read_blocks(op: Operation, attribute: builtin.DictionaryAttr) -> Blocks:
-    """Read the sizes of blocks."""
-    sizes: dict[str, Any] = {}
-    for name, size in attribute.data.items():
-        number = (
-            cast("builtin.IntegerAttr", size).value.data
-            if isinstance(size, builtin.IntegerAttr)
-            else -1
-        )
-        sizes[name] = bool(number) if name in _FLAGS else number
-    _check(op, ONLINE_BLOCKS, sizes.keys() == {*Blocks._fields})
-    _check(op, ONLINE_BLOCKS, all(sizes[name] > 0 for name in sizes.keys() - _FLAGS))
-    return Blocks(**sizes)
 
 
 def _loop_shape(op: Operation) -> Sequence[int]:
