@@ -5,49 +5,59 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 _PACKAGES = ("tgdialect", "xdsl")
-"""The packages whose dataclasses are made so: who asks for signatures of others' finds them."""
+"""The packages whose dataclasses are made so: signatures of others' methods stay as they are."""
 
-_CREATE = "_create_fn"
-"""The function of Python's library that makes all methods of dataclasses. Versions that have none
-of this name, as Python 3.13, make them at once."""
+_PROCESS, _CREATE = "_process_class", "_create_fn"
+"""The functions of Python's library that make a dataclass, and the text of a method a function.
+Versions that have no such functions, as Python 3.13, compile all methods at once."""
+
+_process: Callable[..., type] | None = getattr(dataclasses, _PROCESS, None)
+_create: Callable[..., Callable[..., Any]] | None = getattr(dataclasses, _CREATE, None)
 
 
 @contextmanager
 def compiled_later() -> Generator[None]:
-    """Leave methods of the dataclasses that are defined meanwhile uncompiled until their first call.
+    """Leave methods of dataclasses that are defined meanwhile uncompiled until their first call.
 
     The compiler and xDSL have 400 dataclasses with 1,900 methods, which Python writes as texts and
-    compiles: a third of the time that the import of the compiler takes. A compilation calls a tenth
-    of them.
+    compiles: a quarter of the time that the import of the compiler takes. A compilation calls 200.
     """
-    create = getattr(dataclasses, _CREATE, None)
-    if create is None:
+    if _process is None or _create is None:
         yield
         return
-    setattr(dataclasses, _CREATE, partial(_create_later, create))
+    setattr(dataclasses, _PROCESS, _process_later)
     try:
         yield
     finally:
-        setattr(dataclasses, _CREATE, create)
+        setattr(dataclasses, _PROCESS, _process)
 
 
-def _create_later(
-    create: Callable[..., Callable[..., Any]], name: str, *arguments: Any, **others: Any
-) -> Callable[..., Any]:
+def _process_later(cls: type, *arguments: Any, **options: Any) -> type:
+    assert _process is not None
+    if cls.__module__.partition(".")[0] not in _PACKAGES:
+        return _process(cls, *arguments, **options)
+    if not cls.__doc__:
+        cls.__doc__ = cls.__name__  # Python would write its signature there.
+    setattr(dataclasses, _CREATE, _create_later)
+    try:
+        return _process(cls, *arguments, **options)
+    finally:
+        setattr(dataclasses, _CREATE, _create)
+
+
+def _create_later(name: str, *arguments: Any, **others: Any) -> Callable[..., Any]:
     """A method that makes itself in its first call, and takes its own place in the classes that
     have it."""
-    if others["globals"]["__name__"].partition(".")[0] not in _PACKAGES:
-        return create(name, *arguments, **others)
     made: Callable[..., Any] | None = None
 
-    def method(self: object, *given: Any, **named: Any) -> Any:
+    def method(self: object, /, *given: Any, **named: Any) -> Any:
         nonlocal made
         if made is None:
-            created = create(name, *arguments, **others)
+            assert _create is not None
+            created = _create(name, *arguments, **others)
             created.__qualname__ = method.__qualname__
             made = created
             for owner in type(self).__mro__:
