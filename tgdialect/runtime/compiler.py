@@ -354,7 +354,13 @@ def _import_compiler(target: Target) -> None:
     build = "devices.build" if target.is_grid else host_build
     if build == "build":
         imported("tgdialect.runtime.warm_up").warm_up_llvm()
-    for name in ("fast_xdsl.llvm_formats", "diagnostics", "dialect", "registry", f"runtime.{build}"):
+    for name in (
+        "fast_xdsl.llvm_formats",
+        "diagnostics",
+        "dialect",
+        "registry",
+        f"runtime.{build}",
+    ):
         imported(f"tgdialect.{name}")
 
 
