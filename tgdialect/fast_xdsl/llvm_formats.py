@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cached_property
+from importlib import import_module
 
 from xdsl.irdl import IRDLOperation, OpDef
 from xdsl.irdl.declarative_assembly_format import FormatProgram
@@ -35,13 +36,14 @@ class _Later:
 
 @contextmanager
 def _formats_later() -> Generator[None]:
-    at_once = FormatProgram.__dict__["from_str"]
-    FormatProgram.from_str = staticmethod(_Later)
+    at_once = FormatProgram.from_str
+    # By name, since for type checkers it has not the declared signature.
+    setattr(FormatProgram, "from_str", _Later)  # noqa: B010
     try:
         yield
     finally:
-        FormatProgram.from_str = at_once
+        FormatProgram.from_str = staticmethod(at_once)
 
 
 with _formats_later():
-    import xdsl.dialects.llvm  # noqa: F401
+    import_module("xdsl.dialects.llvm")

@@ -10,9 +10,9 @@ from dataclasses import FrozenInstanceError, dataclass, field
 from typing import Any
 
 import pytest
+from unit.random_seeds import batches
 
 from tgdialect.runtime.dataclass_methods import compiled_later
-from unit.random_seeds import batches
 
 pytestmark = pytest.mark.skipif(
     not hasattr(dataclasses, "_create_fn"), reason="this Python compiles methods at once"
@@ -43,9 +43,24 @@ def _made(rng: random.Random) -> Any:
     return made
 
 
-def _outcome(action: Callable[[], Any]) -> Any:
+ACTIONS: Sequence[Callable[[Any, Any, str], Any]] = (
+    lambda a, b, _: a == b,
+    lambda a, b, _: a < b,
+    lambda a, b, _: a >= b,
+    lambda a, b, _: hash(a) == hash(copy.copy(a)),
+    lambda a, b, _: repr(a) if "__repr__" in type(a).__dict__ else None,
+    lambda a, b, _: dataclasses.astuple(dataclasses.replace(a)),
+    lambda a, _, name: setattr(a, name, 5),
+    lambda a, _, name: delattr(copy.copy(a), name),
+    lambda a, b, _: dataclasses.astuple(type(a)()),
+    lambda a, b, _: type(a)(*range(9)),
+)
+"""Calls of methods that a dataclass has, of two instances and the name of a field."""
+
+
+def _outcome(action: Callable[..., Any], *arguments: Any) -> Any:
     try:
-        return action()
+        return action(*arguments)
     except (TypeError, AttributeError) as error:
         return type(error)
 
@@ -57,20 +72,7 @@ def _behaviour(made: Any, rng: random.Random) -> list[Any]:
     found: list[Any] = [names, made.__match_args__, made.__doc__ is None]
     for _ in range(8):
         a, b = rng.choice(instances), rng.choice(instances)
-        name = rng.choice((*names, "other"))
-        actions: Sequence[Callable[[], Any]] = (
-            lambda: a == b,
-            lambda: a < b,
-            lambda: a >= b,
-            lambda: hash(a) == hash(copy.copy(a)),
-            lambda: repr(a) if "__repr__" in vars(made) else None,
-            lambda: dataclasses.astuple(dataclasses.replace(a)),
-            lambda: setattr(a, name, 5),
-            lambda: delattr(copy.copy(a), name),
-            lambda: dataclasses.astuple(made()),
-            lambda: made(*range(9)),
-        )
-        found.append(_outcome(rng.choice(actions)))
+        found.append(_outcome(rng.choice(ACTIONS), a, b, rng.choice((*names, "other"))))
     return [*found, *map(dataclasses.astuple, instances)]
 
 
@@ -87,10 +89,10 @@ def test_a_method_takes_its_place_when_it_is_called() -> None:
     with compiled_later():
         body: dict[str, Any] = {"__module__": "tgdialect.made", "__annotations__": {"a": int}}
         made: Any = dataclass(frozen=True)(type("Made", (), body))
-        derived = type("Derived", (made,), {})
-    before = vars(made)["__init__"]
+        derived: Any = type("Derived", (made,), {})
+    before: Any = made.__dict__["__init__"]
     assert derived(1).a == 1
-    after = vars(made)["__init__"]
+    after: Any = made.__dict__["__init__"]
     assert after is not before
     assert after.__qualname__ == "Made.__init__"
     assert after.__code__.co_varnames == ("self", "a")
