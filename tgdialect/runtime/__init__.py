@@ -6,8 +6,7 @@ Compiling:
 * `staged.py`: a module and its stages; `build.py`: then LLVM; `c_build.py`: then the C compiler;
 * `processes.py`: children of `fork` that share the kernels;
 * `codegen.py`: the thread that LLVM runs on; `warm_up.py`: its first code, while the compiler is
-  imported; `speed.py`: interpreter settings meanwhile, and `dataclass_methods.py`: methods of
-  dataclasses that are compiled later;
+  imported; `speed.py`: interpreter settings meanwhile;
   `progress.py`: the line that says how far it is;
 * `optimize.py`: what times kernels for `tg-optimize`, BEAM, on this CPU and on devices; `beam.py`:
   the search on a machine;

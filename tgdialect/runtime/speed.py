@@ -12,8 +12,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
 
-from tgdialect.runtime.dataclass_methods import compiled_later
-
 _SWITCH_SECONDS = 2e-4
 """The longest time that LLVM's thread waits for Python's lock after each of its 19 calls for a
 kernel, in seconds. Longer: less of LLVM's work is done beside Python's; shorter: more switches.
@@ -67,7 +65,7 @@ def imported(name: str) -> ModuleType:
     """
     if name in sys.modules:
         return import_module(name)  # Waits for another thread that imports it.
-    with at_full_speed(), compiled_later():
+    with at_full_speed():
         module = import_module(name)
         if not gc.get_freeze_count():  # What others have frozen would thaw.
             gc.freeze()
