@@ -45,10 +45,12 @@ START = "BENCH_START"
 
 # What a first compilation would import. Both may start processes to compile.
 OUR_MODULES = (
-    *("multiprocessing.popen_fork", "tgdialect.compilation", "tgdialect.dialect"),
-    *("tgdialect.registry", "tgdialect.runtime.build", "multiprocessing.connection"),
-    *("tgdialect.runtime.threads", "tgdialect.frontend.function", "tgdialect.ops.printing"),
+    *("compilation", "fast_xdsl.llvm_formats", "dialect", "registry", "runtime.build"),
+    *("runtime.threads", "ops.printing"),
 )
+FOR_TRACES = ("frontend.function",)
+FOR_PROCESSES = ("multiprocessing.popen_fork", "multiprocessing.connection")
+"""Further modules, of programs of many kernels."""
 THEIR_MODULES = (
     *(f"multiprocessing.{name}" for name in ("pool", "popen_fork", "popen_spawn_posix")),
     *(f"multiprocessing.{name}" for name in ("queues", "resource_tracker", "synchronize")),
@@ -135,6 +137,15 @@ def import_all(names: Sequence[str]) -> None:
         import_module(name)
 
 
+def import_ours(*more: str) -> None:
+    """Import our modules, while LLVM warms up, as `tg.compile` does."""
+    from tgdialect.runtime.speed import imported
+
+    imported("tgdialect.runtime.warm_up").warm_up_llvm()
+    for name in (*OUR_MODULES, *more):
+        imported(f"tgdialect.{name}")
+
+
 @contextmanager
 def counted(times: dict[str, float]) -> Iterator[None]:
     """Add the seconds of a block to the total. Fails if it imports modules."""
@@ -154,12 +165,13 @@ def text_of(name: str) -> str:
 def measure_ours(name: str) -> dict[str, float]:
     """Milliseconds of each stage, and of all from the text to the first result."""
     import tgdialect as tg
-    from tgdialect.runtime.warm_up import warm_up_llvm
 
-    warm_up_llvm()  # As `tg.compile` does, before it imports the rest.
-    import_all(OUR_MODULES)
+    row = TRACED.get(name)
+    import_ours(*(FOR_TRACES if row else ()))
+    if name == "12 layers":
+        import_all(FOR_PROCESSES)
     times: dict[str, float] = {}
-    if (row := TRACED.get(name)) is not None:
+    if row is not None:
         traced, tensors = tg.function(row.tensor), [tg.Tensor(x) for x in row.inputs()]
 
         def module_of() -> Any:

@@ -151,8 +151,7 @@ def first(part: str, is_ours: str) -> None:
     """Load dialects, or parse a function, and print the seconds."""
     if not int(is_ours):
         WITHOUT[part]()
-    import_module("tgdialect.compilation")
-    compile_time.import_all(compile_time.OUR_MODULES)
+    compile_time.import_ours()
     from xdsl.dialects.builtin import Builtin
     from xdsl.dialects.func import Func
 
@@ -304,10 +303,8 @@ def compile_without(part: str, name: str) -> None:
     """Print the milliseconds of a compilation."""
     WITHOUT[part]()
     import tgdialect as tg
-    from tgdialect.runtime.warm_up import warm_up_llvm
 
-    warm_up_llvm()
-    compile_time.import_all(compile_time.OUR_MODULES)
+    compile_time.import_ours()
     text = compile_time.text_of(name)
     print(seconds(lambda: tg.compile(text)) * 1e3)
 

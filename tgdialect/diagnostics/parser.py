@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 import sys
@@ -261,14 +260,16 @@ class LocatedParser(BoundedParser):
             is_generic = self.source.text.startswith('"', self._op_name_offsets[-1])
             return op_type if is_generic else QUICKER.get(op_type, op_type)
         dialect = name.split(".", maxsplit=1)[0]
+        from difflib import get_close_matches
+
         message = f"operation '{name}' is not registered"
         if "." in name and dialect not in self.ctx.registered_dialect_names:
             message = f"dialect '{dialect}' of operation '{name}' is not registered"
             known = list(self.ctx.registered_dialect_names)
-            nearest = difflib.get_close_matches(dialect, known)
+            nearest = get_close_matches(dialect, known)
         else:
             known = [op.name for op in self.ctx.loaded_ops]
-            nearest = difflib.get_close_matches(name, known, cutoff=0.8)
+            nearest = get_close_matches(name, known, cutoff=0.8)
         if nearest:
             message += f"; did you mean {' or '.join(nearest)}?"
         self.raise_error(message, self._op_name_offsets[-1])

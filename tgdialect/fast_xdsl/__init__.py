@@ -9,7 +9,8 @@ part is for and how much it saves.
 * `definitions.py`: how ops are defined and parsed.
 * `walk.py`: the ops of a block and of regions.
 * `parser.py`: tokens and tensor types; `func_ops.py`: `func.func` and `func.return`;
-  `context.py`: the dialects of a parser.
+  `context.py`: the dialects of a parser; `llvm_formats.py`: formats of
+  xDSL's `llvm`, compiled when they are used.
 
 This is the lowest layer: it imports xDSL and Python's library only, and knows no op of ours. Tests
 (`test/unit/fast_xdsl`) compare each part with xDSL's, and `bench/fast_xdsl.py` measures both.

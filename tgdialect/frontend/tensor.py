@@ -60,8 +60,8 @@ from tgdialect.ops import tg, walk
 from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.dlpack import host_capsule
+from tgdialect.transforms.builder import Builder
 from tgdialect.transforms.gradient import gradients
-from tgdialect.transforms.gradient.builder import Builder
 from tgdialect.transforms.reroll import reroll_block
 
 _REPR_LIMIT = 1000

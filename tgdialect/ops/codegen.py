@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import string
 from collections.abc import Container, Sequence
@@ -129,7 +128,9 @@ class InsOp(TgOp):
         if self.is_foreign:
             return
         if (rows := (table := INSTRUCTIONS[self.target]).get(self.instruction)) is None:
-            nearest = difflib.get_close_matches(self.instruction, table)
+            from difflib import get_close_matches
+
+            nearest = get_close_matches(self.instruction, table)
             hint = f"did you mean {' or '.join(nearest)}? " if nearest else ""
             there_are = f"there are: {', '.join(table)}" if table else "it has none"
             raise VerifyException(

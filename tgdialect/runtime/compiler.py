@@ -353,10 +353,14 @@ def _import_compiler(target: Target) -> None:
     host_build = "c_build" if target.name == PORTABLE.name else "build"
     build = "devices.build" if target.is_grid else host_build
     if build == "build":
-        from tgdialect.runtime.warm_up import warm_up_llvm
-
-        warm_up_llvm()
-    for name in ("diagnostics", "dialect", "registry", f"runtime.{build}"):
+        imported("tgdialect.runtime.warm_up").warm_up_llvm()
+    for name in (
+        "fast_xdsl.llvm_formats",
+        "diagnostics",
+        "dialect",
+        "registry",
+        f"runtime.{build}",
+    ):
         imported(f"tgdialect.{name}")
 
 

@@ -21,7 +21,6 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -200,6 +199,8 @@ def _literal(text: str) -> str:
 
 def _versions() -> str:
     """The versions of the compiler and of what it stands on."""
+    from importlib.metadata import version
+
     names = "tgdialect", "xdsl", "numpy", "llvmlite"
     found: list[str] = []
     for name in names:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -249,7 +248,9 @@ def _with_implied(feature: str) -> frozenset[str]:
 
 
 def _unknown(feature: str) -> str:
-    nearest = difflib.get_close_matches(feature, sorted(FEATURES))
+    from difflib import get_close_matches
+
+    nearest = get_close_matches(feature, sorted(FEATURES))
     hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ";"
     return f"{feature!r} is no feature of a CPU{hint} there are: {', '.join(sorted(FEATURES))}"
 

@@ -4,7 +4,8 @@
 * `simplify/`: `tg-simplify`, symbolic arithmetic on integers and bools;
 * `explicit_broadcast.py`, `annotate_properties.py`: passes that make IR easier to read;
 * `affine_views.py`: chains of movement ops for affine views;
-* `gradient/`: `tg-gradient`, reverse-mode derivatives;
+* `gradient/`: `tg-gradient`, reverse-mode derivatives; `builder.py`: emits ops for these and for
+  sorts;
 * `shard/`: programs on several devices; `substitution.py`: substitutes FUNCTIONs and calls;
 * `decompose.py`: `tg-decompose`, which rewrites ops into primitives by recipes:
   * `recipe.py`: the language of recipes; `tg_semantics.py`: builds the ops of a recipe;

@@ -27,7 +27,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.dtypes import I64, UI64
 from tgdialect.ops.movement import MixedDims
 from tgdialect.ops.sorts import SORTS
-from tgdialect.transforms.gradient.builder import Builder
+from tgdialect.transforms.builder import Builder
 from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.tg_semantics import Tg, TgSemantics
 

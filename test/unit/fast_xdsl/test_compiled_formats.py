@@ -1,6 +1,9 @@
 """The programs of assembly formats against those of xDSL, which checks that formats are complete
 and not ambiguous."""
 
+import subprocess
+import sys
+
 import pytest
 from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation
@@ -51,3 +54,38 @@ def test_malformed_format(text: str) -> None:
 def test_there_are_formats() -> None:
     assert len(WITH_FORMAT) > 100
     assert all(issubclass(op, Operation) for op in WITH_FORMAT)
+
+
+SCRIPT = """
+import sys
+from importlib import import_module
+if sys.argv[1:]:
+    import_module(sys.argv[1])
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin
+from xdsl.dialects.llvm import LLVM
+from xdsl.parser import Parser
+print("xdsl.irdl.declarative_assembly_format_parser" in sys.modules)
+context = Context()
+for dialect in (Builtin, LLVM):
+    context.load_dialect(dialect)
+text = '''
+%a = llvm.mlir.constant(1 : i64) : i64
+%e = llvm.mlir.constant(1.0 : f32) : f32
+%b = llvm.add %a, %a {overflowFlags = #llvm.overflow<nsw>} : i64
+%c = llvm.xor %a, %b : i64
+%d = llvm.fadd %e, %e {fastmathFlags = #llvm.fastmath<fast>} : f32
+'''
+print(Parser(context, text).parse_module())
+"""
+
+
+def test_formats_of_llvm_are_compiled_when_they_are_used() -> None:
+    def printed(*arguments: str) -> list[str]:
+        command = [sys.executable, "-c", SCRIPT, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return done.stdout.splitlines()
+
+    at_once, later = printed(), printed("tgdialect.fast_xdsl.llvm_formats")
+    assert (at_once[0], later[0]) == ("True", "False")
+    assert at_once[1:] == later[1:]

@@ -1,6 +1,5 @@
 """`tg-gradient`: reverse-mode gradients of functions on tensors.
 
-* `builder.py` emits ops, and sums gradients over broadcast axes;
 * `rules.py` has the rule of each op: the gradients of its operands, given that of its result;
 * `windows.py` has that of overlapping windows: a sum for each cell;
 * `memory.py` propagates gradients through STOREs, from a version of memory to the previous one;
@@ -27,7 +26,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
 from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.source import parameter_values
-from tgdialect.transforms.gradient.builder import Builder, is_float
+from tgdialect.transforms.builder import Builder, is_float
 from tgdialect.transforms.gradient.reverse import Differentiate, gradient_sums, gradients
 
 __all__ = ["GradientPass", "gradient_function", "gradients"]

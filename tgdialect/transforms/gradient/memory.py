@@ -22,7 +22,7 @@ from tgdialect.analysis.memory_order import parameter_effects
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
-from tgdialect.transforms.gradient.builder import Builder
+from tgdialect.transforms.builder import Builder
 from tgdialect.transforms.gradient.rules import RULES
 
 Version = int

@@ -14,7 +14,7 @@ from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import SHAPES, kept_facts, locate, noted
 from tgdialect.ops import tg
 from tgdialect.ops.source import parameter_values, parameters
-from tgdialect.transforms.gradient.builder import Builder, is_float, zeros_like
+from tgdialect.transforms.builder import Builder, is_float, zeros_like
 from tgdialect.transforms.gradient.memory import Versions, operands_with_captured
 from tgdialect.transforms.gradient.rules import RULES
 from tgdialect.transforms.gradient.scan import scan_gradient

@@ -21,7 +21,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
-from tgdialect.transforms.gradient.builder import Builder
+from tgdialect.transforms.builder import Builder
 from tgdialect.transforms.tg_semantics import Tg, TgSemantics
 
 Gradients = Sequence[SSAValue | None]

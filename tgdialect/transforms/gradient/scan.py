@@ -20,7 +20,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
 from tgdialect.ops.source import parameters
-from tgdialect.transforms.gradient.builder import Builder, is_float, zeros_like
+from tgdialect.transforms.builder import Builder, is_float, zeros_like
 
 _MOST_STEPS = 1 << 20
 """The most steps of a `while` that has a gradient, which goes through all of them. Larger: loops

@@ -26,7 +26,7 @@ from tgdialect.analysis.affine.views import AffineView, AxisView, affine_views
 from tgdialect.analysis.sparsity import elementwise_leaves, is_zero_where
 from tgdialect.ops import tg
 from tgdialect.transforms.affine_views import cropped, emit_view, permuted, reshaped
-from tgdialect.transforms.gradient.builder import Builder
+from tgdialect.transforms.builder import Builder
 
 Pairs = Mapping[int, tuple[int, int]]
 """For axes of a source, two axes of a view: that of the windows, and that of the cells of each."""

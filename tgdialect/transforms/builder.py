@@ -1,4 +1,5 @@
-"""The builder of gradients: emits ops at the end of a block, and sums over broadcast axes."""
+"""The builder of gradients and sorts: emits ops at the end of a block, and sums over broadcast
+axes."""
 
 from __future__ import annotations
 
