@@ -25,7 +25,6 @@ from tgdialect.lowering.optimize.cpu.tiles import (
     tile_opts,
     write_out_reductions,
 )
-from tgdialect.lowering.optimize.cpu.vectors import cycles
 from tgdialect.lowering.optimize.nests import Nests, merge_loops, split_loops
 from tgdialect.ops import tg
 from tgdialect.targets import Target
@@ -39,8 +38,7 @@ def schedule_loops(axes: Axes, target: Target) -> None:
     nests = Nests.of(axes, target)
     if any(not nests.extent(range) for range in axes.ranges.values()):
         return
-    long_enough = target.threads > 1 and cycles(nests) >= target.parallel_cycles
-    if multiply_blocks(axes, target, is_shared=long_enough):
+    if multiply_blocks(axes, target):
         return
     # Vectors and register tiles.
     tiles = Tiles(nests)
@@ -55,6 +53,6 @@ def schedule_loops(axes: Axes, target: Target) -> None:
         write_out_reductions(axes)
     # The loops around the tiles; each step changes the kernel, and so looks at it anew.
     interleave_scans(Nests.of(axes, target))
-    arrange_loops(Nests.of(axes, target), target.threads if long_enough else 1)
+    arrange_loops(Nests.of(axes, target))
     block_reductions(Nests.of(axes, target))
     pack_tiles(Nests.of(axes, target))

@@ -50,9 +50,9 @@ class _Product(NamedTuple):
     slots: tuple[int, int]
 
 
-def multiply_blocks(axes: Axes, target: Target, *, is_shared: bool) -> bool:
-    """Compute the product of a kernel by a matrix instruction, if that is legal and pays, and
-    share it among threads with `is_shared`. Whether it was."""
+def multiply_blocks(axes: Axes, target: Target) -> bool:
+    """Compute the product of a kernel by a matrix instruction, if that is legal and pays. Whether
+    it was."""
     known = matrix_instructions(target)
     for index, instruction in enumerate(known):
         product = _product(axes, instruction)
@@ -60,7 +60,7 @@ def multiply_blocks(axes: Axes, target: Target, *, is_shared: bool) -> bool:
             continue
         # All OptOps have to be legal. Packing a constant changes the callers, and a trial does not.
         trial, done = axes.trial(), len(axes.kernel.sink.opts or ())
-        if _multiply(trial, instruction, index, product, is_shared=is_shared):
+        if _multiply(trial, instruction, index, product):
             apply_opts(axes, [*(trial.kernel.sink.opts or ())][done:])
             return True
     return False
@@ -94,7 +94,7 @@ def _product(axes: Axes, instruction: MatrixInstruction) -> _Product | None:
 
 
 def _multiply(
-    axes: Axes, instruction: MatrixInstruction, index: int, product: _Product, *, is_shared: bool
+    axes: Axes, instruction: MatrixInstruction, index: int, product: _Product
 ) -> bool:
     """Whether all OptOps of a product by an instruction are legal.
 
@@ -144,8 +144,7 @@ def _multiply(
         order.append(inner[rows])
     if len(order) > 1 and not attempt(axes, tg.OptOp.ORDER, *order):
         return False
-    if is_shared:
-        arrange_loops(Nests.of(axes, target), target.threads, is_ordered=True)
+    arrange_loops(Nests.of(axes, target), is_ordered=True)
     # Without blocks or loops outside, A is copied in the loop over rows.
     around = len(outer) + len(blocks)
     if not _copy(axes, a, order[around - 1] if around else rows):

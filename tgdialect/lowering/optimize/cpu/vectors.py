@@ -14,27 +14,11 @@ from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmeti
 from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import REDUCTIONS
-from tgdialect.targets.costs import cycles_of
 
 MASKED = 0.5
 """The saving of vectors along a loop of dynamic extent, as a fraction of that along others: the
 last vector has a mask. Larger: vectors have masks where those along another loop have none;
 smaller: vectors lie along other loops, if need be across strides."""
-
-
-def cycles(nests: Nests) -> float:
-    """How long a kernel takes on one core, as an order of magnitude."""
-    ops = 0.0
-    for op in nests.work:
-        lanes = nests.target.lanes(tg.dtype_of(op.operands[0]).itemsize)
-        ops += nests.trips(op) * cycles_of(op, nests.target) / lanes
-    moved = 0
-    for access in nests.accesses:
-        if tg.place(access.op.operands[0]).addrspace is tg.AddrSpace.GLOBAL:
-            # The bytes of the distinct cells.
-            ranges = [r for r, stride in access.strides.items() if stride != 0]
-            moved += math.prod(map(nests.extent, ranges)) * access.itemsize
-    return max(ops / nests.target.vector_ports, moved / nests.target.bytes_per_cycle)
 
 
 Gains = Mapping[tg.RangeOp, float]
