@@ -165,8 +165,3 @@ def lanes_along(nests: Nests, range: tg.RangeOp) -> int:
 
 def is_tiled(end: tg.EndOp) -> bool:
     return any(r.axis_type.data is tg.AxisType.UPCAST for r in closed_ranges(end))
-
-
-def vector_of(end: tg.EndOp) -> tg.RangeOp:
-    """The part that the vectors of a tiled nest lie along."""
-    return next(r for r in closed_ranges(end) if r.axis_type.data is tg.AxisType.UPCAST)
