@@ -15,10 +15,11 @@ from tgdialect.analysis.cycles import cycles
 from tgdialect.analysis.features import Counter, Nest, Tiling
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.tiles import nest_parts, split_off
-from tgdialect.lowering.optimize.cpu.vectors import is_stageable
+from tgdialect.lowering.optimize.cpu.vectors import slot_of
 from tgdialect.lowering.optimize.expected import tiling_of
 from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.lowering.optimize.optops.apply import attempt, made_by, opt
+from tgdialect.lowering.optimize.optops.tile_loads import is_of_parameter
 from tgdialect.ops import tg
 from tgdialect.targets import Target
 
@@ -111,20 +112,11 @@ def copyable(nests: Nests, closer: tg.EndOp | tg.ReduceOp, tiling: Tiling) -> Ma
     """The numbers of the accesses of a nest that may be copied, those that vectors are loaded from,
     and the slots of their parameters. Constants are packed once."""
     found: dict[int, int] = {}
-    for access in nests.loads:
-        where, number = nests.moved_by.get(access.op, (None, 0))
-        if where is not closer or access.is_constant:
-            continue
+    for number, access in enumerate(nests.moving[closer]):
         is_vector = any(s != 0 and r.axis.data == tiling.vector for r, s in access.strides.items())
-        if is_vector and isinstance(access.op, tg.LoadOp) and is_stageable(nests, access.op):
-            found[number] = _slot(access.op)
+        if is_vector and not access.is_constant and (slot := slot_of(nests, access)) is not None:
+            found[number] = slot
     return found
-
-
-def _slot(load: tg.LoadOp) -> int:
-    memory = tg.memory_of(load.buffer).owner
-    assert isinstance(memory, tg.ParamOp)
-    return memory.slot.data
 
 
 # -- packing ---------------------------------------------------------------------------------------
@@ -150,20 +142,20 @@ def pack_tiles(nests: Nests) -> None:
 def _pack_constants(nests: Nests) -> None:
     """Have a kernel of its own pack the constants that vectors are loaded from, unless they are in
     packed order already: loops, then steps, then the tile."""
-    for access in (each for each in nests.loads if each.is_constant):
-        load, (closer, number) = access.op, nests.moved_by.get(access.op, (None, 0))
-        if closer is None or not isinstance(load, tg.LoadOp) or load.parent is None:
-            continue
+    constants = ((c, a) for c, each in nests.moving.items() for a in each if a.is_constant)
+    for closer, access in constants:
         nest, tiling = nests.models[closer], tiling_of(nests, closer)
-        strides, vector = nest.moved[number].strides, tiling.vector
-        if vector is None or strides.get(vector, 0) == 0:
+        strides = {r.axis.data: stride for r, stride in access.strides.items()}
+        vector = tiling.vector
+        if vector is None or strides.get(vector, 0) == 0 or access.op.parent is None:
             continue
         used = [n for n in nest.order if strides.get(n, 0) != 0]
         tile = [n for n in used if n in tiling.sizes and (n == vector or n not in nest.steps)]
         steps = [n for n in used if n in nest.steps and n not in tile]
         loops = [n for n in used if n not in (*tile, *steps)]
         if in_order([*loops, *steps, *tile], nest.extents) != {n: strides[n] for n in used}:
-            attempt(nests.axes, tg.OptOp.STAGE, _slot(load), (loops or [vector])[-1], "global")
+            (slot,) = (s for s in nests.axes.constants if is_of_parameter(access.op, s))
+            attempt(nests.axes, tg.OptOp.STAGE, slot, (loops or [vector])[-1], "global")
 
 
 def _transpose(axes: Axes, copy: Sequence[tg.RangeOp], target: Target) -> None:

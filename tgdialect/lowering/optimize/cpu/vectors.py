@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from xdsl.ir import Operation
 
@@ -14,6 +14,7 @@ from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmeti
 from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import REDUCTIONS
+from tgdialect.ops.properties import static_bytes
 
 MASKED = 0.5
 """The saving of vectors along a loop of dynamic extent, as a fraction of that along others: the
@@ -69,50 +70,42 @@ def may_be_vectors(nests: Nests, range: tg.RangeOp) -> bool:
     if range not in axes.ends and loads and not any(stride in (1, -1) for stride in loads):
         return False  # Single lanes are loaded in each step.
     # Each lane has a copy of the buffers in the loop.
-    copied = sum(map(_bytes, axes.shared_buffers(range))) if range in axes.ends else 0
+    buffers = axes.shared_buffers(range) if range in axes.ends else ()
+    copied = sum(static_bytes(buffer.result) for buffer in buffers)
     return copied * lanes_along(nests, range) <= nests.target.l1
 
 
-def _bytes(buffer: tg.BufferOp) -> int:
-    type = tg.tensor(buffer.result)
-    return math.prod(type.get_shape()) * tg.dtype_of(buffer.result).itemsize
-
-
-def _uses(nests: Nests, load: tg.LoadOp, vector: tg.RangeOp) -> int:
-    """How often the loops of a nest, and the loops around it, use each element of a LOAD."""
-    nest = nests.axes.nest(vector)
-    loops = {*closed_ranges(nest), *nests.axes.open[nest]}
-    strides = nests.stride_of[load]
-    return math.prod(nests.extent(r) for r in loops if strides.get(r, 0) == 0)
-
-
-def is_packable(nests: Nests, load: tg.LoadOp, vector: tg.RangeOp, lanes: int) -> bool:
-    """Whether the strided cells of a LOAD can be packed, and are used again."""
+def is_packable(nests: Nests, access: StridedAccess, vector: tg.RangeOp, lanes: int) -> bool:
+    """Whether the strided cells of an access can be packed, and are used again."""
     # The copy is made in a loop over tiles: there has to be more than one.
+    if vector not in nests.axes.ends or nests.extent(vector) < 2 * lanes:
+        return False
+    end = nests.axes.ends[vector]
+    idle = (r for r in _loops_to(nests, end) if access.strides.get(r, 0) == 0)
+    is_small = packed_bytes(nests, access, end, lanes) <= nests.target.copied
     return (
-        vector in nests.axes.ends
-        and nests.extent(vector) >= 2 * lanes
-        and is_stageable(nests, load)
-        and packed_bytes(nests, load, vector, lanes) <= nests.target.copied
-        and _uses(nests, load, vector) > 1
+        is_small and math.prod(map(nests.extent, idle)) > 1 and slot_of(nests, access) is not None
     )
 
 
-def is_stageable(nests: Nests, load: tg.LoadOp) -> bool:
-    """Whether STAGE is legal for a LOAD: its parameter is read-only, its index not computed by a
-    loop."""
-    axes, memory = nests.axes, tg.memory_of(load.buffer)
-    is_read_only = isinstance(memory.owner, tg.ParamOp) and memory not in axes.written
-    return is_read_only and not axes.is_bound_to(load.buffer, axes.open[load])
+def slot_of(nests: Nests, access: StridedAccess) -> int | None:
+    """The slot of a parameter that STAGE may copy for a LOAD: one that is read-only, at an index
+    that no loop computes; None for other accesses."""
+    axes, op, memory = nests.axes, access.op, tg.memory_of(access.op.operands[0])
+    is_read_only = isinstance(op, tg.LoadOp) and memory not in axes.written
+    if not is_read_only or axes.is_bound_to(op.buffer, axes.open[op]):
+        return None
+    return memory.owner.slot.data if isinstance(memory.owner, tg.ParamOp) else None
 
 
-def packed_bytes(nests: Nests, load: tg.LoadOp, vector: tg.RangeOp, width: int) -> int:
-    """The bytes that a LOAD loads for one tile of a nest, which is `width` elements wide."""
-    nest = nests.axes.ends[vector]
-    loops = {*closed_ranges(nest), *nests.axes.open[nest]}
-    inner = (r for r, stride in nests.stride_of[load].items() if stride != 0 and r not in loops)
-    size = tg.dtype_of(load.operands[0]).itemsize
-    return width * size * math.prod(nests.extent(r) for r in inner)
+def packed_bytes(nests: Nests, access: StridedAccess, end: tg.EndOp, width: int) -> int:
+    """The bytes that an access loads for one tile of a nest, which is `width` elements wide."""
+    return width * nests.bytes(access, _loops_to(nests, end))
+
+
+def _loops_to(nests: Nests, end: tg.EndOp) -> Set[tg.RangeOp]:
+    """The loops of a nest and those around it."""
+    return nests.closers[end] | nests.axes.open[end]
 
 
 def loop_outside(nests: Nests, access: StridedAccess, end: tg.EndOp) -> tg.RangeOp | None:
@@ -125,8 +118,8 @@ def loop_outside(nests: Nests, access: StridedAccess, end: tg.EndOp) -> tg.Range
     for each in idle:
         nest = loops_of(axes.ends[each])
         around |= {*nest[: nest.index(each)]}
-    bytes = math.prod(nests.extent(r) for r in used - axes.open[end]) * access.itemsize
-    if not idle or not around & used or bytes > nests.target.l1:
+    is_large = nests.bytes(access, axes.open[end]) > nests.target.l1
+    if is_large or not idle or not around & used:
         return None
 
     def depth(range: tg.RangeOp) -> tuple[int, int]:
