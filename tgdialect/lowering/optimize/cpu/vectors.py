@@ -82,20 +82,20 @@ def is_packable(nests: Nests, access: StridedAccess, vector: tg.RangeOp, lanes: 
         return False
     end = nests.axes.ends[vector]
     idle = (r for r in _loops_to(nests, end) if access.strides.get(r, 0) == 0)
+    is_used_again = math.prod(map(nests.extent, idle)) > 1
     is_small = packed_bytes(nests, access, end, lanes) <= nests.target.copied
-    return (
-        is_small and math.prod(map(nests.extent, idle)) > 1 and slot_of(nests, access) is not None
-    )
+    return is_used_again and is_small and slot_of(nests, access) is not None
 
 
 def slot_of(nests: Nests, access: StridedAccess) -> int | None:
     """The slot of a parameter that STAGE may copy for a LOAD: one that is read-only, at an index
     that no loop computes; None for other accesses."""
-    axes, op, memory = nests.axes, access.op, tg.memory_of(access.op.operands[0])
-    is_read_only = isinstance(op, tg.LoadOp) and memory not in axes.written
-    if not is_read_only or axes.is_bound_to(op.buffer, axes.open[op]):
+    axes, location = nests.axes, access.op.operands[0]
+    memory = tg.memory_of(location)
+    is_read_only = isinstance(access.op, tg.LoadOp) and memory not in axes.written
+    if not is_read_only or not isinstance(memory.owner, tg.ParamOp):
         return None
-    return memory.owner.slot.data if isinstance(memory.owner, tg.ParamOp) else None
+    return None if axes.is_bound_to(location, axes.open[access.op]) else memory.owner.slot.data
 
 
 def packed_bytes(nests: Nests, access: StridedAccess, end: tg.EndOp, width: int) -> int:
