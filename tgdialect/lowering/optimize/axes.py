@@ -231,6 +231,18 @@ class Axes:
         if range in self.bounding:
             raise IllegalOptError(f"the extent of another range depends on range {range.axis.data}")
 
+    def reduction(self, range: tg.RangeOp) -> tg.ReduceOp:
+        """The REDUCE over a range, in any order. Raises IllegalOptError where there is not one."""
+        axis, kind = range.axis.data, range.axis_type.data
+        if kind is not tg.AxisType.REDUCE or range in self.ends:
+            raise IllegalOptError(f"range {axis} is {kind}, and not of a REDUCE")
+        reduce, *others = self.reductions[range]
+        if others:
+            raise IllegalOptError(f"several REDUCEs are over range {axis}")
+        if reduce.ordered is not None:
+            raise IllegalOptError(f"the REDUCE over range {axis} is ordered")
+        return reduce
+
     def has_atomics(self, range: tg.RangeOp) -> bool:
         """Whether an ATOMICADD is in the loop of a range."""
         return any(isinstance(op, tg.AtomicAddOp) for op in self.accesses.get(range, ()))

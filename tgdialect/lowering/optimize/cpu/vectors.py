@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Set
+from operator import itemgetter
 
 from xdsl.ir import Operation
 
@@ -32,26 +33,21 @@ def vector_ranges(nests: Nests, gains: Gains) -> Iterator[tg.RangeOp]:
     Per nest, from the inside out: take one of its ranges, or the best choices of the nests inside
     that the range does not enclose, whichever saves more.
     """
-    best: dict[Operation, tuple[float, list[tg.RangeOp]]] = {}
-    axes = nests.axes
-    number = {closer: i for i, closer in enumerate(nests.closers)}
+    axes, best = nests.axes, dict[Operation, tuple[float, list[tg.RangeOp]]]()
     inside: dict[Operation, list[tg.EndOp | tg.ReduceOp]] = {}
     for closer in nests.closers:
-        found = (other for r in closed_ranges(closer) for other in nests.closers_in.get(r, ()))
-        inside[closer] = sorted({*found} - {closer}, key=number.__getitem__)
-        options = [(0.0, None), *((gains[r], r) for r in closed_ranges(closer))]
+        found = {other for r in closed_ranges(closer) for other in nests.closers_in.get(r, ())}
+        inside[closer] = [other for other in nests.closers if other in found - {closer}]
         choices: list[tuple[float, list[tg.RangeOp]]] = []
-        for gain, range in options:
-            if range is not None and gain <= 0:
-                continue
+        for range in (None, *(r for r in closed_ranges(closer) if gains[r] > 0)):
             rest = [o for o in inside[closer] if range is None or range not in axes.open[o]]
             # The choice for an outer nest already covers the nests inside of it.
-            covered = {o for p in rest for o in inside.get(p, ())}
-            chosen = [best[o] for o in rest if o in best and o not in covered]
-            total = gain + sum(value for value, _ in chosen)
-            ranges = [r for _, found in chosen for r in found]
-            choices.append((total, [*ranges, *([range] if range is not None else [])]))
-        best[closer] = max(choices, key=lambda choice: choice[0])
+            covered = {o for p in rest for o in inside[p]}
+            chosen = [best[o] for o in rest if o not in covered]
+            own = [] if range is None else [range]
+            total = sum((value for value, _ in chosen), sum(gains[r] for r in own))
+            choices.append((total, [*(r for _, found in chosen for r in found), *own]))
+        best[closer] = max(choices, key=itemgetter(0))
     enclosed = {other for others in inside.values() for other in others}
     for root in nests.closers:
         if root not in enclosed:

@@ -115,7 +115,9 @@ def _match(
     if index >= len(known):
         message = f"there is no instruction {index}; {axes.target.name} has {len(known)}"
         raise IllegalOptError(message)
-    reduce = _reduction(axes, axes[axis])
+    reduce = axes.reduction(axes[axis])
+    if reduce.kind.data is not tg.ReduceKind.ADD:
+        raise IllegalOptError(f"the REDUCE over range {axis} is {reduce.kind.data}, and not add")
     product = product_of(reduce.source)
     if product is None:
         raise IllegalOptError(f"the REDUCE over range {axis} is not of products of one dtype")
@@ -143,20 +145,6 @@ def _match(
             return rows, columns, instruction
     sizes = "x".join(map(str, extents))
     raise IllegalOptError(f"{sizes} is not made of tiles of {fitting[0].name}; level 2 pads")
-
-
-def _reduction(axes: Axes, range: tg.RangeOp) -> tg.ReduceOp:
-    axis = range.axis.data
-    if range.axis_type.data is not tg.AxisType.REDUCE or range in axes.ends:
-        raise IllegalOptError(f"range {axis} is {range.axis_type.data}, and not of a REDUCE")
-    reduce, *others = axes.reductions[range]
-    if others:
-        raise IllegalOptError(f"several REDUCEs are over range {axis}")
-    if reduce.kind.data is not tg.ReduceKind.ADD:
-        raise IllegalOptError(f"the REDUCE over range {axis} is {reduce.kind.data}, and not add")
-    if reduce.ordered is not None:
-        raise IllegalOptError(f"the REDUCE over range {axis} is ordered")
-    return reduce
 
 
 def sides_of(axes: Axes, product: Product, steps: tg.RangeOp) -> tuple[tg.RangeOp, tg.RangeOp]:
