@@ -25,6 +25,7 @@ from tgdialect.lowering.optimize.cpu.tiles import (
     tile_opts,
     write_out_reductions,
 )
+from tgdialect.lowering.optimize.cpu.vectors import cycles
 from tgdialect.lowering.optimize.nests import Nests, merge_loops, split_loops
 from tgdialect.ops import tg
 from tgdialect.targets import Target
@@ -38,7 +39,9 @@ def schedule_loops(axes: Axes, target: Target) -> None:
     nests = Nests.of(axes, target)
     if any(not nests.extent(range) for range in axes.ranges.values()):
         return
-    if multiply_blocks(axes, target):
+    is_long = target.threads > 1 and cycles(nests) >= target.parallel_cycles
+    threads = target.threads if is_long else 1
+    if multiply_blocks(axes, target, threads):
         return
     # Vectors and register tiles.
     tiles = Tiles(nests)
@@ -53,6 +56,6 @@ def schedule_loops(axes: Axes, target: Target) -> None:
         write_out_reductions(axes)
     # The loops around the tiles; each step changes the kernel, and so looks at it anew.
     interleave_scans(Nests.of(axes, target))
-    arrange_loops(Nests.of(axes, target))
+    arrange_loops(Nests.of(axes, target), threads)
     block_reductions(Nests.of(axes, target))
     pack_tiles(Nests.of(axes, target))

@@ -141,22 +141,20 @@ class _Choice(NamedTuple):
     chunks: int = 1
 
 
-def arrange_loops(nests: Nests, *, is_ordered: bool = False) -> None:
+def arrange_loops(nests: Nests, threads: int, *, is_ordered: bool = False) -> None:
     """Order the loops around each tile, which stay as they are with `is_ordered`, and share one
-    loop of a kernel that runs long enough among threads."""
-    axes, found = nests.axes, list[tuple[Around, Sequence[_Choice]]]()
-    for end in (e.owner for e in axes.kernel.sink.effects if isinstance(e.owner, tg.EndOp)):
+    loop of the kernel among threads."""
+    axes, found = nests.axes, list[tuple[_Choice, _Choice]]()
+    ends = [e.owner for e in axes.kernel.sink.effects if isinstance(e.owner, tg.EndOp)]
+    for end in ends:
         around = Around(nests, end)
         orders = [around.loops] if is_ordered or not is_tiled(end) else [*around.orders()]
-        found.append((around, _least(_Choice(around.cycles(order), order) for order in orders)))
-    is_long = sum(alone[0].cycles for _, alone in found) >= nests.target.parallel_cycles
-    threads, pairs = nests.target.threads if is_long else 1, list[tuple[_Choice, _Choice]]()
-    for around, alone in found:
+        alone = _least(_Choice(around.cycles(order), order) for order in orders)
         shared = _least(_shared(nests, around, [each.order for each in alone], threads))
-        pairs.append((alone[0], next(iter(shared), alone[0])))
+        found.append((alone[0], next(iter(shared), alone[0])))
     # Threads share one loop of a kernel: that with which they save most.
-    most = max(pairs, key=lambda each: each[0].cycles - each[1].cycles, default=None)
-    for each in pairs:
+    most = max(found, key=lambda each: each[0].cycles - each[1].cycles, default=None)
+    for each in found:
         choice = each[each is most]
         loops = [n for n in choice.order if n in axes.ranges]
         if len(loops) > 1 and loops != [r.axis.data for r in loops_of(axes.ends[axes[loops[0]]])]:

@@ -39,9 +39,9 @@ took 21 us instead of 59, padded to 32; by vectors 512x512x10 takes 45 instead o
 (docs/notes/tensor-cores.md has the processors)."""
 
 
-def multiply_blocks(axes: Axes, target: Target) -> bool:
+def multiply_blocks(axes: Axes, target: Target, threads: int) -> bool:
     """Compute the product of a kernel by a matrix instruction, if it is one of two parameters of
-    enough rows and columns and that is legal. Whether it was."""
+    enough rows and columns and that is legal, and share it among threads. Whether it was."""
     known = matrix_instructions(target)
     product = product_in(axes) if known else None
     if product is None or product.factors.gates:
@@ -57,7 +57,7 @@ def multiply_blocks(axes: Axes, target: Target) -> bool:
             continue
         # All OptOps have to be legal. Packing a constant changes the callers, and a trial does not.
         trial, done = axes.trial(), len(axes.kernel.sink.opts or ())
-        if _multiply(trial, instruction, index, numbers, slots):
+        if _multiply(trial, instruction, index, numbers, slots, threads):
             apply_opts(axes, [*(trial.kernel.sink.opts or ())][done:])
             return True
     return False
@@ -69,6 +69,7 @@ def _multiply(
     index: int,
     numbers: Sequence[int],
     slots: Sequence[int],
+    threads: int,
 ) -> bool:
     """Whether all OptOps of a product by an instruction are legal, for the numbers of the ranges of
     rows, columns and steps and the slots of both factors.
@@ -119,7 +120,8 @@ def _multiply(
         order.append(inner[rows])
     if len(order) > 1 and not attempt(axes, tg.OptOp.ORDER, *order):
         return False
-    arrange_loops(Nests.of(axes, target), is_ordered=True)
+    if threads > 1:
+        arrange_loops(Nests.of(axes, target), threads, is_ordered=True)
     # Without blocks or loops outside, A is copied in the loop over rows.
     around = len(outer) + len(blocks)
     if not _copy(axes, a, order[around - 1] if around else rows):

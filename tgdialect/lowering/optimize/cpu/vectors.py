@@ -16,11 +16,23 @@ from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import REDUCTIONS
 from tgdialect.ops.properties import static_bytes
+from tgdialect.targets.costs import cycles_of
 
 MASKED = 0.5
 """The saving of vectors along a loop of dynamic extent, as a fraction of that along others: the
 last vector has a mask. Larger: vectors have masks where those along another loop have none;
 smaller: vectors lie along other loops, if need be across strides."""
+
+
+def cycles(nests: Nests) -> float:
+    """How long a kernel takes on one core, as an order of magnitude."""
+    ops = 0.0
+    for op in nests.work:
+        lanes = nests.target.lanes(tg.dtype_of(op.operands[0]).itemsize)
+        ops += nests.trips(op) * cycles_of(op, nests.target) / lanes
+    places = ((tg.place(access.op.operands[0]), access) for access in nests.accesses)
+    moved = sum(nests.bytes(a) for place, a in places if place.addrspace is tg.AddrSpace.GLOBAL)
+    return max(ops / nests.target.vector_ports, moved / nests.target.bytes_per_cycle)
 
 
 Gains = Mapping[tg.RangeOp, float]
