@@ -13,6 +13,7 @@ Shared by the stages:
 
 * `levels.py`: the base class of stages; `verify/`: what each level may hold;
 * `passed_memory.py`: memory that callers pass to kernels, and parameters that these lose;
+* `packing.py`: packed copies of parameters, which kernels that run before store;
 * `recomputation.py`: expressions that are computed again for other iterations of loops;
 * `kernel_memory.py`: buffers of kernels, versions of them, and effects;
 * `linear_blocks.py`: the loops and IFs of a LINEAR;

@@ -38,10 +38,10 @@ from tgdialect.lowering.optimize.optops.apply import (
     parse_opt,
     spelled,
 )
-from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.optimize.search import Opts, Timed, beam_search, scheduled
 from tgdialect.lowering.optimize.stage import BEAM, heuristic_opts, schedule_prepacking
 from tgdialect.lowering.overwritten_memory import copy_overwritten
+from tgdialect.lowering.packing import pass_packed
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.numpy_dtypes import Array

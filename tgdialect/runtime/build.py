@@ -30,7 +30,8 @@ from tgdialect.custom import is_in_process
 from tgdialect.diagnostics import errors_at, locate
 from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.lowering.levels import is_before
-from tgdialect.lowering.optimize import Packing, Scheduled, declared_packing, pass_packed
+from tgdialect.lowering.optimize import Scheduled
+from tgdialect.lowering.packing import Packing, declared_packing, pass_packed
 from tgdialect.lowering.render.llvm import is_intrinsic, render_symbols
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops import tg

@@ -22,7 +22,8 @@ from tgdialect.custom import NO_CUSTOM, REGISTERED, CustomCode
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import nested_ops, ops_of
 from tgdialect.lowering.levels import LoweringPass, find_level, is_before
-from tgdialect.lowering.optimize import OptimizePass, Packing, Scheduled, pass_packed, settled
+from tgdialect.lowering.optimize import OptimizePass, Scheduled, settled
+from tgdialect.lowering.packing import Packing, pass_packed
 from tgdialect.lowering.pipeline import AfterStage, Stages, run_stages, stages
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.lowering.signature import (

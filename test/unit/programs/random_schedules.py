@@ -20,8 +20,8 @@ from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.optops.apply import begin_schedule, opt, spelled, try_opt
-from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.optimize.stage import schedule_prepacking
+from tgdialect.lowering.packing import pass_packed
 from tgdialect.lowering.pipeline import Stages, stages
 from tgdialect.ops.attributes import AddrSpace, AxisType, OptAttr, OptOp
 from tgdialect.ops.axis_types import EXPANDED

@@ -12,15 +12,6 @@ Kernels level to kernels level. In reading order:
 * `stage.py` is the pass: its modes, OptOps that a user has written, and which heuristic it asks.
 """
 
-from tgdialect.lowering.optimize.axes import Packing
-from tgdialect.lowering.optimize.optops.prepack import declared_packing, pass_packed
 from tgdialect.lowering.optimize.stage import OptimizePass, Scheduled, settled
 
-__all__ = [
-    "OptimizePass",
-    "Packing",
-    "Scheduled",
-    "declared_packing",
-    "pass_packed",
-    "settled",
-]
+__all__ = ["OptimizePass", "Scheduled", "settled"]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, nullcontext
 from functools import cache, cached_property
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
@@ -17,6 +17,7 @@ from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ra
 from tgdialect.diagnostics import acted, told
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.lowering.packing import Packing
 from tgdialect.lowering.passed_memory import aliased_kernels
 from tgdialect.lowering.recomputation import IN_LOOPS, renumber
 from tgdialect.ops import tg
@@ -37,16 +38,6 @@ class IllegalOptError(PassFailedException):
 
 class NoChangeError(IllegalOptError):
     """An OptOp changes nothing of a kernel: a program may have it, a search need not try it."""
-
-
-class Packing(NamedTuple):
-    """A packed copy of what a kernel gets for a parameter: that of a slot. A kernel that a STAGE
-    has made stores it before."""
-
-    slot: int
-    dtype: str
-    """The name of its dtype."""
-    shape: tuple[int, ...]
 
 
 class Axes:
@@ -239,6 +230,18 @@ class Axes:
         """Raise IllegalOptError for a range on which the extent of another one depends."""
         if range in self.bounding:
             raise IllegalOptError(f"the extent of another range depends on range {range.axis.data}")
+
+    def reduction(self, range: tg.RangeOp) -> tg.ReduceOp:
+        """The REDUCE over a range, in any order. Raises IllegalOptError where there is not one."""
+        axis, kind = range.axis.data, range.axis_type.data
+        if kind is not tg.AxisType.REDUCE or range in self.ends:
+            raise IllegalOptError(f"range {axis} is {kind}, and not of a REDUCE")
+        reduce, *others = self.reductions[range]
+        if others:
+            raise IllegalOptError(f"several REDUCEs are over range {axis}")
+        if reduce.ordered is not None:
+            raise IllegalOptError(f"the REDUCE over range {axis} is ordered")
+        return reduce
 
     def has_atomics(self, range: tg.RangeOp) -> bool:
         """Whether an ATOMICADD is in the loop of a range."""

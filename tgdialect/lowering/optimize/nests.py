@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
@@ -108,11 +108,6 @@ class Nests:
         return by_range((op, self.axes.open[op]) for op in self.work)
 
     @cached_property
-    def work_around(self) -> Mapping[tg.RangeOp, Sequence[Operation]]:
-        """The ops of `work` that run in the loop of each range (`around`)."""
-        return by_range((op, self.around(op)) for op in self.work)
-
-    @cached_property
     def reductions_along(self) -> Mapping[tg.RangeOp, Sequence[tg.ReduceOp]]:
         """The REDUCEs whose results or steps vectors along each range are."""
         found = (op for op in self.axes.closers if isinstance(op, tg.ReduceOp))
@@ -124,77 +119,47 @@ class Nests:
         return by_range((op, self.axes.open[op]) for op in self.closers)
 
     @cached_property
-    def closers(self) -> Sequence[tg.EndOp | tg.ReduceOp]:
-        """The END or a REDUCE of each nest, inner nests first."""
-        found: dict[frozenset[tg.RangeOp], tg.EndOp | tg.ReduceOp] = {}
+    def closers(self) -> Mapping[tg.EndOp | tg.ReduceOp, Ranges]:
+        """The END or a REDUCE of each nest, inner nests first, and its ranges."""
+        found: dict[Ranges, tg.EndOp | tg.ReduceOp] = {}
         for op in self.axes.closers:
             if isinstance(op, tg.EndOp) or op.ranges:
                 found.setdefault(frozenset(closed_ranges(op)), op)
-        return list(found.values())
+        return {op: ranges for ranges, op in found.items()}
 
-    @property
+    @cached_property
+    def moving(self) -> Mapping[tg.EndOp | tg.ReduceOp, Sequence[StridedAccess]]:
+        """The accesses of each nest that no nest inside has, as `models` numbers them. Registers
+        are no memory."""
+        found: dict[tg.EndOp | tg.ReduceOp, list[StridedAccess]] = {c: [] for c in self.closers}
+        for access in self.accesses:
+            place = tg.place(tg.memory_of(access.op.operands[0])).addrspace
+            closer = self._closer(access.op)
+            if closer is not None and place is not tg.AddrSpace.REG:
+                found[closer].append(access)
+        return found
+
+    def _closer(self, op: Operation) -> tg.EndOp | tg.ReduceOp | None:
+        """The innermost nest that an op is in."""
+        around = self.around(op)
+        found = (c for c, ranges in self.closers.items() if not around.isdisjoint(ranges))
+        return next(found, None)
+
+    @cached_property
     def models(self) -> Mapping[tg.EndOp | tg.ReduceOp, Nest]:
         """The arithmetic and the accesses of each nest that no nest inside has, inner nests
         first."""
-        return self._models[0]
-
-    @property
-    def moved_by(self) -> Mapping[Operation, tuple[tg.EndOp | tg.ReduceOp, int]]:
-        """For each access, the nest that has it in `models`, and its number there."""
-        return self._models[1]
-
-    @cached_property
-    def _models(
-        self,
-    ) -> tuple[
-        Mapping[tg.EndOp | tg.ReduceOp, Nest],
-        Mapping[Operation, tuple[tg.EndOp | tg.ReduceOp, int]],
-    ]:
-        axes = self.axes
-        work: dict[Operation, dict[tuple[Ranges, int], float]] = {c: {} for c in self.closers}
-        moved: dict[Operation, list[Moved]] = {c: [] for c in self.closers}
-        moved_by: dict[Operation, tuple[tg.EndOp | tg.ReduceOp, int]] = {}
-        seen: dict[object, Operation] = {}
-        closed = [(closer, frozenset(closed_ranges(closer))) for closer in self.closers]
-        reduces = (op for op in axes.closers if isinstance(op, tg.ReduceOp))
-        chains = Counter(frozenset(closed_ranges(op)) for op in reduces)
-        strided = {access.op: access for access in self.accesses}
+        work: dict[Operation, Counter[tuple[Ranges, int]]] = {c: Counter() for c in self.closers}
         for op in self.work:
-            around = self.around(op)
-            closer = next((c for c, ranges in closed if not around.isdisjoint(ranges)), None)
-            if closer is None:
-                continue
-            if (access := strided.get(op)) is None:
-                if not _is_multiplied(op):
-                    key = around, max(tg.dtype_of(op.results[0]).itemsize, 4)
-                    known = work[closer]
-                    known[key] = known.get(key, 0) + cycles_of(op, self.target)
-                continue
-            memory = tg.memory_of(op.operands[0])
-            if (place := tg.place(memory)).addrspace is tg.AddrSpace.REG:
-                continue
-            moved_by[op] = closer, len(moved[closer])
-            is_near = place.addrspace is not tg.AddrSpace.GLOBAL
-            # Cells that a nest beside accesses in the same iteration of the loops around are near.
-            shared = axes.open[closer] & around
-            cells = math.prod(
-                self.extent(r) for r, s in access.strides.items() if r not in shared and s
-            )
-            key = memory, frozenset((r, access.strides.get(r, 0)) for r in shared)
-            if shared and cells * access.itemsize <= self.target.l2:
-                is_near |= seen.setdefault(key, closer) is not closer
-            moved[closer].append(
-                Moved(
-                    {r.axis.data: stride for r, stride in access.strides.items()},
-                    access.itemsize,
-                    not isinstance(op, tg.LoadOp),
-                    access.is_constant,
-                    is_near,
-                    {r.axis.data for gate in _gates(op) for r in axes.around(gate)},
-                )
-            )
+            is_counted = op not in self.stride_of and not _is_multiplied(op)
+            if is_counted and (closer := self._closer(op)) is not None:
+                size = max(tg.dtype_of(op.results[0]).itemsize, 4)
+                work[closer][self.around(op), size] += cycles_of(op, self.target)
+        reduces = (op for op in self.axes.closers if isinstance(op, tg.ReduceOp))
+        chains = Counter(frozenset(closed_ranges(op)) for op in reduces)
         found: dict[tg.EndOp | tg.ReduceOp, Nest] = {}
-        for closer, ranges in closed:
+        seen: dict[object, Operation] = {}
+        for closer, ranges in self.closers.items():
             order = [*self._enclosing(closer), *outermost_first(closer)]
             steps = ranges if isinstance(closer, tg.ReduceOp) else frozenset[tg.RangeOp]()
             found[closer] = Nest(
@@ -205,10 +170,29 @@ class Nests:
                     Work({r.axis.data for r in around}, cycles, size)
                     for (around, size), cycles in work[closer].items()
                 ],
-                moved[closer],
+                [self._moved(access, closer, seen) for access in self.moving[closer]],
                 chains[ranges] or 1,
             )
-        return found, moved_by
+        return found
+
+    def _moved(
+        self,
+        access: StridedAccess,
+        closer: tg.EndOp | tg.ReduceOp,
+        seen: dict[object, Operation],
+    ) -> Moved:
+        """An access of a nest. `seen` has the first nest that accesses some cells: those that a
+        nest beside accesses in the same iteration of the loops around are near."""
+        op, memory = access.op, tg.memory_of(access.op.operands[0])
+        is_near = tg.place(memory).addrspace is not tg.AddrSpace.GLOBAL
+        shared = self.axes.open[closer] & self.around(op)
+        if shared and self.bytes(access, shared) <= self.target.l2:
+            key = memory, frozenset((r, access.strides.get(r, 0)) for r in shared)
+            is_near |= seen.setdefault(key, closer) is not closer
+        strides = {r.axis.data: stride for r, stride in access.strides.items()}
+        gates = {r.axis.data for gate in _gates(op) for r in self.axes.around(gate)}
+        is_store = not isinstance(op, tg.LoadOp)
+        return Moved(strides, access.itemsize, is_store, access.is_constant, is_near, gates)
 
     def _enclosing(self, closer: tg.EndOp | tg.ReduceOp) -> Sequence[tg.RangeOp]:
         """The loops around a nest, outermost first."""
@@ -225,6 +209,11 @@ class Nests:
             nest = outermost_first(axes.ends[range])
             found.update(nest[: nest.index(range)])
         return sorted(found, key=depth)
+
+    def bytes(self, access: StridedAccess, outside: Set[tg.RangeOp] = frozenset()) -> int:
+        """The bytes of the cells that an access is of in all loops but some."""
+        along = (r for r, stride in access.strides.items() if stride != 0 and r not in outside)
+        return math.prod(map(self.extent, along)) * access.itemsize
 
     def extent(self, range: tg.RangeOp) -> int:
         if (known := tg.known_index(range.bound)) is not None:

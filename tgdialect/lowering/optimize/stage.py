@@ -26,7 +26,7 @@ from tgdialect.diagnostics import (
 )
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize import cpu
-from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, Packing
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.expected import expected_cycles, expected_nests
 from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.lowering.optimize.optops.apply import (
@@ -36,8 +36,8 @@ from tgdialect.lowering.optimize.optops.apply import (
     parse_opt,
     spelled,
 )
-from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.overwritten_memory import copy_overwritten
+from tgdialect.lowering.packing import Packing, pass_packed
 from tgdialect.lowering.passed_memory import aliased_kernels
 from tgdialect.ops import tg
 from tgdialect.ops.properties import static_bytes

@@ -58,7 +58,7 @@
 
 // OUTER: error: pass tg-order: order 2, 0: the ranges after 2 are not the inner loops of a nest, in order
 
-// UNROLLED: error: pass tg-order: order 2, 1: range 2 is unroll, and not reduce
+// UNROLLED: error: pass tg-order: order 2, 1: range 2 is unroll, and not of a REDUCE
 
 #g = #tg.place<global>
 tg.kernel @gemm {

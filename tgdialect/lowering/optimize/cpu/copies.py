@@ -13,13 +13,13 @@ from operator import itemgetter
 
 from tgdialect.analysis.cycles import cycles
 from tgdialect.analysis.features import Counter, Nest, Tiling
-from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.tiles import nest_parts, split_off
-from tgdialect.lowering.optimize.cpu.vectors import is_stageable, is_tiled, vector_of
+from tgdialect.lowering.optimize.cpu.vectors import slot_of
 from tgdialect.lowering.optimize.expected import tiling_of
-from tgdialect.lowering.optimize.nests import Nests, StridedAccess
+from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.lowering.optimize.optops.apply import attempt, made_by, opt
+from tgdialect.lowering.optimize.optops.tile_loads import is_of_parameter
 from tgdialect.ops import tg
 from tgdialect.targets import Target
 
@@ -112,20 +112,11 @@ def copyable(nests: Nests, closer: tg.EndOp | tg.ReduceOp, tiling: Tiling) -> Ma
     """The numbers of the accesses of a nest that may be copied, those that vectors are loaded from,
     and the slots of their parameters. Constants are packed once."""
     found: dict[int, int] = {}
-    for access in nests.loads:
-        where, number = nests.moved_by.get(access.op, (None, 0))
-        if where is not closer or access.is_constant:
-            continue
+    for number, access in enumerate(nests.moving[closer]):
         is_vector = any(s != 0 and r.axis.data == tiling.vector for r, s in access.strides.items())
-        if is_vector and isinstance(access.op, tg.LoadOp) and is_stageable(nests, access.op):
-            found[number] = _slot(access.op)
+        if is_vector and not access.is_constant and (slot := slot_of(nests, access)) is not None:
+            found[number] = slot
     return found
-
-
-def _slot(load: tg.LoadOp) -> int:
-    memory = tg.memory_of(load.buffer).owner
-    assert isinstance(memory, tg.ParamOp)
-    return memory.slot.data
 
 
 # -- packing ---------------------------------------------------------------------------------------
@@ -135,9 +126,7 @@ def pack_tiles(nests: Nests) -> None:
     """Pack the operands that loops load again and again, where that pays, and constants, which a
     kernel of their own packs once."""
     axes, target = nests.axes, nests.target
-    for end in dict.fromkeys(axes.ends.values()):
-        if is_tiled(end):
-            _pack_constants(nests, end)
+    _pack_constants(nests)
     for closer, nest in nests.models.items():
         tiling = tiling_of(nests, closer)
         slots = copyable(nests, closer, tiling)
@@ -150,42 +139,23 @@ def pack_tiles(nests: Nests) -> None:
                 _transpose(axes, [axes[axis] for axis in made], target)
 
 
-def _pack_constants(nests: Nests, end: tg.EndOp) -> None:
-    """Have a kernel of its own pack the constants that vectors of a nest are loaded from."""
-    vector, loops = _lanes(nests, end), loops_of(end)
-    for access in nests.accesses_along(closed_ranges(end)):
-        load = access.op
-        if not isinstance(load, tg.LoadOp) or load.parent is None or not access.is_constant:
+def _pack_constants(nests: Nests) -> None:
+    """Have a kernel of its own pack the constants that vectors are loaded from, unless they are in
+    packed order already: loops, then steps, then the tile."""
+    constants = ((c, a) for c, each in nests.moving.items() for a in each if a.is_constant)
+    for closer, access in constants:
+        nest, tiling = nests.models[closer], tiling_of(nests, closer)
+        strides = {r.axis.data: stride for r, stride in access.strides.items()}
+        vector = tiling.vector
+        if vector is None or strides.get(vector, 0) == 0 or access.op.parent is None:
             continue
-        around = {*closed_ranges(end), *nests.axes.open[end]}
-        if not nests.axes.open[load] & nests.axes.ends.keys() <= around:
-            continue
-        if access.strides.get(vector, 0) == 0 or _is_in_order(nests, access, loops):
-            continue
-        used = [r for r in loops if access.strides.get(r, 0) != 0]
-        loop = used[-1] if used else vector
-        attempt(nests.axes, tg.OptOp.STAGE, _slot(load), loop.axis.data, "global")
-
-
-def _lanes(nests: Nests, end: tg.EndOp) -> tg.RangeOp:
-    """The range that the vectors of a tiled nest lie along, which may be one of its reduction."""
-    tile = {*closed_ranges(end)}
-    reduces = [r for r in nests.closers if isinstance(r, tg.ReduceOp) and tile & nests.axes.open[r]]
-    steps = (range for reduce in reduces for range in closed_ranges(reduce))
-    along = (range for range in steps if range.axis_type.data is tg.AxisType.GROUP_REDUCE)
-    return next(along, vector_of(end))
-
-
-def _is_in_order(nests: Nests, access: StridedAccess, loops: Sequence[tg.RangeOp]) -> bool:
-    """Whether an operand is already in packed order: loops, then steps, then the tile."""
-    ranges = [r for r, stride in access.strides.items() if stride != 0 and r not in loops]
-    ranges.sort(key=lambda r: is_expanded(r) and r.axis_type.data is not tg.AxisType.UNROLL)
-    step = 1
-    for range in reversed([*(r for r in loops if access.strides.get(r, 0) != 0), *ranges]):
-        if access.strides[range] != step:
-            return False
-        step *= nests.extent(range)
-    return True
+        used = [n for n in nest.order if strides.get(n, 0) != 0]
+        tile = [n for n in used if n in tiling.sizes and (n == vector or n not in nest.steps)]
+        steps = [n for n in used if n in nest.steps and n not in tile]
+        loops = [n for n in used if n not in (*tile, *steps)]
+        if in_order([*loops, *steps, *tile], nest.extents) != {n: strides[n] for n in used}:
+            (slot,) = (s for s in nests.axes.constants if is_of_parameter(access.op, s))
+            attempt(nests.axes, tg.OptOp.STAGE, slot, (loops or [vector])[-1], "global")
 
 
 def _transpose(axes: Axes, copy: Sequence[tg.RangeOp], target: Target) -> None:

@@ -39,8 +39,9 @@ def schedule_loops(axes: Axes, target: Target) -> None:
     nests = Nests.of(axes, target)
     if any(not nests.extent(range) for range in axes.ranges.values()):
         return
-    long_enough = target.threads > 1 and cycles(nests) >= target.parallel_cycles
-    if multiply_blocks(axes, target, is_shared=long_enough):
+    is_long = target.threads > 1 and cycles(nests) >= target.parallel_cycles
+    threads = target.threads if is_long else 1
+    if multiply_blocks(axes, target, threads):
         return
     # Vectors and register tiles.
     tiles = Tiles(nests)
@@ -55,6 +56,6 @@ def schedule_loops(axes: Axes, target: Target) -> None:
         write_out_reductions(axes)
     # The loops around the tiles; each step changes the kernel, and so looks at it anew.
     interleave_scans(Nests.of(axes, target))
-    arrange_loops(Nests.of(axes, target), target.threads if long_enough else 1)
+    arrange_loops(Nests.of(axes, target), threads)
     block_reductions(Nests.of(axes, target))
     pack_tiles(Nests.of(axes, target))

@@ -63,7 +63,8 @@ def interleave_scans(nests: Nests) -> None:
             continue
         if nests.extent(row) % 2 or not is_expandable(axes, row):
             continue
-        if len(nests.work_around.get(row, ())) <= 2 * nests.target.mulaccs_in_flight:
+        steps = sum(row in nests.around(op) for op in nests.work)
+        if steps <= 2 * nests.target.mulaccs_in_flight:
             attempt(axes, tg.OptOp.SPLIT, row.axis.data, 2, tg.AxisType.UPCAST)
 
 

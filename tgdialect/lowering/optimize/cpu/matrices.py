@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from tgdialect.analysis.affine.strides import Strides, strides
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
-from tgdialect.lowering.matrix_products import product_of
-from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.loops import arrange_loops
 from tgdialect.lowering.optimize.cpu.tiles import nest_parts
 from tgdialect.lowering.optimize.nests import Nests, part
 from tgdialect.lowering.optimize.optops.apply import apply_opts, attempt, made_by
 from tgdialect.lowering.optimize.optops.split import divisors
-from tgdialect.lowering.optimize.optops.tc import Level, sides_of
+from tgdialect.lowering.optimize.optops.tc import Level, product_in
 from tgdialect.ops import tg
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import MatrixInstruction, matrix_instructions
@@ -41,67 +39,45 @@ took 21 us instead of 59, padded to 32; by vectors 512x512x10 takes 45 instead o
 (docs/notes/tensor-cores.md has the processors)."""
 
 
-class _Product(NamedTuple):
-    """The numbers of the ranges of rows, columns and steps, and the slots of both factors."""
-
-    rows: int
-    columns: int
-    steps: int
-    slots: tuple[int, int]
-
-
-def multiply_blocks(axes: Axes, target: Target, *, is_shared: bool) -> bool:
-    """Compute the product of a kernel by a matrix instruction, if that is legal and pays, and
-    share it among threads with `is_shared`. Whether it was."""
+def multiply_blocks(axes: Axes, target: Target, threads: int) -> bool:
+    """Compute the product of a kernel by a matrix instruction, if it is one of two parameters of
+    enough rows and columns and that is legal, and share it among threads. Whether it was."""
     known = matrix_instructions(target)
+    product = product_in(axes) if known else None
+    if product is None or product.factors.gates:
+        return False
+    memories = [tg.memory_of(load.buffer).owner for load in product.loads if load is not None]
+    slots = [memory.slot.data for memory in memories if isinstance(memory, tg.ParamOp)]
+    numbers, extents = [range.axis.data for range in product.ranges], product.extents[:2]
     for index, instruction in enumerate(known):
-        product = _product(axes, instruction)
-        if product is None:
+        tiles = zip(extents, instruction.fragments.dims, strict=False)
+        padded = math.prod(-(-extent // tile) * tile for extent, tile in tiles)
+        is_quick = len({*slots}) == 2 and padded <= WASTE * math.prod(extents)
+        if not is_quick or tg.dtype_of(product.factors.a).name != instruction.factor:
             continue
         # All OptOps have to be legal. Packing a constant changes the callers, and a trial does not.
         trial, done = axes.trial(), len(axes.kernel.sink.opts or ())
-        if _multiply(trial, instruction, index, product, is_shared=is_shared):
+        if _multiply(trial, instruction, index, numbers, slots, threads):
             apply_opts(axes, [*(trial.kernel.sink.opts or ())][done:])
             return True
     return False
 
 
-def _product(axes: Axes, instruction: MatrixInstruction) -> _Product | None:
-    """The product that a kernel computes, if it is one of two parameters that an instruction
-    multiplies, and of enough rows and columns."""
-    reductions = [op for op in axes.ops if isinstance(op, tg.ReduceOp) and op.ranges]
-    factors = product_of(reductions[0].source) if len(reductions) == 1 else None
-    if factors is None or factors.gates or tg.dtype_of(factors.a).name != instruction.factor:
-        return None
-    steps = max(closed_ranges(reductions[0]), key=lambda range: tg.known_index(range.bound) or 0)
-    try:
-        sides = sides_of(axes, factors, steps)
-        extents = [axes.extent(side) for side in sides]
-    except IllegalOptError:
-        return None
-    tiles = zip(extents, instruction.fragments.dims, strict=False)
-    padded = math.prod(-(-extent // tile) * tile for extent, tile in tiles)
-    slots: list[int] = []
-    for side in sides:
-        load = next(factor for factor in factors[:2] if side in axes.around(factor)).owner
-        memory = tg.memory_of(load.buffer).owner if isinstance(load, tg.LoadOp) else None
-        if isinstance(memory, tg.ParamOp):
-            slots.append(memory.slot.data)
-    if len({*slots}) < 2 or padded > WASTE * math.prod(extents):
-        return None
-    rows, columns = sides
-    return _Product(rows.axis.data, columns.axis.data, steps.axis.data, (slots[0], slots[1]))
-
-
 def _multiply(
-    axes: Axes, instruction: MatrixInstruction, index: int, product: _Product, *, is_shared: bool
+    axes: Axes,
+    instruction: MatrixInstruction,
+    index: int,
+    numbers: Sequence[int],
+    slots: Sequence[int],
+    threads: int,
 ) -> bool:
-    """Whether all OptOps of a product by an instruction are legal.
+    """Whether all OptOps of a product by an instruction are legal, for the numbers of the ranges of
+    rows, columns and steps and the slots of both factors.
 
     In the order of loops: parts of rows or columns, for each of which A is copied; columns, with a
     copy of one block of B; rows; steps.
     """
-    rows, columns, steps, slots = product
+    rows, columns, steps = numbers
     if not attempt(axes, tg.OptOp.TC, steps, index, Level.PADDED, 1):
         return False
     # Copies of a block of rows and of one of columns, of all steps, are in LOCAL memory.
@@ -144,8 +120,8 @@ def _multiply(
         order.append(inner[rows])
     if len(order) > 1 and not attempt(axes, tg.OptOp.ORDER, *order):
         return False
-    if is_shared:
-        arrange_loops(Nests.of(axes, target), target.threads, is_ordered=True)
+    if threads > 1:
+        arrange_loops(Nests.of(axes, target), threads, is_ordered=True)
     # Without blocks or loops outside, A is copied in the loop over rows.
     around = len(outer) + len(blocks)
     if not _copy(axes, a, order[around - 1] if around else rows):

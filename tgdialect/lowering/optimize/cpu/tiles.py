@@ -12,7 +12,6 @@ from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
-from xdsl.ir import Operation
 
 from tgdialect.analysis.cycles import cycles
 from tgdialect.analysis.features import Count, Counter, Tiling
@@ -207,11 +206,7 @@ class Tiles:
     def _is_far(self) -> bool:
         """Whether no cache holds what the kernel accesses, so that rows are worth reading side by
         side though they share nothing."""
-        nests, bytes = self._nests, 0
-        for access in nests.accesses:
-            moved = (nests.extent(r) for r, stride in access.strides.items() if stride != 0)
-            bytes += math.prod(moved) * access.itemsize
-        return bytes > self._target.llc
+        return sum(map(self._nests.bytes, self._nests.accesses)) > self._target.llc
 
     @cached_property
     def _closers(self) -> Mapping[int, Sequence[tg.EndOp | tg.ReduceOp]]:
@@ -223,20 +218,17 @@ class Tiles:
         return found
 
     @cached_property
-    def _packed(self) -> Mapping[tg.RangeOp, Mapping[Operation, Sequence[int]]]:
+    def _packed(self) -> Mapping[tg.RangeOp, Mapping[tg.EndOp | tg.ReduceOp, Sequence[int]]]:
         """For each range, the numbers of the operands of nests that are packed where vectors lie
         along it."""
         nests = self._nests
-        found: dict[tg.RangeOp, dict[Operation, list[int]]] = defaultdict(dict)
-        for access in nests.loads:
-            if (place := nests.moved_by.get(access.op)) is None:
-                continue
-            closer, number = place
-            for along in access.strides:
-                if along not in self._lanes or not is_apart(access, along):
-                    continue
-                assert isinstance(access.op, tg.LoadOp)
-                if is_packable(nests, access.op, along, self._lanes[along]):
+        found: dict[tg.RangeOp, dict[tg.EndOp | tg.ReduceOp, list[int]]] = defaultdict(dict)
+        every = ((c, *each) for c, moving in nests.moving.items() for each in enumerate(moving))
+        for closer, number, access in every:
+            for along in filter(self._lanes.__contains__, access.strides):
+                if is_apart(access, along) and is_packable(
+                    nests, access, along, self._lanes[along]
+                ):
                     found[along].setdefault(closer, []).append(number)
         return found
 
@@ -309,17 +301,16 @@ class Tiles:
 
     def _most_vectors(self, vector: tg.RangeOp, lanes: int) -> int:
         """The most vectors of a tile whose packed operands fit into the caches."""
-        nests, target = self._nests, self._target
-        apart = [(a, a.op) for a in nests.accesses_along([vector]) if is_apart(a, vector)]
-        loads = [(a, op) for a, op in apart if isinstance(op, tg.LoadOp)]
-        packed = [(a, op) for a, op in loads if is_packable(nests, op, vector, lanes)]
-        bytes = [packed_bytes(nests, op, vector, lanes) for _, op in packed]
-        most = min([target.vector_registers, *(target.copied // each for each in bytes)])
+        nests, target, most = self._nests, self._target, self._target.vector_registers
+        by_nest = self._packed.get(vector, {})
+        packed = [nests.moving[closer][n] for closer in by_nest for n in by_nest[closer]]
         if packed:
             # A copy is made in the loop over tiles, of which there has to be more than one, or for
             # all of the nest outside of loops around it.
-            nest = nests.axes.ends.get(vector)
-            outside = [nest is not None and loop_outside(nests, a, nest) for a, _ in packed]
+            end = nests.axes.ends[vector]
+            bytes = max(packed_bytes(nests, each, end, lanes) for each in packed)
+            outside = [loop_outside(nests, each, end) for each in packed]
+            most = min(most, target.copied // bytes)
             most = min(most, -(-nests.extent(vector) // lanes) - (not all(outside)))
         return max(most, 1)
 

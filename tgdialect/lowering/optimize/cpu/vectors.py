@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
+from operator import itemgetter
 
 from xdsl.ir import Operation
 
@@ -14,6 +15,7 @@ from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmeti
 from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import REDUCTIONS
+from tgdialect.ops.properties import static_bytes
 from tgdialect.targets.costs import cycles_of
 
 MASKED = 0.5
@@ -28,12 +30,8 @@ def cycles(nests: Nests) -> float:
     for op in nests.work:
         lanes = nests.target.lanes(tg.dtype_of(op.operands[0]).itemsize)
         ops += nests.trips(op) * cycles_of(op, nests.target) / lanes
-    moved = 0
-    for access in nests.accesses:
-        if tg.place(access.op.operands[0]).addrspace is tg.AddrSpace.GLOBAL:
-            # The bytes of the distinct cells.
-            ranges = [r for r, stride in access.strides.items() if stride != 0]
-            moved += math.prod(map(nests.extent, ranges)) * access.itemsize
+    places = ((tg.place(access.op.operands[0]), access) for access in nests.accesses)
+    moved = sum(nests.bytes(a) for place, a in places if place.addrspace is tg.AddrSpace.GLOBAL)
     return max(ops / nests.target.vector_ports, moved / nests.target.bytes_per_cycle)
 
 
@@ -47,26 +45,21 @@ def vector_ranges(nests: Nests, gains: Gains) -> Iterator[tg.RangeOp]:
     Per nest, from the inside out: take one of its ranges, or the best choices of the nests inside
     that the range does not enclose, whichever saves more.
     """
-    best: dict[Operation, tuple[float, list[tg.RangeOp]]] = {}
-    axes = nests.axes
-    number = {closer: i for i, closer in enumerate(nests.closers)}
+    axes, best = nests.axes, dict[Operation, tuple[float, list[tg.RangeOp]]]()
     inside: dict[Operation, list[tg.EndOp | tg.ReduceOp]] = {}
     for closer in nests.closers:
-        found = (other for r in closed_ranges(closer) for other in nests.closers_in.get(r, ()))
-        inside[closer] = sorted({*found} - {closer}, key=number.__getitem__)
-        options = [(0.0, None), *((gains[r], r) for r in closed_ranges(closer))]
+        found = {other for r in closed_ranges(closer) for other in nests.closers_in.get(r, ())}
+        inside[closer] = [other for other in nests.closers if other in found - {closer}]
         choices: list[tuple[float, list[tg.RangeOp]]] = []
-        for gain, range in options:
-            if range is not None and gain <= 0:
-                continue
+        for range in (None, *(r for r in closed_ranges(closer) if gains[r] > 0)):
             rest = [o for o in inside[closer] if range is None or range not in axes.open[o]]
             # The choice for an outer nest already covers the nests inside of it.
-            covered = {o for p in rest for o in inside.get(p, ())}
-            chosen = [best[o] for o in rest if o in best and o not in covered]
-            total = gain + sum(value for value, _ in chosen)
-            ranges = [r for _, found in chosen for r in found]
-            choices.append((total, [*ranges, *([range] if range is not None else [])]))
-        best[closer] = max(choices, key=lambda choice: choice[0])
+            covered = {o for p in rest for o in inside[p]}
+            chosen = [best[o] for o in rest if o not in covered]
+            own = [] if range is None else [range]
+            total = sum((value for value, _ in chosen), sum(gains[r] for r in own))
+            choices.append((total, [*(r for _, found in chosen for r in found), *own]))
+        best[closer] = max(choices, key=itemgetter(0))
     enclosed = {other for others in inside.values() for other in others}
     for root in nests.closers:
         if root not in enclosed:
@@ -85,50 +78,42 @@ def may_be_vectors(nests: Nests, range: tg.RangeOp) -> bool:
     if range not in axes.ends and loads and not any(stride in (1, -1) for stride in loads):
         return False  # Single lanes are loaded in each step.
     # Each lane has a copy of the buffers in the loop.
-    copied = sum(map(_bytes, axes.shared_buffers(range))) if range in axes.ends else 0
+    buffers = axes.shared_buffers(range) if range in axes.ends else ()
+    copied = sum(static_bytes(buffer.result) for buffer in buffers)
     return copied * lanes_along(nests, range) <= nests.target.l1
 
 
-def _bytes(buffer: tg.BufferOp) -> int:
-    type = tg.tensor(buffer.result)
-    return math.prod(type.get_shape()) * tg.dtype_of(buffer.result).itemsize
-
-
-def _uses(nests: Nests, load: tg.LoadOp, vector: tg.RangeOp) -> int:
-    """How often the loops of a nest, and the loops around it, use each element of a LOAD."""
-    nest = nests.axes.nest(vector)
-    loops = {*closed_ranges(nest), *nests.axes.open[nest]}
-    strides = nests.stride_of[load]
-    return math.prod(nests.extent(r) for r in loops if strides.get(r, 0) == 0)
-
-
-def is_packable(nests: Nests, load: tg.LoadOp, vector: tg.RangeOp, lanes: int) -> bool:
-    """Whether the strided cells of a LOAD can be packed, and are used again."""
+def is_packable(nests: Nests, access: StridedAccess, vector: tg.RangeOp, lanes: int) -> bool:
+    """Whether the strided cells of an access can be packed, and are used again."""
     # The copy is made in a loop over tiles: there has to be more than one.
-    return (
-        vector in nests.axes.ends
-        and nests.extent(vector) >= 2 * lanes
-        and is_stageable(nests, load)
-        and packed_bytes(nests, load, vector, lanes) <= nests.target.copied
-        and _uses(nests, load, vector) > 1
-    )
+    if vector not in nests.axes.ends or nests.extent(vector) < 2 * lanes:
+        return False
+    end = nests.axes.ends[vector]
+    idle = (r for r in _loops_to(nests, end) if access.strides.get(r, 0) == 0)
+    is_used_again = math.prod(map(nests.extent, idle)) > 1
+    is_small = packed_bytes(nests, access, end, lanes) <= nests.target.copied
+    return is_used_again and is_small and slot_of(nests, access) is not None
 
 
-def is_stageable(nests: Nests, load: tg.LoadOp) -> bool:
-    """Whether STAGE is legal for a LOAD: its parameter is read-only, its index not computed by a
-    loop."""
-    axes, memory = nests.axes, tg.memory_of(load.buffer)
-    is_read_only = isinstance(memory.owner, tg.ParamOp) and memory not in axes.written
-    return is_read_only and not axes.is_bound_to(load.buffer, axes.open[load])
+def slot_of(nests: Nests, access: StridedAccess) -> int | None:
+    """The slot of a parameter that STAGE may copy for a LOAD: one that is read-only, at an index
+    that no loop computes; None for other accesses."""
+    axes, location = nests.axes, access.op.operands[0]
+    memory = tg.memory_of(location)
+    is_read_only = isinstance(access.op, tg.LoadOp) and memory not in axes.written
+    if not is_read_only or not isinstance(memory.owner, tg.ParamOp):
+        return None
+    return None if axes.is_bound_to(location, axes.open[access.op]) else memory.owner.slot.data
 
 
-def packed_bytes(nests: Nests, load: tg.LoadOp, vector: tg.RangeOp, width: int) -> int:
-    """The bytes that a LOAD loads for one tile of a nest, which is `width` elements wide."""
-    nest = nests.axes.ends[vector]
-    loops = {*closed_ranges(nest), *nests.axes.open[nest]}
-    inner = (r for r, stride in nests.stride_of[load].items() if stride != 0 and r not in loops)
-    size = tg.dtype_of(load.operands[0]).itemsize
-    return width * size * math.prod(nests.extent(r) for r in inner)
+def packed_bytes(nests: Nests, access: StridedAccess, end: tg.EndOp, width: int) -> int:
+    """The bytes that an access loads for one tile of a nest, which is `width` elements wide."""
+    return width * nests.bytes(access, _loops_to(nests, end))
+
+
+def _loops_to(nests: Nests, end: tg.EndOp) -> Set[tg.RangeOp]:
+    """The loops of a nest and those around it."""
+    return nests.closers[end] | nests.axes.open[end]
 
 
 def loop_outside(nests: Nests, access: StridedAccess, end: tg.EndOp) -> tg.RangeOp | None:
@@ -141,8 +126,8 @@ def loop_outside(nests: Nests, access: StridedAccess, end: tg.EndOp) -> tg.Range
     for each in idle:
         nest = loops_of(axes.ends[each])
         around |= {*nest[: nest.index(each)]}
-    bytes = math.prod(nests.extent(r) for r in used - axes.open[end]) * access.itemsize
-    if not idle or not around & used or bytes > nests.target.l1:
+    is_large = nests.bytes(access, axes.open[end]) > nests.target.l1
+    if is_large or not idle or not around & used:
         return None
 
     def depth(range: tg.RangeOp) -> tuple[int, int]:
@@ -181,8 +166,3 @@ def lanes_along(nests: Nests, range: tg.RangeOp) -> int:
 
 def is_tiled(end: tg.EndOp) -> bool:
     return any(r.axis_type.data is tg.AxisType.UPCAST for r in closed_ranges(end))
-
-
-def vector_of(end: tg.EndOp) -> tg.RangeOp:
-    """The part that the vectors of a tiled nest lie along."""
-    return next(r for r in closed_ranges(end) if r.axis_type.data is tg.AxisType.UPCAST)

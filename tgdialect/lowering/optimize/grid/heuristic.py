@@ -50,7 +50,7 @@ def _schedule(nest: GridNest) -> None:
         return
     inside = [c for c in closers if c is not nest.end and nest.axes.open[c] & {*loops}]
     if nest.end is None:
-        inside = closers
+        inside = [*closers]
     # Work items cannot share iterations that have an order, as in loops of hand-written kernels.
     serial = {r for r in nest.axes.ends if r.axis_type.data is tg.AxisType.REDUCE}
     inner = [

@@ -9,12 +9,11 @@ from typing import NamedTuple
 from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.launches import WarpShape, launch_cycles, multiplied
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
-from tgdialect.lowering.matrix_products import Product, product_of
-from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.grid.nests import cheapest, parts
 from tgdialect.lowering.optimize.nests import part
 from tgdialect.lowering.optimize.optops.apply import attempt, made_by
-from tgdialect.lowering.optimize.optops.tc import Level, sides_of
+from tgdialect.lowering.optimize.optops.tc import KernelProduct, Level, product_in
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import WORK_ITEMS
 from tgdialect.targets import Target
@@ -40,18 +39,14 @@ class _Candidate(NamedTuple):
 
 
 class _MatrixProduct:
-    """The product of a kernel: its factors, the ranges of rows, columns and steps, and how often it
-    is computed."""
+    """The product of a kernel, and how often it is computed."""
 
-    def __init__(self, axes: Axes, target: Target, factors: Product, steps: tg.RangeOp) -> None:
-        """Raises IllegalOptError where it has no rows or columns."""
-        self.axes, self.target, self.factors = axes, target, factors
-        rows, columns = sides_of(axes, factors, steps)
-        self.ranges = rows, columns, steps
-        self.extents = [axes.extent(range) for range in self.ranges]
-        around = closed_ranges(axes.ends[rows])
+    def __init__(self, axes: Axes, target: Target, product: KernelProduct) -> None:
+        self.axes, self.target = axes, target
+        self.factors, self.ranges, self.extents, self.loads = product
+        around = closed_ranges(axes.ends[self.ranges[0]])
         self.batches = math.prod(axes.extent(r) for r in around if r not in self.ranges)
-        self.dtype = tg.dtype_of(factors.a)
+        self.dtype = tg.dtype_of(self.factors.a)
 
     def candidates(self) -> Iterator[_Candidate]:
         """The warps that a workgroup may have of each instruction. At least one tile of it is no
@@ -146,9 +141,8 @@ class _MatrixProduct:
         """Along which axis neighbours of A and of B lie, as the names of instructions say it; empty
         where that is neither that of steps nor that of results."""
         found = ""
-        for side, letter in zip(self.ranges, "mn", strict=False):
-            load = next(f for f in self.factors[:2] if side in self.axes.around(f)).owner
-            if not isinstance(load, tg.LoadOp) or load.gate is not None:
+        for side, load, letter in zip(self.ranges, self.loads, "mn", strict=False):
+            if load is None or load.gate is not None:
                 return ""
             along = strides(load.buffer, self.axes.around)
             found += "k" if along.get(self.ranges[2]) == 1 else letter * (along.get(side) == 1)
@@ -158,17 +152,9 @@ class _MatrixProduct:
 def multiply_matrices(axes: Axes, target: Target) -> bool:
     """Compute the product of a kernel that has one by matrix instructions. Whether that was
     legal."""
-    reductions = [op for op in axes.ops if isinstance(op, tg.ReduceOp) and op.ranges]
-    if not target.matrix or len(reductions) != 1:
+    if not target.matrix or (found := product_in(axes)) is None:
         return False
-    ranges = closed_ranges(reductions[0])
-    steps = max(ranges, key=lambda range: tg.known_index(range.bound) or 0)
-    if (factors := product_of(reductions[0].source)) is None:
-        return False
-    try:
-        product = _MatrixProduct(axes, target, factors, steps)
-    except IllegalOptError:
-        return False
+    product = _MatrixProduct(axes, target, found)
     candidates = [*product.candidates()]
     for is_quick in (True, False):
         chosen = (c for c in candidates if product.is_quick(c) is is_quick)

@@ -131,15 +131,7 @@ def _checked(
 ) -> tuple[tg.ReduceOp, tg.EndOp]:
     """The REDUCE of a range, and the END of the loops around it. Raises IllegalOptError with the
     reason where they cannot change places."""
-    # The REDUCE: one, and in any order.
-    axis = reduced.axis.data
-    if reduced.axis_type.data is not tg.AxisType.REDUCE:
-        raise IllegalOptError(f"range {axis} is {reduced.axis_type.data}, and not reduce")
-    reduce, *others = axes.reductions[reduced]
-    if others:
-        raise IllegalOptError(f"several REDUCEs are over range {axis}")
-    if reduce.ordered is not None:
-        raise IllegalOptError("the REDUCE over them is ordered")
+    axis, reduce = reduced.axis.data, axes.reduction(reduced)
     # The nest: the loops are its inner ones, and the REDUCE is in all of its loops.
     end = axes.ends.get(inside[0])
     if end is None:

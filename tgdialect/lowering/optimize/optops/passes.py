@@ -26,8 +26,8 @@ from tgdialect.lowering.optimize.optops.apply import (
     scheduled,
 )
 from tgdialect.lowering.optimize.optops.merge import mergeable
-from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.optimize.optops.split import SPLIT_FROM
+from tgdialect.lowering.packing import pass_packed
 from tgdialect.ops import tg
 from tgdialect.targets.matrix import matrix_instructions
 

@@ -10,6 +10,7 @@ from typing import cast
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 
+from tgdialect.analysis.conditions import conjuncts
 from tgdialect.analysis.ranges import is_expanded, loops_of
 from tgdialect.lowering.kernel_memory import new_buffer
 from tgdialect.lowering.matrix_products import is_zero
@@ -184,17 +185,15 @@ def _cells_at_once(axes: Axes, load: tg.LoadOp, last: Digit) -> int:
         return 1
     if load.gate is None:
         return width
-    walk = tg.Walk([load.gate])
-    for value in walk:
-        op = value.owner
-        if isinstance(op, tg.AndOp):
-            walk.add(op.operands)
-        elif axes.depends(value, range):
-            bound = tg.known_index(op.rhs) if isinstance(op, tg.CmpLtOp) else None
-            if not isinstance(op, tg.CmpLtOp) or bound is None or bound % width:
-                return 1
-            if _beside(op.lhs, range, width) is None:
-                return 1
+    for gate, _ in conjuncts([(load.gate, True)]):
+        if not axes.depends(gate, range):
+            continue
+        test = gate.owner
+        bound = tg.known_index(test.rhs) if isinstance(test, tg.CmpLtOp) else None
+        if not isinstance(test, tg.CmpLtOp) or bound is None or bound % width:
+            return 1
+        if _beside(test.lhs, range, width) is None:
+            return 1
     return width if load.alt is not None and is_zero(load.alt) else 1
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import SSAValue
@@ -114,7 +115,9 @@ def _match(
     if index >= len(known):
         message = f"there is no instruction {index}; {axes.target.name} has {len(known)}"
         raise IllegalOptError(message)
-    reduce = _reduction(axes, axes[axis])
+    reduce = axes.reduction(axes[axis])
+    if reduce.kind.data is not tg.ReduceKind.ADD:
+        raise IllegalOptError(f"the REDUCE over range {axis} is {reduce.kind.data}, and not add")
     product = product_of(reduce.source)
     if product is None:
         raise IllegalOptError(f"the REDUCE over range {axis} is not of products of one dtype")
@@ -144,20 +147,6 @@ def _match(
     raise IllegalOptError(f"{sizes} is not made of tiles of {fitting[0].name}; level 2 pads")
 
 
-def _reduction(axes: Axes, range: tg.RangeOp) -> tg.ReduceOp:
-    axis = range.axis.data
-    if range.axis_type.data is not tg.AxisType.REDUCE or range in axes.ends:
-        raise IllegalOptError(f"range {axis} is {range.axis_type.data}, and not of a REDUCE")
-    reduce, *others = axes.reductions[range]
-    if others:
-        raise IllegalOptError(f"several REDUCEs are over range {axis}")
-    if reduce.kind.data is not tg.ReduceKind.ADD:
-        raise IllegalOptError(f"the REDUCE over range {axis} is {reduce.kind.data}, and not add")
-    if reduce.ordered is not None:
-        raise IllegalOptError(f"the REDUCE over range {axis} is ordered")
-    return reduce
-
-
 def sides_of(axes: Axes, product: Product, steps: tg.RangeOp) -> tuple[tg.RangeOp, tg.RangeOp]:
     """The ranges of the rows and the columns: the innermost ones that one factor alone depends on.
     Columns are those whose results are neighbours, or else the inner ones. Raises IllegalOptError
@@ -182,6 +171,35 @@ def sides_of(axes: Axes, product: Product, steps: tg.RangeOp) -> tuple[tg.RangeO
     if stores_rows or (is_inner and not stores_columns):
         rows, columns = columns, rows
     return rows, columns
+
+
+class KernelProduct(NamedTuple):
+    """The one sum of products of a kernel: its factors, and the ranges of rows, columns and
+    steps."""
+
+    factors: Product
+    ranges: tuple[tg.RangeOp, tg.RangeOp, tg.RangeOp]
+    extents: Sequence[int]
+    loads: Sequence[tg.LoadOp | None]
+    """The LOADs that the factors with the rows and the columns are; None for computed ones."""
+
+
+def product_in(axes: Axes) -> KernelProduct | None:
+    """The product that a kernel computes; None if it is none whose rows, columns and steps have
+    known extents."""
+    reduces = [op for op in axes.closers if isinstance(op, tg.ReduceOp)]
+    factors = product_of(reduces[0].source) if len(reduces) == 1 and reduces[0].ranges else None
+    if factors is None:
+        return None
+    steps = max(closed_ranges(reduces[0]), key=lambda range: tg.known_index(range.bound) or 0)
+    try:
+        ranges = *sides_of(axes, factors, steps), steps
+        extents = [axes.extent(range) for range in ranges]
+    except IllegalOptError:
+        return None
+    own = [next(f for f in factors[:2] if side in axes.around(f)).owner for side in ranges[:2]]
+    loads = [owner if isinstance(owner, tg.LoadOp) else None for owner in own]
+    return KernelProduct(factors, ranges, extents, loads)
 
 
 def _check_range(axes: Axes, range: tg.RangeOp) -> None:

@@ -68,7 +68,7 @@ def copy_loops(
     return ranges, numbers
 
 
-def is_of_parameter(op: tg.LoadOp, slot: int) -> bool:
+def is_of_parameter(op: Operation, slot: int) -> bool:
     """Whether an op loads from the parameter of a slot."""
     param = tg.memory_of(op.operands[0]).owner
     return isinstance(param, tg.ParamOp) and param.slot.data == slot
