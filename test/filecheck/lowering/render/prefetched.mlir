@@ -2,13 +2,14 @@
 // RUN: tg-opt %s -p 'tg-to-llvm{mode=heuristic features=avx2,fma threads=1 l2=1048576}' | filecheck %s --check-prefix=FITS
 // RUN: tg-opt %s -p 'tg-to-llvm{mode=heuristic features=avx2,fma threads=1 l2=65536}' | tg-opt | filecheck %s
 
-// A matrix in rows, which a product of few rows does not pack. Each step prefetches the columns of its tile in a later row: 10 steps load 960 bytes, and
-// a row has 2112.
+// A matrix in rows, which a product of few rows does not pack. Each step prefetches the columns of its tile in a later row: 10 steps load 960 bytes, two
+// lines each, and a row has 2112.
 // As in all of these distances, 63 bytes more lead to the last lines of columns that are not aligned.
 
 // CHECK-LABEL: llvm.func @rows_0(
 // CHECK:         %[[ROW:.*]] = llvm.mlir.constant(21183) : i64
 // CHECK:         llvm.add %[[ROW]], %{{.*}} : i64
+// CHECK:         llvm.call_intrinsic "llvm.prefetch"
 // CHECK:         llvm.call_intrinsic "llvm.prefetch"
 // CHECK-NOT:     llvm.prefetch
 
