@@ -199,8 +199,9 @@ class Tiles:
 
     def _is_gated(self, vector: tg.RangeOp) -> bool:
         """Whether the lanes of vectors along a range have masks, unless they are all of a row."""
-        nests = (self._nests.models[closer] for closer in self._closers[vector.axis.data])
-        return any(vector.axis.data in moved.gates for nest in nests for moved in nest.moved)
+        axis = vector.axis.data
+        moved = (m for closer in self._closers[axis] for m in self._nests.models[closer].moved)
+        return any(axis in m.gates and m.strides.get(axis, 0) in (1, -1) for m in moved)
 
     @cached_property
     def _is_far(self) -> bool:
