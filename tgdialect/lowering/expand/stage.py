@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.memory_order import MemoryOrder
 from tgdialect.analysis.overwriting import check_overwriting
@@ -114,23 +114,29 @@ def drop_single_iterations(ops: Sequence[Operation]) -> bool:
 
 def gate_loads(ops: Sequence[Operation]) -> bool:
     """Gate each LOAD of which only a WHERE takes the value, as padding does: `where(c, load, k)` is
-    `load alt k gate c`, one mask instead of that and a bounds check. Whether there were any."""
-    found = [(op, op.lhs.owner) for op in ops if isinstance(op, tg.WhereOp)]
-    gated = [
-        (where, load)
-        for where, load in found
-        if isinstance(load, tg.LoadOp)
-        and load.gate is None
-        and load.result.has_one_use()
-        and isinstance(where.rhs.owner, tg.ConstOp)
-    ]
-    for where, load in gated:
-        builder = tg.OpBuilder.before(where)
-        new = builder.put(tg.LoadOp(load.buffer, where.rhs, where.condition))
-        where.result.replace_all_uses_with(new)
-        builder.block.erase_op(where)
-        builder.block.erase_op(load)
-    return bool(gated)
+    `load alt k gate c`, one mask instead of that and a bounds check. LOADs stay where they are, so
+    the condition has to be there before. Whether there were any."""
+    place: dict[Operation | Block, int] = {op: number for number, op in enumerate(ops)}
+    gated = False
+    for where in ops:
+        if not isinstance(where, tg.WhereOp) or not isinstance(where.rhs.owner, tg.ConstOp):
+            continue
+        load, condition = where.lhs.owner, where.condition
+        if (
+            isinstance(load, tg.LoadOp)
+            and load.gate is None
+            and load.result.has_one_use()
+            and place[condition.owner] < place[load]
+        ):
+            builder = tg.OpBuilder.before(load)
+            alternative = builder.put(where.rhs.owner.clone())
+            new = builder.put(tg.LoadOp(load.buffer, alternative, condition))
+            place[new.owner] = place[load]
+            where.result.replace_all_uses_with(new)
+            builder.block.erase_op(where)
+            builder.block.erase_op(load)
+            gated = True
+    return gated
 
 
 def _is_single(range: tg.RangeOp) -> bool:
