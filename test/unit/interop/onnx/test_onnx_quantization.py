@@ -101,13 +101,19 @@ def test_dynamic_scaling(seed: int):
     compare(model_of("DynamicQuantizeLinear", [feeds[0]["x0"]], results), feeds, rtol=0, atol=0)
 
 
+def _weights(rng: np.random.Generator, dtype: Any, *shape: int) -> np.ndarray:
+    """Signed ones have seven bits: without VNNI, ONNX Runtime adds two products with u8 in 16 bits,
+    which saturate."""
+    return _values(rng, dtype, *shape) // (2 if dtype == np.int8 else 1)
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("signed", [(False, False), (False, True), (True, True)])
 @pytest.mark.parametrize("zero_points", ["none", "scalars", "axes"])
 def test_products(signed: tuple[bool, bool], zero_points: str):
     rng = np.random.default_rng(2)
     a_type, b_type = (np.int8 if s else np.uint8 for s in signed)
-    b = _values(rng, b_type, 24, 5)
+    b = _weights(rng, b_type, 24, 5)
     zeros: list[Any] = [None, None]
     if zero_points != "none":
         zeros = [
@@ -155,7 +161,7 @@ def test_convolutions(seed: int):
     rng = np.random.default_rng([seed, 4])
     is_scaled, group = bool(rng.integers(2)), int(rng.integers(1, 3))
     x_type, w_type = np.uint8, np.int8 if rng.integers(2) else np.uint8
-    w = _values(rng, w_type, 2 * group, 3, 3, 2)
+    w = _weights(rng, w_type, 2 * group, 3, 3, 2)
     attributes = {
         "group": group,
         "kernel_shape": [3, 2],
