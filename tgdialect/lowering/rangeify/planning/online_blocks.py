@@ -94,7 +94,7 @@ def blocks_of(group: OnlineSums, target: Target) -> Blocks | None:
     if rows <= MOST_ROWS and rows % unit:
         heights.append(rows)
     whole = math.ceil(steps / SCORED_STEPS) * SCORED_STEPS
-    # What each length of blocks adds to the steps that are computed: half of the scores of the last
+    # Steps that each length of blocks adds to those computed: half of the scores of the last
     # tile are computed in vain.
     lengths = range(LEAST_STEPS, min(whole, MOST_STEPS) + 1)
     vain = {s: are_tiled(group, s) * SCORED_STEPS / 2 for s in lengths}
