@@ -90,8 +90,7 @@ class Target:
     """The size of a page of memory, a power of two: the smallest that systems use."""
     tlb_pages: int = 64
     """The pages that the first-level TLB holds, a usual value. A tile spread over more pages is
-    packed into contiguous memory, and a reduction each of whose steps accesses another page has
-    blocks of so many steps."""
+    packed into contiguous memory, and blocks of the steps of a reduction have so many at most."""
     tlb_cycles: int = 1
     """The cycles of an access to a page that the first-level TLB does not hold, and the second one
     does, as far as other instructions do not hide them."""

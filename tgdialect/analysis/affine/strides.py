@@ -82,7 +82,8 @@ def unclamped(index: SSAValue) -> SSAValue:
     test, value, last = op.operands
     if not isinstance(test.owner, tg.CmpLtOp) or test.owner.lhs is not value:
         return index
-    is_last = tg.known_index(last) is not None or (
+    limit, most = tg.known_index(test.owner.rhs), tg.known_index(last)
+    is_last = (limit is not None and most in (limit - 1, limit)) or (
         isinstance(last.owner, tg.AddOp | tg.SubOp) and last.owner.lhs is test.owner.rhs
     )
     return value if is_last else index
